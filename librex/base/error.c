@@ -20,12 +20,6 @@
 
 /* ---- the last error of each thread ----------------------------------------------------------- */
 
-/* The code of an error that came when there was no memory for its text. */
-static int code_without_room(void)
-{
-    return rex_thread_is_over() ? REX_EINVAL : REX_ENOMEM;
-}
-
 int rex_fail_again(int code, const char *message)
 {
     int error = errno;
@@ -36,7 +30,7 @@ int rex_fail_again(int code, const char *message)
         snprintf(last->message, sizeof last->message, "%s", message);
     }
     errno = error;
-    return last != NULL ? code : code_without_room();
+    return rex_last_error_code();
 }
 
 const char *rex_last_error(void)
@@ -51,7 +45,7 @@ int rex_last_error_code(void)
 {
     const struct rex_kept_error *last = rex_part_if_any(REX_PART_FAILURE);
     if (rex_thread.has_no_room)
-        return code_without_room();
+        return rex_thread_is_over() ? REX_EINVAL : REX_ENOMEM;
     return last != NULL ? last->code : REX_OK;
 }
 
@@ -71,13 +65,12 @@ void rex_error_restore(const struct rex_kept_error *kept)
 
 /* ---- a new one ------------------------------------------------------------------------------- */
 
-static int set_and_print(int code, const char *format, va_list arguments,
-                         void (*escape)(char *text, size_t size))
+static int set_and_print(int code, const char *format, va_list arguments, const char *kept)
 {
     char message[REX_PRINTED_MAX]; /* the last one may be one of the arguments */
     int error = errno;
     vsnprintf(message, REX_MESSAGE_MAX, format, arguments);
-    escape(message, REX_MESSAGE_MAX);
+    rex_escape(message, REX_MESSAGE_MAX, kept);
     int result = rex_fail_again(code, message);
     size_t length = strlen(message);
     /* The name behind the message is that of the error's man page. */
@@ -91,7 +84,7 @@ int rex_fail(int code, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    int result = set_and_print(code, format, arguments, rex_escape);
+    int result = set_and_print(code, format, arguments, "");
     va_end(arguments);
     return result;
 }
@@ -100,7 +93,7 @@ int rex_fail_lines(int code, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    int result = set_and_print(code, format, arguments, rex_escape_lines);
+    int result = set_and_print(code, format, arguments, "\n");
     va_end(arguments);
     return result;
 }
@@ -133,34 +126,21 @@ const char *rex_version(void)
 
 /* ---- reports --------------------------------------------------------------------------------- */
 
-static void add_to_report(struct rex_report *report, const char *format, va_list arguments)
+void rex_report_add(struct rex_report *report, const char *before, const char *format, ...)
 {
+    va_list arguments;
+    size_t length = strlen(before);
+    if (sizeof report->text - report->length > length + 1) {
+        memcpy(report->text + report->length, before, length + 1);
+        report->length += length;
+    }
     size_t room = sizeof report->text - report->length;
     char *added = report->text + report->length;
+    va_start(arguments, format);
     vsnprintf(added, room, format, arguments);
-    rex_escape(added, room);
+    va_end(arguments);
+    rex_escape(added, room, "");
     report->length += strlen(added);
-}
-
-void rex_report_add(struct rex_report *report, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    add_to_report(report, format, arguments);
-    va_end(arguments);
-}
-
-void rex_report_line(struct rex_report *report, const char *format, ...)
-{
-    static const char line[] = "\n  ";
-    va_list arguments;
-    if (sizeof report->text - report->length > sizeof line) {
-        memcpy(report->text + report->length, line, sizeof line);
-        report->length += strlen(line);
-    }
-    va_start(arguments, format);
-    add_to_report(report, format, arguments);
-    va_end(arguments);
 }
 
 /* ---- the nearest name ------------------------------------------------------------------------ */

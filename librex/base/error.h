@@ -52,12 +52,11 @@ struct rex_report {
     int error; /* 0, or errno of a failure that may pass: there may be more candidates */
     char text[3072];
 };
-void rex_report_add(struct rex_report *report, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
 
-/* The same on a new line, which begins with two spaces. */
-void rex_report_line(struct rex_report *report, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+/* Adds BEFORE as it is: "", or what begins a new line. Then adds the rest, escaped. */
+#define REX_REPORT_LINE "\n  "
+void rex_report_add(struct rex_report *report, const char *before, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* ---- the nearest name ------------------------------------------------------------------------ */
 

@@ -111,7 +111,7 @@ void rex_file_say(const char *text)
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-bool rex_file_name(const char *pattern, char path[PATH_MAX], bool *is_numbered)
+bool rex_file_name(const char *pattern, bool add_number, char path[PATH_MAX], bool *is_numbered)
 {
     size_t length = 0;
     *is_numbered = false;
@@ -125,17 +125,9 @@ bool rex_file_name(const char *pattern, char path[PATH_MAX], bool *is_numbered)
         from += is_double;
         *is_numbered = *is_numbered || is_number;
     }
+    if (add_number && length < PATH_MAX)
+        length += (size_t)snprintf(path + length, PATH_MAX - length, ".%ld", (long)getpid());
     return length < PATH_MAX;
-}
-
-bool rex_file_number(char path[PATH_MAX])
-{
-    char number[24];
-    int size = snprintf(number, sizeof number, ".%ld", (long)getpid());
-    bool fits = strlen(path) + (size_t)size < PATH_MAX;
-    if (fits)
-        strcat(path, number);
-    return fits;
 }
 
 void rex_folder_of(const char *path, char folder[PATH_MAX])
@@ -201,8 +193,7 @@ int rex_output_open(struct rex_output *output, const char *pattern, bool add_num
 {
     char folder[PATH_MAX];
     const char *name = output->name;
-    if (!rex_file_name(pattern, output->name, &output->is_numbered) ||
-        (add_number && !rex_file_number(output->name)))
+    if (!rex_file_name(pattern, add_number, output->name, &output->is_numbered))
         return ENAMETOOLONG;
     /* A relative path that would be too long stays as it is. */
     if (*name == '/' || getcwd(folder, sizeof folder) == NULL ||

@@ -38,12 +38,10 @@ void rex_file_say(const char *text);
 
 /*
  * PATH becomes PATTERN with the number of this process for %p, and % for %%; IS_NUMBERED tells
- * whether there was a %p. false: it is too long, and PATH has its beginning.
+ * whether there was a %p. With ADD_NUMBER it ends in ".N", the number of this process. false: it is
+ * too long, and PATH has its beginning.
  */
-bool rex_file_name(const char *pattern, char path[PATH_MAX], bool *is_numbered);
-
-/* Have ".N" behind PATH, the number of this process. false: it is too long, and PATH stays. */
-bool rex_file_number(char path[PATH_MAX]);
+bool rex_file_name(const char *pattern, bool add_number, char path[PATH_MAX], bool *is_numbered);
 
 /* Whether both paths lead to one existing file. */
 bool rex_same_file(const char *a, const char *b);

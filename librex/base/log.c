@@ -71,7 +71,7 @@ static __attribute__((noinline)) void leave_log_file(const char *done, int error
     snprintf(message, most,
              "librex: warning: the log %.3000s cannot be %s: %s; standard error is used",
              sink.output.name, done, rex_output_why(error));
-    rex_escape(message, most);
+    rex_escape(message, most, "");
     strcat(message, "\n");
     rex_file_say(message);
 }
@@ -187,23 +187,6 @@ static void hand_over_line(enum rex_log_level level, const char *message)
         call_log_function(function, level, message, context);
 }
 
-static void hold_back_line(enum rex_log_level level, const char *message)
-{
-    size_t size = strlen(message) + 1;
-    struct lines *own = rex_part(REX_PART_LINES, sizeof *own);
-    struct line *line = own != NULL ? malloc(sizeof *line + size) : NULL;
-    if (line == NULL) {
-        write_line(level, message);
-        return;
-    }
-    *line = (struct line){.level = level};
-    memcpy(line->message, message, size);
-    REX_ASSERT(own->first == NULL || *own->end == NULL);
-    *(own->first != NULL ? own->end : &own->first) = line;
-    own->end = &line->next;
-    rex_thread.has_held_lines = true;
-}
-
 void rex_log_say_held(void)
 {
     int error = errno;
@@ -224,10 +207,23 @@ static void say_line(enum rex_log_level level, const char *message)
 {
     /* Relaxed: whether there is one; who calls it reads it again, with the lock held. */
     bool is_theirs = __atomic_load_n(&sink.function, __ATOMIC_RELAXED) != NULL;
-    if (is_theirs && rex_thread.holds > 0)
-        hold_back_line(level, message);
-    else
+    if (!is_theirs || rex_thread.holds == 0) {
         hand_over_line(level, message);
+        return;
+    }
+    size_t size = strlen(message) + 1;
+    struct lines *own = rex_part(REX_PART_LINES, sizeof *own);
+    struct line *line = own != NULL ? malloc(sizeof *line + size) : NULL;
+    if (line == NULL) {
+        write_line(level, message);
+        return;
+    }
+    *line = (struct line){.level = level};
+    memcpy(line->message, message, size);
+    REX_ASSERT(own->first == NULL || *own->end == NULL);
+    *(own->first != NULL ? own->end : &own->first) = line;
+    own->end = &line->next;
+    rex_thread.has_held_lines = true;
 }
 
 void rex_log(enum rex_log_level level, const char *format, ...)
@@ -240,7 +236,7 @@ void rex_log(enum rex_log_level level, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
-    rex_escape(message, sizeof message);
+    rex_escape(message, sizeof message, "");
     say_line(level, message);
     errno = error;
 }

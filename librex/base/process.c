@@ -83,23 +83,6 @@ int rex_launcher_device(int count)
     return 0;
 }
 
-/* How many processes its job has on this machine; 1 where no launcher says it. */
-static int local_processes(void)
-{
-    static const char *const variables[] = {
-        "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS",
-        "MV2_COMM_WORLD_LOCAL_SIZE",  "PMI_LOCAL_SIZE",
-        "SLURM_STEP_TASKS_PER_NODE", /* "4(x2),3": the first is the largest */
-    };
-    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
-        const char *value = secure_getenv(variables[i]);
-        long count = value != NULL ? strtol(value, NULL, 10) : 0;
-        if (count > 0)
-            return count < INT_MAX ? (int)count : INT_MAX;
-    }
-    return 1;
-}
-
 /* ---- processors ------------------------------------------------------------------------------ */
 
 /*
@@ -108,12 +91,6 @@ static int local_processes(void)
  * about the process. So librex looks when it is loaded, before a thread is bound.
  */
 static cpu_set_t at_load;
-
-__attribute__((constructor)) static void look_at_binding(void)
-{
-    /* where it fails nothing is written */
-    sched_getaffinity(0, sizeof at_load, &at_load);
-}
 
 void rex_processors_unbind(void)
 {
@@ -213,12 +190,24 @@ static int limit_by_control_groups(int count, const char *root, struct texts *te
  */
 int rex_processors(const char *root)
 {
+    /* How many processes the job has on this machine, as its launcher says. */
+    static const char *const variables[] = {
+        "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS",
+        "MV2_COMM_WORLD_LOCAL_SIZE",  "PMI_LOCAL_SIZE",
+        "SLURM_STEP_TASKS_PER_NODE", /* "4(x2),3": the first is the largest */
+    };
+    long processes = 0;
     int all = at_most(INT_MAX, sysconf(_SC_NPROCESSORS_ONLN));
     struct texts *texts = malloc(sizeof *texts);
     if (texts != NULL)
         all = limit_by_control_groups(all, root, texts);
     free(texts);
-    int share = at_most(all / local_processes(), CPU_COUNT(&at_load));
+    for (size_t i = 0; i < sizeof variables / sizeof *variables && processes <= 0; i++) {
+        const char *value = secure_getenv(variables[i]);
+        processes = value != NULL ? strtol(value, NULL, 10) : 0;
+    }
+    int share = processes > 0 ? (int)(all / processes) : all;
+    share = at_most(share, CPU_COUNT(&at_load));
     return share > 0 ? share : 1;
 }
 
@@ -424,7 +413,9 @@ bool rex_fork_is_watched(void)
     return is_watched;
 }
 
-__attribute__((constructor)) static void watch_forks(void)
+__attribute__((constructor)) static void watch_process(void)
 {
+    /* where it fails nothing is written */
+    sched_getaffinity(0, sizeof at_load, &at_load);
     rex_fork_is_watched();
 }

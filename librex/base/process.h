@@ -190,7 +190,7 @@ struct rex_fork_handler {
 
 /*
  * HANDLER, which stays, is used from now on. Only for the constructors below: all of them run
- * before watch_forks(), which has no priority, so that no fork sees the handlers change.
+ * before watch_process(), which has no priority, so that no fork sees the handlers change.
  */
 void rex_fork_register(unsigned rank, const struct rex_fork_handler *handler);
 

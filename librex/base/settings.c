@@ -21,34 +21,39 @@
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
-struct word {
+struct rex_word {
     const char *name; /* NULL: the end */
     int value;
 };
 
-static const struct word switches[] = {{"on", true},  {"off", false}, {"yes", true},
-                                       {"no", false}, {"true", true}, {"false", false},
-                                       {"1", true},   {"0", false},   {NULL, 0}};
-static const struct word waits[] = {{"auto", REX_WAIT_AUTO},       {"spin", REX_WAIT_SPIN},
-                                    {"yield", REX_WAIT_YIELD},     {"block", REX_WAIT_BLOCK},
-                                    {"runtime", REX_WAIT_RUNTIME}, {NULL, 0}};
-static const struct word unfinished[] = {{"error", false}, {"wait", true}, {NULL, 0}};
-static const struct word senders[] = {
+/* clang-format off */
+#define SWITCHES                                              \
+    {"on", true}, {"yes", true}, {"true", true}, {"1", true}, \
+    {"off", false}, {"no", false}, {"false", false}, {"0", false}, {NULL, 0}
+/* clang-format on */
+static const struct rex_word switches[] = {SWITCHES};
+static const struct rex_word checks[] = {{"full", REX_CHECK_FULL}, SWITCHES};
+static const struct rex_word waits[] = {{"auto", REX_WAIT_AUTO},       {"spin", REX_WAIT_SPIN},
+                                        {"yield", REX_WAIT_YIELD},     {"block", REX_WAIT_BLOCK},
+                                        {"runtime", REX_WAIT_RUNTIME}, {NULL, 0}};
+static const struct rex_word unfinished[] = {{"error", false}, {"wait", true}, {NULL, 0}};
+static const struct rex_word senders[] = {
     {"auto", REX_BY_AUTO}, {"driver", REX_BY_DRIVER}, {"runtime", REX_BY_RUNTIME}, {NULL, 0}};
-static const struct word levels[] = {{"error", REX_LOG_ERROR},
-                                     {"warn", REX_LOG_WARN},
-                                     {"warning", REX_LOG_WARN},
-                                     {"", REX_LOG_WARN},
-                                     {"info", REX_LOG_INFO},
-                                     {"debug", REX_LOG_DEBUG},
-                                     {NULL, 0}};
-static const struct word counts[] = {{"auto", -1}, {"0", 0}, {"1", 1}, {"2", 2}, {"3", 3}, {"4", 4},
-                                     {"5", 5},     {"6", 6}, {"7", 7}, {"8", 8}, {NULL, 0}};
+static const struct rex_word levels[] = {{"error", REX_LOG_ERROR},
+                                         {"warn", REX_LOG_WARN},
+                                         {"warning", REX_LOG_WARN},
+                                         {"", REX_LOG_WARN},
+                                         {"info", REX_LOG_INFO},
+                                         {"debug", REX_LOG_DEBUG},
+                                         {NULL, 0}};
+static const struct rex_word counts[] = {{"auto", -1}, {"0", 0}, {"1", 1}, {"2", 2},
+                                         {"3", 3},     {"4", 4}, {"5", 5}, {"6", 6},
+                                         {"7", 7},     {"8", 8}, {NULL, 0}};
 
 enum { UNKNOWN = INT_MIN };
 
 /* The word of which TEXT has LENGTH bytes. */
-static int find_word(const struct word *words, const char *text, size_t length)
+static int find_word(const struct rex_word *words, const char *text, size_t length)
 {
     for (; words->name != NULL; words++)
         if (strlen(words->name) == length && strncasecmp(text, words->name, length) == 0)
@@ -56,85 +61,51 @@ static int find_word(const struct word *words, const char *text, size_t length)
     return UNKNOWN;
 }
 
-/* "LEVEL", "LEVEL:FILE" or ":FILE" */
-static int read_log(const char *value)
-{
-    size_t length = strcspn(value, ":");
-    if (strcmp(value + length, ":") == 0)
-        return UNKNOWN;
-    if (find_word(switches, value, length) == false)
-        return REX_LOG_OFF;
-    return find_word(levels, value, length);
-}
-
-/* A file called "on" or "1" was hardly meant. */
-static int read_trace(const char *value)
-{
-    if (strcmp(value, "-") == 0)
-        return REX_TRACE_SUMMARY;
-    switch (find_word(switches, value, strlen(value))) {
-    case UNKNOWN: return REX_TRACE_TO_FILE;
-    case true: return UNKNOWN;
-    default: return REX_TRACE_NOWHERE;
-    }
-}
-
-static int read_check(const char *value)
-{
-    return strcasecmp(value, "full") == 0 ? REX_CHECK_FULL
-                                          : find_word(switches, value, strlen(value));
-}
-
 /* ---- the table ------------------------------------------------------------------------------- */
 
-static const struct {
-    const char *variable, *otherwise;
-    const struct word *words;       /* NULL: any text is good, or... */
-    int (*read)(const char *value); /* ...this says what it means */
-    const char *values;             /* for messages */
-} options[] = {
-    [REX_OPTION_OMPTARGET] = {"REX_OMPTARGET", "", NULL, NULL, ""},
-    [REX_OPTION_CUBIN] = {"REX_CUBIN", "", NULL, NULL, ""},
-    [REX_OPTION_CUBIN_PATH] = {"REX_CUBIN_PATH", "", NULL, NULL, ""},
-    [REX_OPTION_LOG] = {"REX_LOG", "warn", NULL, read_log,
+const struct rex_setting rex_settings[REX_SETTINGS] = {
+    [REX_OPTION_OMPTARGET] = {"REX_OMPTARGET", "", NULL, ""},
+    [REX_OPTION_CUBIN] = {"REX_CUBIN", "", NULL, ""},
+    [REX_OPTION_CUBIN_PATH] = {"REX_CUBIN_PATH", "", NULL, ""},
+    [REX_OPTION_LOG] = {"REX_LOG", "warn", NULL,
                         "off, error, warn, info or debug, and :FILE behind it or alone"},
-    [REX_OPTION_WAIT] = {"REX_WAIT", "auto", waits, NULL, "auto, spin, yield, block or runtime"},
-    [REX_OPTION_ADOPT] = {"REX_ADOPT", "off", switches, NULL, "on or off"},
-    [REX_OPTION_UNFINISHED] = {"REX_UNFINISHED", "error", unfinished, NULL, "error or wait"},
-    [REX_OPTION_TRACE] = {"REX_TRACE", "off", NULL, read_trace, "the name of a file, - or off"},
-    [REX_OPTION_CHECK] = {"REX_CHECK", "on", NULL, read_check, "on, off or full"},
-    [REX_OPTION_LAUNCH_BY] = {"REX_LAUNCH_BY", "auto", senders, NULL, "auto, driver or runtime"},
-    [REX_OPTION_COPY_THREADS] = {"REX_COPY_THREADS", "auto", counts, NULL,
+    [REX_OPTION_WAIT] = {"REX_WAIT", "auto", waits, "auto, spin, yield, block or runtime"},
+    [REX_OPTION_ADOPT] = {"REX_ADOPT", "off", switches, "on or off"},
+    [REX_OPTION_UNFINISHED] = {"REX_UNFINISHED", "error", unfinished, "error or wait"},
+    [REX_OPTION_TRACE] = {"REX_TRACE", "off", NULL, "the name of a file, - or off"},
+    [REX_OPTION_CHECK] = {"REX_CHECK", "on", checks, "on, off or full"},
+    [REX_OPTION_LAUNCH_BY] = {"REX_LAUNCH_BY", "auto", senders, "auto, driver or runtime"},
+    [REX_OPTION_COPY_THREADS] = {"REX_COPY_THREADS", "auto", counts,
                                  "auto or a number from 0 to 8"},
-    [REX_OPTION_REQUIRE_GPU] = {"REX_REQUIRE_GPU", "off", switches, NULL, "on or off"},
-    [REX_OPTION_LAUNCH_BLOCKING] = {"REX_LAUNCH_BLOCKING", "on", switches, NULL, "on or off"},
+    [REX_OPTION_REQUIRE_GPU] = {"REX_REQUIRE_GPU", "off", switches, "on or off"},
+    [REX_OPTION_LAUNCH_BLOCKING] = {"REX_LAUNCH_BLOCKING", "on", switches, "on or off"},
 };
-
-#define OPTIONS (sizeof options / sizeof *options)
-
-int rex_setting_count(void)
-{
-    return (int)OPTIONS;
-}
-
-const char *rex_setting_variable(enum rex_option option)
-{
-    return options[option].variable;
-}
-
-const char *rex_setting_default(enum rex_option option)
-{
-    return options[option].otherwise;
-}
 
 /* The meaning of VALUE for OPTION; 0 where any text is good. */
 static int meaning_of_value(enum rex_option option, const char *value)
 {
-    if (options[option].read != NULL)
-        return options[option].read(value);
-    if (options[option].words != NULL)
-        return find_word(options[option].words, value, strlen(value));
-    return 0;
+    size_t length = strlen(value);
+    switch (option) {
+    case REX_OPTION_LOG: /* "LEVEL", "LEVEL:FILE" or ":FILE" */
+        length = strcspn(value, ":");
+        if (strcmp(value + length, ":") == 0)
+            return UNKNOWN;
+        if (find_word(switches, value, length) == false)
+            return REX_LOG_OFF;
+        return find_word(levels, value, length);
+    case REX_OPTION_TRACE:
+        if (strcmp(value, "-") == 0)
+            return REX_TRACE_SUMMARY;
+        switch (find_word(switches, value, length)) {
+        case UNKNOWN: return REX_TRACE_TO_FILE;
+        case true: return UNKNOWN; /* a file called "on" or "1" was hardly meant */
+        default: return REX_TRACE_NOWHERE;
+        }
+    default:
+        if (rex_settings[option].words == NULL)
+            return 0;
+        return find_word(rex_settings[option].words, value, length);
+    }
 }
 
 #define COMPLAINT_MAX 512 /* bytes of a sentence about a value, with its NUL */
@@ -145,7 +116,7 @@ static int meaning_of_value(enum rex_option option, const char *value)
  */
 static bool may_have_value(enum rex_option option, const char *value, char complaint[COMPLAINT_MAX])
 {
-    const char *variable = options[option].variable;
+    const char *variable = rex_settings[option].variable;
     if (strlen(value) >= REX_SETTING_MAX) {
         snprintf(complaint, COMPLAINT_MAX, "%s cannot be longer than %d bytes", variable,
                  REX_SETTING_MAX - 1);
@@ -154,7 +125,7 @@ static bool may_have_value(enum rex_option option, const char *value, char compl
     if (meaning_of_value(option, value) != UNKNOWN)
         return true;
     snprintf(complaint, COMPLAINT_MAX, "%s cannot be \"%.200s\", only %s", variable, value,
-             options[option].values);
+             rex_settings[option].values);
     return false;
 }
 
@@ -168,28 +139,10 @@ struct value {
 
 /* All by atomics. */
 static struct {
-    struct value *values;        /* the newest; two threads may add one text twice */
-    const char *chosen[OPTIONS]; /* by the program; NULL: not */
+    struct value *values;             /* the newest; two threads may add one text twice */
+    const char *chosen[REX_SETTINGS]; /* by the program; NULL: not */
     unsigned said; /* of the environment: a bit for each option, and one behind them */
 } given;
-
-/* The lasting copy of TEXT; NULL where there is no memory for one. */
-static const char *keep_value(const char *text)
-{
-    struct value *first = __atomic_load_n(&given.values, __ATOMIC_ACQUIRE);
-    for (struct value *value = first; value != NULL; value = value->next)
-        if (strcmp(value->text, text) == 0)
-            return value->text;
-    struct value *new = malloc(sizeof *new + strlen(text) + 1);
-    if (new == NULL)
-        return NULL;
-    strcpy(new->text, text);
-    new->next = first;
-    while (!__atomic_compare_exchange_n(&given.values, &new->next, new, 0, __ATOMIC_ACQ_REL,
-                                        __ATOMIC_ACQUIRE))
-        ;
-    return new->text;
-}
 
 int8_t rex_launch_blocking = -1;
 void (*rex_launches_became_blocking)(void);
@@ -205,14 +158,25 @@ int rex_configure(enum rex_option option, const char *value)
 {
     char complaint[COMPLAINT_MAX];
     const char *kept = NULL;
-    if ((int)option < 0 || (int)option >= rex_setting_count())
+    if ((int)option < 0 || (int)option >= REX_SETTINGS)
         return rex_fail(REX_EINVAL, "rex_configure: no option %d", (int)option);
     if (value != NULL && *value != '\0') {
         if (!may_have_value(option, value, complaint))
             return rex_fail(REX_EINVAL, "rex_configure: %s", complaint);
-        kept = keep_value(value);
-        if (kept == NULL)
-            return rex_fail_memory(strlen(value) + 1, options[option].variable);
+        struct value *first = __atomic_load_n(&given.values, __ATOMIC_ACQUIRE), *known = first;
+        while (known != NULL && strcmp(known->text, value) != 0)
+            known = known->next;
+        if (known == NULL) {
+            known = malloc(sizeof *known + strlen(value) + 1);
+            if (known == NULL)
+                return rex_fail_memory(strlen(value) + 1, rex_settings[option].variable);
+            strcpy(known->text, value);
+            known->next = first;
+            while (!__atomic_compare_exchange_n(&given.values, &known->next, known, 0,
+                                                __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+                ;
+        }
+        kept = known->text;
     }
     __atomic_store_n(&given.chosen[option], kept, __ATOMIC_RELEASE);
     if (option == REX_OPTION_LAUNCH_BLOCKING && rex_launch_blocking_read())
@@ -244,7 +208,7 @@ bool rex_setting_text(enum rex_option option, char value[REX_SETTING_MAX])
     char complaint[COMPLAINT_MAX];
     const char *found = rex_setting_by_program(option);
     if (found == NULL) {
-        found = environment_value(options[option].variable);
+        found = environment_value(rex_settings[option].variable);
         if (found == NULL || !may_have_value(option, found, complaint))
             return false;
     }
@@ -255,7 +219,7 @@ bool rex_setting_text(enum rex_option option, char value[REX_SETTING_MAX])
 int rex_setting_given(enum rex_option option, char value[REX_SETTING_MAX])
 {
     if (!rex_setting_text(option, value))
-        snprintf(value, REX_SETTING_MAX, "%s", options[option].otherwise);
+        snprintf(value, REX_SETTING_MAX, "%s", rex_settings[option].otherwise);
     return meaning_of_value(option, value);
 }
 
@@ -276,39 +240,36 @@ static bool is_first_warning(unsigned bit)
 
 #define PREFIX "REX_"
 
-static void review_name(const char *variable)
-{
-    char name[64];
-    size_t length = strcspn(variable, "=");
-    if (strncmp(variable, PREFIX, strlen(PREFIX)) != 0 || length >= sizeof name)
-        return;
-    snprintf(name, sizeof name, "%.*s", (int)length, variable);
-    if (environment_value(name) == NULL)
-        return;
-    struct rex_nearest nearest = {.wanted = name + strlen(PREFIX)};
-    for (size_t i = 0; i < OPTIONS; i++) {
-        if (strcmp(options[i].variable, name) == 0)
-            return;
-        rex_nearest_try(&nearest, options[i].variable + strlen(PREFIX));
-    }
-    /* At most half of the name is mistyped. */
-    if (nearest.name != NULL && 2 * nearest.edits <= strlen(nearest.wanted))
-        rex_log(REX_LOG_WARN, "%s is no setting of librex; the nearest is %s", name,
-                nearest.name - strlen(PREFIX));
-}
-
 void rex_settings_review(void)
 {
     char complaint[COMPLAINT_MAX];
-    for (size_t i = 0; i < OPTIONS; i++) {
+    for (int i = 0; i < REX_SETTINGS; i++) {
         enum rex_option option = (enum rex_option)i;
-        const char *value = environment_value(options[i].variable);
-        const char *otherwise = *options[i].otherwise != '\0' ? options[i].otherwise : "none";
+        const char *value = environment_value(rex_settings[i].variable);
+        const char *otherwise =
+            *rex_settings[i].otherwise != '\0' ? rex_settings[i].otherwise : "none";
         if (value != NULL && rex_setting_by_program(option) == NULL &&
             !may_have_value(option, value, complaint) && is_first_warning(option))
             rex_log(REX_LOG_WARN, "%s; %s is used", complaint, otherwise);
     }
-    if (is_first_warning(OPTIONS))
-        for (char **variable = environ; variable != NULL && *variable != NULL; variable++)
-            review_name(*variable);
+    if (!is_first_warning(REX_SETTINGS))
+        return;
+    for (char **variable = environ; variable != NULL && *variable != NULL; variable++) {
+        char name[64];
+        size_t length = strcspn(*variable, "=");
+        if (strncmp(*variable, PREFIX, strlen(PREFIX)) != 0 || length >= sizeof name)
+            continue;
+        snprintf(name, sizeof name, "%.*s", (int)length, *variable);
+        if (environment_value(name) == NULL)
+            continue;
+        struct rex_nearest nearest = {.wanted = name + strlen(PREFIX)};
+        int i = 0;
+        while (i < REX_SETTINGS && strcmp(rex_settings[i].variable, name) != 0)
+            rex_nearest_try(&nearest, rex_settings[i++].variable + strlen(PREFIX));
+        /* At most half of the name is mistyped. */
+        if (i == REX_SETTINGS && nearest.name != NULL &&
+            2 * nearest.edits <= strlen(nearest.wanted))
+            rex_log(REX_LOG_WARN, "%s is no setting of librex; the nearest is %s", name,
+                    nearest.name - strlen(PREFIX));
+    }
 }

@@ -66,14 +66,15 @@ bool rex_setting_text(enum rex_option option, char value[REX_SETTING_MAX]);
 
 /* ---- about settings -------------------------------------------------------------------------- */
 
-/* How many there are: options are numbered from 0. */
-int rex_setting_count(void);
-
-/* The name of the environment variable of OPTION. */
-const char *rex_setting_variable(enum rex_option option);
-
-/* The value that holds where none was given, as text; "" for none. */
-const char *rex_setting_default(enum rex_option option);
+/* By option: options are numbered from 0. */
+struct rex_setting {
+    const char *variable;         /* of the environment */
+    const char *otherwise;        /* the value that holds where none was given; "": none */
+    const struct rex_word *words; /* NULL: any text is good, but for the log and traces */
+    const char *values;           /* what it may be, for messages */
+};
+#define REX_SETTINGS ((int)REX_OPTION_LAUNCH_BLOCKING + 1)
+extern const struct rex_setting rex_settings[REX_SETTINGS];
 
 /* The value that the program itself gave, by rex_configure(); NULL for none. It stays. */
 const char *rex_setting_by_program(enum rex_option option);

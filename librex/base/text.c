@@ -35,12 +35,6 @@ static size_t decode_utf8(const char *text, uint32_t *character)
     return is_one && (*character < 0xd800 || *character > 0xdfff) ? length : 0;
 }
 
-size_t rex_utf8_length(const char *text)
-{
-    uint32_t character;
-    return decode_utf8(text, &character);
-}
-
 size_t rex_shown_length(const char *text)
 {
     uint32_t character;
@@ -70,13 +64,14 @@ size_t rex_json_character(const char **text, char written[REX_JSON_MAX])
     return length + is_escaped;
 }
 
-static void escape_text(char *text, size_t size, bool lines)
+void rex_escape(char *text, size_t size, const char *kept)
 {
     char given[REX_MESSAGE_MAX], code[8];
     char *to = text;
     snprintf(given, sizeof given, "%s", text);
     for (const char *from = given; *from != '\0';) {
-        size_t length = lines && *from == '\n' ? 1 : rex_shown_length(from), written = length;
+        size_t length = strchr(kept, *from) != NULL ? 1 : rex_shown_length(from);
+        size_t written = length;
         const char *piece = from;
         if (length == 0) {
             written = (size_t)snprintf(code, sizeof code, "\\x%02x", (unsigned char)*from);
@@ -90,16 +85,6 @@ static void escape_text(char *text, size_t size, bool lines)
         from += length;
     }
     *to = '\0';
-}
-
-void rex_escape(char *text, size_t size)
-{
-    escape_text(text, size, false);
-}
-
-void rex_escape_lines(char *text, size_t size)
-{
-    escape_text(text, size, true);
 }
 
 /* REX_KERNEL() and REX_DEVICE_KERNEL() make the symbol of the name. */

@@ -21,12 +21,10 @@ int rex_kernel_name_length(const char *symbol);
 /* Longest message, in bytes with its NUL: a list of rejected libraries is the longest there is. */
 #define REX_MESSAGE_MAX 4096
 
-/* Bytes of the UTF-8 character at TEXT, which has a NUL at its end; 0: there is none. */
-size_t rex_utf8_length(const char *text);
-
 /*
- * The same, and 0 of a character that could begin another line, command a terminal or reorder the
- * text around it: control characters, of ASCII and those above it, and separators of lines.
+ * Bytes of the UTF-8 character at TEXT, which has a NUL at its end; 0: there is none, or it could
+ * begin another line, command a terminal or reorder the text around it: control characters, of
+ * ASCII and those above it, and separators of lines.
  */
 size_t rex_shown_length(const char *text);
 
@@ -38,12 +36,10 @@ size_t rex_shown_length(const char *text);
 size_t rex_json_character(const char **text, char written[REX_JSON_MAX]);
 
 /*
- * The bytes of TEXT that rex_shown_length() does not take become \xNN. The end that then has no
- * room in the SIZE bytes of TEXT is cut off. To do it twice is as good as once.
+ * The bytes of TEXT that rex_shown_length() does not take become \xNN, but for those of KEPT. The
+ * end that then has no room in the SIZE bytes of TEXT is cut off. To do it twice is as good as
+ * once. KEPT is "", or "\n" for lists that librex has made of pieces escaped before.
  */
-void rex_escape(char *text, size_t size);
-
-/* The same, but that line feeds stay: for lists that librex has made of pieces escaped before. */
-void rex_escape_lines(char *text, size_t size);
+void rex_escape(char *text, size_t size, const char *kept);
 
 #endif

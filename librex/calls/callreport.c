@@ -20,43 +20,10 @@
 
 /* ---- in the log ------------------------------------------------------------------------------ */
 
-/* clang writes ";x[0:n];file.c;12;3;;"; other generators write the name alone. */
-static void row_name_of(const struct __tgt_kernel_arguments *packet, uint32_t row, char *name,
-                        size_t size)
-{
-    const char *given = packet->ArgNames != NULL ? packet->ArgNames[row] : NULL;
-    if (given == NULL) {
-        snprintf(name, size, "%p", packet->Args[row]);
-        return;
-    }
-    given += *given == ';';
-    snprintf(name, size, "%.*s", (int)strcspn(given, ";"), given);
-}
-
-static void log_row(const char *what, const struct __tgt_kernel_arguments *packet, uint32_t row)
-{
-    char type[REX_TYPE_MAX], name[256];
-    ptrdiff_t offset = (ptrdiff_t)((uintptr_t)packet->Args[row] - (uintptr_t)packet->ArgsBase[row]);
-    int64_t size = packet->ArgSizes[row];
-    const char *mapper =
-        packet->ArgMappers != NULL && packet->ArgMappers[row] != NULL ? ", through a mapper" : "";
-    rex_type_text(packet->ArgTypes[row], type);
-    row_name_of(packet, row, name, sizeof name);
-    if (packet->ArgTypes[row] & LITERAL)
-        rex_log(REX_LOG_DEBUG, "%.*s: row %u: %s %s%s0x%" PRIxPTR ", %" PRId64 " bytes",
-                REX_KERNEL_NAME(what), row, type, packet->ArgNames != NULL ? name : "",
-                packet->ArgNames != NULL ? " = " : "", (uintptr_t)packet->ArgsBase[row], size);
-    else if (offset == 0)
-        rex_log(REX_LOG_DEBUG, "%.*s: row %u: %s %s %" PRId64 " bytes%s", REX_KERNEL_NAME(what),
-                row, type, name, size, mapper);
-    else
-        rex_log(REX_LOG_DEBUG, "%.*s: row %u: %s %s %" PRId64 " bytes, base %p%s",
-                REX_KERNEL_NAME(what), row, type, name, size, packet->ArgsBase[row], mapper);
-}
-
 void rex_rows_log(const char *what, int64_t device, const struct __tgt_kernel_arguments *packet)
 {
     const int32_t *teams = packet->Teams, *threads = packet->Threads;
+    char type[REX_TYPE_MAX], name[256];
     if (teams[0] != 0)
         rex_log(REX_LOG_DEBUG,
                 "%.*s: device %" PRId64 ", %d x %d x %d teams of %d x %d x %d threads, %d bytes of "
@@ -66,45 +33,54 @@ void rex_rows_log(const char *what, int64_t device, const struct __tgt_kernel_ar
     else
         rex_log(REX_LOG_DEBUG, "%.*s: device %" PRId64 ", %d rows", REX_KERNEL_NAME(what), device,
                 packet->NumArgs);
-    for (int32_t row = 0; row < packet->NumArgs; row++)
-        log_row(what, packet, (uint32_t)row);
+    for (uint32_t row = 0; (int32_t)row < packet->NumArgs; row++) {
+        const char *base = packet->ArgsBase[row], *begin = packet->Args[row];
+        const char *given = packet->ArgNames != NULL ? packet->ArgNames[row] : NULL;
+        const char *mapper = "";
+        int64_t size = packet->ArgSizes[row];
+        if (packet->ArgMappers != NULL && packet->ArgMappers[row] != NULL)
+            mapper = ", through a mapper";
+        rex_type_text(packet->ArgTypes[row], type);
+        /* clang writes ";x[0:n];file.c;12;3;;"; other generators write the name alone. */
+        if (given != NULL && *given == ';')
+            given++;
+        if (given != NULL)
+            snprintf(name, sizeof name, "%.*s", (int)strcspn(given, ";"), given);
+        else
+            snprintf(name, sizeof name, "%p", (void *)(uintptr_t)begin);
+        if (packet->ArgTypes[row] & LITERAL)
+            rex_log(REX_LOG_DEBUG, "%.*s: row %u: %s %s%s0x%" PRIxPTR ", %" PRId64 " bytes",
+                    REX_KERNEL_NAME(what), row, type, packet->ArgNames != NULL ? name : "",
+                    packet->ArgNames != NULL ? " = " : "", (uintptr_t)base, size);
+        else if (begin == base)
+            rex_log(REX_LOG_DEBUG, "%.*s: row %u: %s %s %" PRId64 " bytes%s", REX_KERNEL_NAME(what),
+                    row, type, name, size, mapper);
+        else
+            rex_log(REX_LOG_DEBUG, "%.*s: row %u: %s %s %" PRId64 " bytes, base %p%s",
+                    REX_KERNEL_NAME(what), row, type, name, size, packet->ArgsBase[row], mapper);
+    }
 }
 
 /* ---- in the trace ---------------------------------------------------------------------------- */
 
-static void write_traced_call(struct rex_line *line, const struct rex_call_trace *trace)
-{
-    rex_line_text(line, "\"function\":\"");
-    rex_line_text(line, trace->function);
-    rex_line_number(line, "\",\"device\":", trace->device);
-}
-
-static void write_rows(struct rex_line *line, const struct __tgt_kernel_arguments *packet)
-{
-    rex_line_rows(line, packet->NumArgs, packet->Args, packet->ArgSizes, packet->ArgTypes,
-                  rex_is_pinned);
-}
-
-static void write_data(struct rex_line *line, const void *context)
-{
-    const struct rex_call_trace *trace = context;
-    write_traced_call(line, trace);
-    write_rows(line, &trace->packet);
-}
-
-static void write_launch(struct rex_line *line, const void *context)
+static void write_traced_call(struct rex_line *line, const void *context)
 {
     const struct rex_call_trace *trace = context;
     const struct __tgt_kernel_arguments *packet = &trace->packet;
-    write_traced_call(line, trace);
-    rex_line_launch(line, trace->key, (const uint32_t *)packet->Teams,
-                    (const uint32_t *)packet->Threads, packet->NumArgs);
-    if (packet->DynCGroupMem != 0)
-        rex_line_number(line, ",\"dynamic_memory\":", packet->DynCGroupMem);
-    if (packet->Tripcount > 0)
-        rex_line_number(line, ",\"trip_count\":", packet->Tripcount);
-    rex_line_number(line, ",\"result\":", trace->result);
-    write_rows(line, packet);
+    rex_line_text(line, "\"function\":\"");
+    rex_line_text(line, trace->function);
+    rex_line_number(line, "\",\"device\":", trace->device);
+    if (trace->is_launch) {
+        rex_line_launch(line, trace->key, (const uint32_t *)packet->Teams,
+                        (const uint32_t *)packet->Threads, packet->NumArgs);
+        if (packet->DynCGroupMem != 0)
+            rex_line_number(line, ",\"dynamic_memory\":", packet->DynCGroupMem);
+        if (packet->Tripcount > 0)
+            rex_line_number(line, ",\"trip_count\":", packet->Tripcount);
+        rex_line_number(line, ",\"result\":", trace->result);
+    }
+    rex_line_rows(line, packet->NumArgs, packet->Args, packet->ArgSizes, packet->ArgTypes,
+                  rex_is_pinned);
 }
 
 /* ---- before and after a traced call --------------------------------------------------------- */
@@ -117,21 +93,17 @@ void rex_call_trace_begin(struct rex_call_trace *trace, const char *function, in
     trace->begin = rex_trace_clock();
 }
 
-/* The bytes of the rows that are copied in DIRECTION, if that is one of DIRECTIONS. */
-static uint64_t bytes(const struct __tgt_kernel_arguments *packet, int64_t direction,
-                      int64_t directions)
-{
-    return directions & direction ? rex_rows_bytes(packet->NumArgs, packet->Args, packet->ArgSizes,
-                                                   packet->ArgTypes, direction)
-                                  : 0;
-}
-
 static void write_down(struct rex_call_trace *trace, struct rex_slice *slice, int64_t directions)
 {
+    const struct __tgt_kernel_arguments *packet = &trace->packet;
     slice->begin = trace->begin;
     slice->end = trace->end;
-    slice->to = bytes(&trace->packet, REX_MAP_TO, directions);
-    slice->from = bytes(&trace->packet, REX_MAP_FROM, directions);
+    if (directions & REX_MAP_TO)
+        slice->to = rex_rows_bytes(packet->NumArgs, packet->Args, packet->ArgSizes,
+                                   packet->ArgTypes, REX_MAP_TO);
+    if (directions & REX_MAP_FROM)
+        slice->from = rex_rows_bytes(packet->NumArgs, packet->Args, packet->ArgSizes,
+                                     packet->ArgTypes, REX_MAP_FROM);
     slice->on = trace->on;
     slice->context = trace;
     rex_trace_slice(slice);
@@ -140,32 +112,30 @@ static void write_down(struct rex_call_trace *trace, struct rex_slice *slice, in
 
 void rex_call_trace_data(struct rex_call_trace *trace, const char *name, int64_t directions)
 {
-    struct rex_slice slice = {
-        .name = name, .category = "data", .counted = REX_COUNTED_TRANSFER, .details = write_data};
+    struct rex_slice slice = {.name = name,
+                              .category = "data",
+                              .counted = REX_COUNTED_TRANSFER,
+                              .details = write_traced_call};
     trace->end = rex_trace_clock();
     write_down(trace, &slice, directions);
-}
-
-/* NULL: the driver launched, or the device is no GPU, so the driver could not. */
-static const char *reason_of(const struct rex_call_trace *trace, char text[REX_REASON_MAX])
-{
-    if (trace->reason.mask == 0 || (trace->reason.mask & REX_REASON_NO_GPU) != 0)
-        return NULL;
-    rex_reason_text(trace->reason, text);
-    return text;
 }
 
 void rex_call_trace_launch(struct rex_call_trace *trace, const void *key, int result)
 {
     char because[REX_REASON_MAX];
     struct rex_slice slice = {
-        .category = "launch", .counted = REX_COUNTED_KERNEL, .details = write_launch};
+        .category = "launch", .counted = REX_COUNTED_KERNEL, .details = write_traced_call};
     trace->end = rex_trace_clock();
+    trace->is_launch = true;
     trace->key = key;
     trace->result = result;
     const char *name = rex_trace_name(key);
     slice.name = name != NULL ? name : "unknown kernel";
     slice.by = trace->reason.mask == 0 ? REX_TRACE_DRIVER : REX_TRACE_RUNTIME;
-    slice.because = reason_of(trace, because);
+    /* Without a GPU the driver could not launch. */
+    if (trace->reason.mask != 0 && (trace->reason.mask & REX_REASON_NO_GPU) == 0) {
+        rex_reason_text(trace->reason, because);
+        slice.because = because;
+    }
     write_down(trace, &slice, REX_MAP_TOFROM);
 }

@@ -48,6 +48,7 @@ struct rex_call_trace {
     struct __tgt_kernel_arguments packet;
     struct rex_track *on; /* the device's line in the trace */
     uint64_t begin, end;
+    bool is_launch;
     const void *key; /* of a launch, as are `result` and `reason` */
     int result;
     struct rex_reason reason; /* why libomptarget launches; none: the driver does */

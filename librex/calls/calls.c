@@ -105,17 +105,18 @@ static int leave_launch(struct rex_call_trace *trace, const void *key, int resul
 
 /* ---- lost devices, and images that cannot be loaded ------------------------------------------ */
 
-/* REX_ECUDA if DEVICE is lost: libomptarget would abort. */
-static int check_lost(int64_t device, const char *what)
-{
-    return rex_any_device_is_lost() ? rex_device_lost(rex_openmp_number(device), what) : REX_OK;
-}
-
-/* The call is in flight, so that no module ends during a trial load. */
+/*
+ * REX_ECUDA if DEVICE is lost: libomptarget would abort. The call is in flight, so that no module
+ * ends during a trial load.
+ */
 static int check_data_call(int64_t device, const char *what)
 {
-    int result = check_lost(device, what);
-    return result == REX_OK ? rex_load_check(device) : result;
+    if (rex_any_device_is_lost()) {
+        int result = rex_device_lost(rex_openmp_number(device), what);
+        if (result != REX_OK)
+            return result;
+    }
+    return rex_load_check(device);
 }
 
 static int check_kernel_call(int64_t device, const void *key)
@@ -128,60 +129,56 @@ static int check_kernel_call(int64_t device, const void *key)
 
 /* ---- librex's calls -------------------------------------------------------------------------- */
 
-/* If it is -1 libomptarget asks libomp, which crashes in a thread that its destructor has left. */
-static int64_t device_for(int64_t device)
-{
-    return rex_thread.ends > 0 ? rex_openmp_number(device) : device;
-}
+/* The innermost function of each data call, its names in a trace and a log, and what it copies. */
+static const struct data_kind {
+    void (**function)(MAPPER_P);
+    const char *traced, *logged;
+    int64_t directions;
+} data_kinds[] = {[REX_DATA_BEGIN] = {&bound.call.target_data_begin_mapper,
+                                      "__tgt_target_data_begin_mapper", "data begin", REX_MAP_TO},
+                  [REX_DATA_END] = {&bound.call.target_data_end_mapper,
+                                    "__tgt_target_data_end_mapper", "data end", REX_MAP_FROM},
+                  [REX_DATA_UPDATE] = {&bound.call.target_data_update_mapper,
+                                       "__tgt_target_data_update_mapper", "data update",
+                                       REX_MAP_TOFROM}};
 
-static void pass_on(enum rex_data_call call, int64_t device, const struct rex_map *map)
+static void make_data_call(enum rex_data_call call, const char *name, int64_t device,
+                           const struct rex_map *map)
 {
-    void (*function)(MAPPER_P) = call == REX_DATA_BEGIN ? bound.call.target_data_begin_mapper
-                                 : call == REX_DATA_END ? bound.call.target_data_end_mapper
-                                                        : bound.call.target_data_update_mapper;
-    function(NULL, device, map->count, map->base, map->begin, map->sizes, map->types, NULL,
-             map->mappers);
-}
-
-static void observe_data(enum rex_data_call call, const char *name, int64_t device,
-                         const struct rex_map *map)
-{
-    static const struct {
-        const char *function;
-        int64_t directions;
-    } calls[] = {[REX_DATA_BEGIN] = {"__tgt_target_data_begin_mapper", REX_MAP_TO},
-                 [REX_DATA_END] = {"__tgt_target_data_end_mapper", REX_MAP_FROM},
-                 [REX_DATA_UPDATE] = {"__tgt_target_data_update_mapper", REX_MAP_TOFROM}};
-    struct rex_call_trace trace = {.packet = rex_packet_of_map(map)};
-    begin_call(&trace, name != NULL ? calls[call].function : NULL, device);
-    pass_on(call, device, map);
-    leave_data(&trace, name, calls[call].directions);
+    const struct data_kind *kind = &data_kinds[call];
+    struct rex_call_trace trace;
+    if (bound.observed) {
+        trace = (struct rex_call_trace){.packet = rex_packet_of_map(map)};
+        begin_call(&trace, name != NULL ? kind->traced : NULL, device);
+    }
+    (*kind->function)(NULL, device, map->count, map->base, map->begin, map->sizes, map->types, NULL,
+                      map->mappers);
+    if (bound.observed)
+        leave_data(&trace, name, kind->directions);
 }
 
 int rex_call_data(enum rex_data_call call, const char *name, int64_t device,
                   const struct rex_map *map)
 {
     /* A call without a name only looks at what is mapped. No release needs the device for that. */
-    bool ends = call == REX_DATA_END && name != NULL;
     int result = REX_OK;
     /* The call may have waited for a kernel that lost the device. */
-    if (name != NULL)
-        result = check_lost(device, name);
+    if (name != NULL && rex_any_device_is_lost())
+        result = rex_device_lost(rex_openmp_number(device), name);
     if (result == REX_OK)
         result = rex_devices_enter();
     if (result != REX_OK)
         return result;
-    device = device_for(device);
+    /* If it is -1 libomptarget asks libomp, which crashes in a thread that its destructor left. */
+    if (rex_thread.ends > 0)
+        device = rex_openmp_number(device);
     result = rex_load_check(device);
     if (result != REX_OK) {
         rex_gate_leave();
         return result;
     }
-    ends = ends && rex_ending_begin(rex_openmp_number(device));
-    if (bound.observed)
-        observe_data(call, name, device, map);
-    else
-        pass_on(call, device, map);
+    bool ends = call == REX_DATA_END && name != NULL && rex_ending_begin(rex_openmp_number(device));
+    make_data_call(call, name, device, map);
     if (ends)
         rex_ending_end(rex_openmp_number(device));
     rex_gate_used();
@@ -189,29 +186,25 @@ int rex_call_data(enum rex_data_call call, const char *name, int64_t device,
     return REX_OK;
 }
 
-static int call_kernel(ident_t *loc, int64_t device, const void *key,
-                       struct __tgt_kernel_arguments *packet, struct rex_reason reason)
-{
-    int32_t teams = packet->Teams[0], threads = packet->Threads[0];
-    void *host_key = (void *)(uintptr_t)key;
-    if (!bound.observed)
-        return bound.call.target_kernel(loc, device, teams, threads, host_key, packet);
-    struct rex_call_trace trace = {.packet = *packet, .reason = reason};
-    begin_call(&trace, "__tgt_target_kernel", device);
-    int result = bound.call.target_kernel(loc, device, teams, threads, host_key, packet);
-    return leave_launch(&trace, key, result);
-}
-
 int rex_call_kernel(ident_t *loc, int64_t device, const void *key,
                     struct __tgt_kernel_arguments *packet, struct rex_reason reason, int *returned)
 {
+    int32_t teams = packet->Teams[0], threads = packet->Threads[0];
+    void *host_key = (void *)(uintptr_t)key;
     int result = rex_devices_enter();
     if (result != REX_OK)
         return result;
-    device = device_for(device);
+    if (rex_thread.ends > 0) /* as in rex_call_data() */
+        device = rex_openmp_number(device);
     result = check_kernel_call(device, key);
-    if (result == REX_OK)
-        *returned = call_kernel(loc, device, key, packet, reason);
+    if (result == REX_OK && bound.observed) {
+        struct rex_call_trace trace = {.packet = *packet, .reason = reason};
+        begin_call(&trace, "__tgt_target_kernel", device);
+        *returned = bound.call.target_kernel(loc, device, teams, threads, host_key, packet);
+        leave_launch(&trace, key, *returned);
+    } else if (result == REX_OK) {
+        *returned = bound.call.target_kernel(loc, device, teams, threads, host_key, packet);
+    }
     rex_gate_used();
     rex_gate_leave();
     return result;
@@ -226,45 +219,43 @@ int rex_call_kernel(ident_t *loc, int64_t device, const void *key,
  */
 
 #define IS_LATER(name) (strstr(#name, "nowait") != NULL)
-#define DATA(name, parameters, arguments, what, directions, names, mappers)                      \
-    static void observed_##name parameters                                                       \
-    {                                                                                            \
-        struct rex_call_trace trace = {                                                          \
-            .packet = rex_packet_of_columns(count, base, begin, sizes, types, names, mappers)};  \
-        enum rex_present_call call =                                                             \
-            (directions) == REX_MAP_TO ? REX_CALL_BEGINS : REX_CALL_UPDATES;                     \
-        if (count > 0)                                                                           \
-            log_call(what, device, &trace.packet);                                               \
-        bool entered = (directions) != REX_MAP_FROM && enter_table(call, &trace.packet, device); \
-        bool is_inside = rex_gate_enter_raw() == REX_OK;                                         \
-        if (is_inside && check_data_call(device, what) == REX_OK) {                              \
-            begin_call(&trace, "__tgt_" #name, device);                                          \
-            bound.call.name arguments;                                                           \
-            leave_data(&trace, what, directions);                                                \
-            rex_gate_used();                                                                     \
-        }                                                                                        \
-        leave_table(entered, call, &trace.packet, device, IS_LATER(name));                       \
-        if (is_inside)                                                                           \
-            rex_gate_leave();                                                                    \
+#define KIND_OF(name)                                            \
+    &data_kinds[strstr(#name, "_begin") != NULL ? REX_DATA_BEGIN \
+                : strstr(#name, "_end") != NULL ? REX_DATA_END   \
+                                                : REX_DATA_UPDATE]
+#define DATA(name, parameters, arguments, names, mappers)                                       \
+    static void observed_##name parameters                                                      \
+    {                                                                                           \
+        const struct data_kind *kind = KIND_OF(name);                                           \
+        struct rex_call_trace trace = {                                                         \
+            .packet = rex_packet_of_columns(count, base, begin, sizes, types, names, mappers)}; \
+        enum rex_present_call call =                                                            \
+            kind->directions == REX_MAP_TO ? REX_CALL_BEGINS : REX_CALL_UPDATES;                \
+        if (count > 0)                                                                          \
+            log_call(kind->logged, device, &trace.packet);                                      \
+        bool entered =                                                                          \
+            kind->directions != REX_MAP_FROM && enter_table(call, &trace.packet, device);       \
+        bool is_inside = rex_gate_enter_raw() == REX_OK;                                        \
+        if (is_inside && check_data_call(device, kind->logged) == REX_OK) {                     \
+            begin_call(&trace, "__tgt_" #name, device);                                         \
+            bound.call.name arguments;                                                          \
+            leave_data(&trace, kind->logged, kind->directions);                                 \
+            rex_gate_used();                                                                    \
+        }                                                                                       \
+        leave_table(entered, call, &trace.packet, device, IS_LATER(name));                      \
+        if (is_inside)                                                                          \
+            rex_gate_leave();                                                                   \
     }
-#define BEGINNING_BARE(type, name, parameters, arguments, missing) \
-    DATA(name, parameters, arguments, "data begin", REX_MAP_TO, NULL, NULL)
-#define BEGINNING_MAPPER(type, name, parameters, arguments, missing) \
-    DATA(name, parameters, arguments, "data begin", REX_MAP_TO, names, mappers)
-#define ENDING_BARE(type, name, parameters, arguments, missing) \
-    DATA(name, parameters, arguments, "data end", REX_MAP_FROM, NULL, NULL)
-#define ENDING_MAPPER(type, name, parameters, arguments, missing) \
-    DATA(name, parameters, arguments, "data end", REX_MAP_FROM, names, mappers)
-#define UPDATING_BARE(type, name, parameters, arguments, missing) \
-    DATA(name, parameters, arguments, "data update", REX_MAP_TOFROM, NULL, NULL)
-#define UPDATING_MAPPER(type, name, parameters, arguments, missing) \
-    DATA(name, parameters, arguments, "data update", REX_MAP_TOFROM, names, mappers)
-REX_BEGINNING_BARE(BEGINNING_BARE)
-REX_BEGINNING_MAPPER(BEGINNING_MAPPER)
-REX_ENDING_BARE(ENDING_BARE)
-REX_ENDING_MAPPER(ENDING_MAPPER)
-REX_UPDATING_BARE(UPDATING_BARE)
-REX_UPDATING_MAPPER(UPDATING_MAPPER)
+#define DATA_BARE(type, name, parameters, arguments, missing) \
+    DATA(name, parameters, arguments, NULL, NULL)
+#define DATA_MAPPER(type, name, parameters, arguments, missing) \
+    DATA(name, parameters, arguments, names, mappers)
+REX_DATA_BARE(DATA_BARE, target_data_begin)
+REX_DATA_MAPPER(DATA_MAPPER, target_data_begin)
+REX_DATA_BARE(DATA_BARE, target_data_end)
+REX_DATA_MAPPER(DATA_MAPPER, target_data_end)
+REX_DATA_BARE(DATA_BARE, target_data_update)
+REX_DATA_MAPPER(DATA_MAPPER, target_data_update)
 
 /* ---- the program's launches ------------------------------------------------------------------ */
 
@@ -276,9 +267,7 @@ static void describe_launch(struct rex_call_trace *trace, const void *key, int64
                             struct rex_grid grid)
 {
     struct __tgt_kernel_arguments *packet = &trace->packet;
-    memcpy(packet->Teams, grid.teams, sizeof packet->Teams);
-    memcpy(packet->Threads, grid.threads, sizeof packet->Threads);
-    packet->DynCGroupMem = (int32_t)grid.dynamic_memory;
+    rex_packet_set_grid(packet, &grid);
     trace->reason.mask = rex_process_reasons() | REX_REASON_CALLED;
     const char *name = rex_trace_name(key);
     log_call(name != NULL ? name : "unknown kernel", device, packet);
@@ -340,7 +329,7 @@ static void leave_gate(const bool *entered)
 static void await_before(const char *name)
 {
     if (strncmp(name, "interop_", 8) == 0) /* the program may get a stream */
-        rex_deferred_stop(REX_ALL_DEVICES);
+        rex_deferred_stop(REX_ANY_DEVICE);
     rex_await_all_deferred();
 }
 
@@ -395,20 +384,6 @@ static void observed_unregister_lib(struct __tgt_bin_desc *desc)
 
 /* ---- binding --------------------------------------------------------------------------------- */
 
-static void observe(struct rex_entry_points *slots)
-{
-#define OBSERVE(type, name, parameters, arguments, missing) slots->name = observed_##name;
-    REX_REGISTERING(OBSERVE)
-    REX_BEGINNING(OBSERVE)
-    REX_ENDING(OBSERVE)
-    REX_UPDATING(OBSERVE)
-    REX_LAUNCHING(OBSERVE)
-    REX_ENDING_LATER(OBSERVE)
-    REX_DEVICE_CALLS(OBSERVE)
-#undef OBSERVE
-    slots->register_requires = observed_register_requires;
-}
-
 void rex_calls_bind(struct rex_entry_points *slots, bool all)
 {
     bound.call = *slots;
@@ -416,8 +391,18 @@ void rex_calls_bind(struct rex_entry_points *slots, bool all)
     bound.observed = bound.logged || rex_trace_on();
     rex_backend_bind(all, rex_runtime_disabled());
     bound.watched = rex_process_reasons() == 0 || rex_found_may_be_deleted();
-    if (bound.observed || (rex_process_reasons() & REX_REASON_TOOL) == 0)
-        observe(slots);
+    if (bound.observed || (rex_process_reasons() & REX_REASON_TOOL) == 0) {
+#define OBSERVE(type, name, parameters, arguments, missing) slots->name = observed_##name;
+        REX_REGISTERING(OBSERVE)
+        REX_BEGINNING(OBSERVE)
+        REX_ENDING(OBSERVE)
+        REX_UPDATING(OBSERVE)
+        REX_LAUNCHING(OBSERVE)
+        REX_ENDING_LATER(OBSERVE)
+        REX_DEVICE_CALLS(OBSERVE)
+#undef OBSERVE
+        slots->register_requires = observed_register_requires;
+    }
     if (rex_trace_on() && !all)
         rex_log(REX_LOG_INFO, "the trace has librex's own calls only: the program is linked with "
                               "libomptarget itself");

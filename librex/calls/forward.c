@@ -28,12 +28,6 @@
 
 static int bound_release;
 
-static void report_lack(const char *name)
-{
-    rex_fail(REX_EUNSUPPORTED, "%s: LLVM %d's libomptarget has no such function", name,
-             bound_release);
-}
-
 /*
  * first_ functions fill the slots before binding. lacking_ functions fill the slots of functions
  * that the release lacks.
@@ -46,11 +40,12 @@ static void report_lack(const char *name)
             return missing;                                        \
         return REX_REAL(name) arguments;                           \
     }
-#define LACKING(type, name, parameters, arguments, missing) \
-    static type lacking_##name parameters                   \
-    {                                                       \
-        report_lack("__tgt_" #name);                        \
-        return missing;                                     \
+#define LACKING(type, name, parameters, arguments, missing)                           \
+    static type lacking_##name parameters                                             \
+    {                                                                                 \
+        rex_fail(REX_EUNSUPPORTED, "%s: LLVM %d's libomptarget has no such function", \
+                 "__tgt_" #name, bound_release);                                      \
+        return missing;                                                               \
     }
 
 #pragma GCC diagnostic push
@@ -168,8 +163,8 @@ static void leave_end(const struct rex_map *map, int64_t device, bool ends, bool
         arguments;                                                       \
         rex_mapping_ended_unseen();                                      \
     }
-REX_ENDING_BARE(FORWARD_ENDING_BARE)
-REX_ENDING_MAPPER(FORWARD_ENDING_MAPPER)
+REX_DATA_BARE(FORWARD_ENDING_BARE, target_data_end)
+REX_DATA_MAPPER(FORWARD_ENDING_MAPPER, target_data_end)
 REX_ENDING_LATER(FORWARD_ENDING_LATER)
 #pragma GCC diagnostic pop
 

@@ -75,9 +75,10 @@ static void say_library(const struct to *to)
 static void say_settings(const struct to *to)
 {
     char text[REX_SETTING_MAX];
-    for (int i = 0; i < rex_setting_count(); i++) {
+    for (int i = 0; i < REX_SETTINGS; i++) {
         enum rex_option option = (enum rex_option)i;
-        const char *name = rex_setting_variable(option), *otherwise = rex_setting_default(option);
+        const char *name = rex_settings[option].variable,
+                   *otherwise = rex_settings[option].otherwise;
         if (rex_setting_text(option, text))
             tell_fact(to, "setting", name, "%s (the %s)", text,
                       rex_setting_by_program(option) ? "program" : "environment");
@@ -102,42 +103,6 @@ int rex_runtime_tell(const char *path)
     return release->number;
 }
 
-/*
- * clang up to 17 builds kernels without a parameter for the runtime. Kernels of 18 have one, which
- * LLVM 18 alone always passes, to all kernels. Kernels of 19 to 22 get it by the packet's version
- * 3, and from 23 on it comes last. 14 and 15 ignore the version. Packets of 15 end where those of
- * 16 and later have Flags, so that later releases would read random flags. Programs of 22 and later
- * attach pointers by rows of their own. Earlier releases map these rows, so that the kernels use
- * the wrong memory.
- */
-static bool takes_programs(const struct rex_release *runtime, const struct rex_release *built)
-{
-    return !runtime->plain.refused && !built->plain.refused &&
-           built->newest_packet <= runtime->newest_packet &&
-           (runtime->no_packet || !built->no_flags) &&
-           (runtime->attach_rows || !built->attach_rows);
-}
-
-static const char *how_programs_are_taken(const struct rex_release *runtime,
-                                          const struct rex_release *built)
-{
-    if (runtime == built)
-        return "yes";
-    if (!takes_programs(runtime, built))
-        return "no";
-    return runtime->host_argument_array && !built->host_argument_array ? "on GPUs alone" : "yes";
-}
-
-static void say_programs(const struct to *to, const struct rex_release *runtime)
-{
-    const struct rex_release *built = NULL;
-    char name[32];
-    while ((built = rex_release_after(built != NULL ? built->number : 0)) != NULL) {
-        snprintf(name, sizeof name, "clang %d", built->number);
-        say_fact(to, "programs", name, how_programs_are_taken(runtime, built));
-    }
-}
-
 /* ---- adaptations ----------------------------------------------------------------------------- */
 
 static void say_packets(const struct to *to, const char *name, const struct rex_packet_rule *rule)
@@ -152,16 +117,6 @@ static void say_packets(const struct to *to, const char *name, const struct rex_
                                     : "",
                   rule->dimensions, rule->dimensions == 1 ? "" : "s",
                   rule->dynamic_memory ? "" : ", no dynamic shared memory");
-}
-
-static void say_host_kernels(const struct to *to, const struct rex_packet_rule *rule)
-{
-    if (rule->version != 0)
-        tell_fact(
-            to, "adapted", "host kernels",
-            "on the CPU by functions that rex/kernel.h makes beside them, packet version %u%s",
-            (unsigned)rule->version,
-            rule->trailing_row ? " with a row for libomptarget to write over" : "");
 }
 
 /* Facts that hold or not. */
@@ -249,8 +204,17 @@ static void say_adaptations_that_hold(const struct to *to, const struct rex_rele
             say_fact(to, "adapted", facts[i].name, facts[i].text);
 }
 
-static void say_limits(const struct to *to, const struct rex_release *release)
+static void say_adaptations(const struct to *to, const struct rex_release *release)
 {
+    say_packets(to, "plain kernels", &release->plain);
+    say_packets(to, "env kernels", &release->env);
+    if (release->host.version != 0)
+        tell_fact(
+            to, "adapted", "host kernels",
+            "on the CPU by functions that rex/kernel.h makes beside them, packet version %u%s",
+            (unsigned)release->host.version,
+            release->host.trailing_row ? " with a row for libomptarget to write over" : "");
+    say_adaptations_that_hold(to, release);
     tell_fact(to, "adapted", "flags of a packet",
               "0x%llx are passed on; any other is an error: it is not known, or the rows would be "
               "taken for something else",
@@ -280,34 +244,25 @@ static void say_limits(const struct to *to, const struct rex_release *release)
                   release->driver_function);
 }
 
-static void say_adaptations(const struct to *to, const struct rex_release *release)
-{
-    say_packets(to, "plain kernels", &release->plain);
-    say_packets(to, "env kernels", &release->env);
-    say_host_kernels(to, &release->host);
-    say_adaptations_that_hold(to, release);
-    say_limits(to, release);
-}
-
-static int info_of_release(const struct to *to, int number)
-{
-    const struct rex_release *release = rex_release_row(number);
-    char message[64];
-    if (release == NULL) {
-        snprintf(message, sizeof message, "rex_info: LLVM %d is none that librex knows", number);
-        return rex_fail_again(REX_EINVAL, message);
-    }
-    say_adaptations(to, release);
-    say_programs(to, release);
-    return REX_OK;
-}
-
 /* ---- libomptarget ---------------------------------------------------------------------------- */
 
-static void say_plugins(const struct to *to)
+static void say_bound(const struct to *to)
 {
+    const struct rex_release *release = rex_runtime();
     char pattern[PATH_MAX + 32];
     glob_t found;
+    say_fact(to, "libomptarget", "path", rex_runtime_path());
+    tell_fact(to, "libomptarget", "release", "%d", release->number);
+    say_fact(to, "libomptarget", "chosen by", rex_runtime_chosen());
+    tell_fact(to, "libomptarget", "told by", "it exports %s, and nothing later that librex knows",
+              release->marker);
+    if (*rex_runtime_doubt() != '\0')
+        say_fact(to, "libomptarget", "trouble", rex_runtime_doubt());
+    say_adaptations(to, release);
+    if (!release->plugins_apart) {
+        say_fact(to, "plugin", "all", "in libomptarget itself");
+        return;
+    }
     rex_folder_of(rex_runtime_path(), pattern);
     strcat(pattern, "/libomptarget.rtl.*.so");
     if (glob(pattern, 0, NULL, &found) != 0)
@@ -321,28 +276,21 @@ static void say_plugins(const struct to *to)
     globfree(&found);
 }
 
-static void say_bound(const struct to *to)
-{
-    const struct rex_release *release = rex_runtime();
-    say_fact(to, "libomptarget", "path", rex_runtime_path());
-    tell_fact(to, "libomptarget", "release", "%d", release->number);
-    say_fact(to, "libomptarget", "chosen by", rex_runtime_chosen());
-    tell_fact(to, "libomptarget", "told by", "it exports %s, and nothing later that librex knows",
-              release->marker);
-    if (*rex_runtime_doubt() != '\0')
-        say_fact(to, "libomptarget", "trouble", rex_runtime_doubt());
-    say_adaptations(to, release);
-    if (release->plugins_apart)
-        say_plugins(to);
-    else
-        say_fact(to, "plugin", "all", "in libomptarget itself");
-}
-
-/* A line of TEXT for each rejected candidate: "\n path: reason". */
-static void say_rejected(const struct to *to, char *text)
+static void say_searched(const struct to *to)
 {
     char *rest = NULL;
-    for (char *line = strtok_r(text, "\n", &rest); line != NULL;
+    struct rex_report report = {0};
+    struct rex_candidate *all = NULL;
+    for (const char *const *folders = rex_search_folders; *folders != NULL; folders++)
+        say_fact(to, "searched", *folders, "");
+    say_fact(to, "searched", "the loader's folders", "LD_LIBRARY_PATH, run paths, the system's");
+    size_t count = rex_search(&all, &report);
+    for (size_t i = 0; i < count; i++)
+        tell_fact(to, "found", all[i].path, "LLVM %d%s%s", all[i].release->number,
+                  *all[i].doubt != '\0' ? ": " : "", all[i].doubt);
+    free(all);
+    /* A line for each rejected candidate: "\n  path: reason". */
+    for (char *line = strtok_r(report.text, "\n", &rest); line != NULL;
          line = strtok_r(NULL, "\n", &rest)) {
         char *reason = strstr(line, ": ");
         if (reason == NULL)
@@ -352,39 +300,18 @@ static void say_rejected(const struct to *to, char *text)
     }
 }
 
-static void say_searched(const struct to *to)
-{
-    char folder[PATH_MAX];
-    struct rex_report report = {0};
-    struct rex_candidate *all = NULL;
-    for (const char *const *folders = rex_search_folders; *folders != NULL; folders++)
-        say_fact(to, "searched", *folders, "");
-    say_fact(to, "searched", "the loader's folders", "LD_LIBRARY_PATH, run paths, the system's");
-    size_t count = rex_search(rex_openmp_folder(folder) ? folder : NULL, &all, &report);
-    for (size_t i = 0; i < count; i++)
-        tell_fact(to, "found", all[i].path, "LLVM %d%s%s", all[i].release->number,
-                  *all[i].doubt != '\0' ? ": " : "", all[i].doubt);
-    free(all);
-    say_rejected(to, report.text);
-}
-
 /* ---- the driver ------------------------------------------------------------------------------ */
-
-static __attribute__((noinline)) void say_driver_file(const struct to *to)
-{
-    char path[PATH_MAX];
-    if (rex_cuda_library(path) != NULL)
-        say_fact(to, "driver", "file", path);
-}
 
 static void say_driver(const struct to *to)
 {
     struct rex_gpu gpu;
     char text[REX_MESSAGE_MAX];
+    _Static_assert(PATH_MAX <= sizeof text, "a path fits, too");
     rex_cuda_retry();
     if (rex_kernel_module(text, sizeof text))
         say_fact(to, "driver", "kernel module", text);
-    say_driver_file(to);
+    if (rex_cuda_library(text) != NULL)
+        say_fact(to, "driver", "file", text);
     if (rex_cuda_devices() == 0) {
         say_fact(to, "driver", "error", rex_cuda_why());
         return;
@@ -395,30 +322,42 @@ static void say_driver(const struct to *to)
         say_fact(to, "driver", "trouble", text);
 }
 
-/* ---- launches -------------------------------------------------------------------------------- */
-
-/* The backend of launches, as far as the fallback reasons of the process decide it. */
-static void say_launches(const struct to *to)
-{
-    char why[REX_REASON_MAX];
-    unsigned reasons = rex_process_reasons();
-    bool refused = rex_driver_is_demanded() && (reasons & REX_REASON_NO_GPU) == 0;
-    if (reasons == 0) {
-        say_fact(to, "launch", "by", "the CUDA driver");
-        return;
-    }
-    rex_reason_text((struct rex_reason){reasons, NULL}, why);
-    tell_fact(to, "launch", "by", "%s: %s",
-              refused ? "nobody (REX_LAUNCH_BY=driver)" : "libomptarget", why);
-}
-
 int rex_info(int release, rex_info_row *row, void *context)
 {
     const struct to to = {row, context};
     if (row == NULL)
         return rex_fail(REX_EINVAL, "rex_info: the function that is to be called is NULL");
-    if (release != 0)
-        return info_of_release(&to, release);
+    if (release != 0) {
+        const struct rex_release *known = rex_release_row(release), *built;
+        char message[64];
+        snprintf(message, sizeof message, "rex_info: LLVM %d is none that librex knows", release);
+        if (known == NULL)
+            return rex_fail_again(REX_EINVAL, message);
+        say_adaptations(&to, known);
+        /*
+         * clang up to 17 builds kernels without a parameter for the runtime. Kernels of 18 have
+         * one, which LLVM 18 alone always passes, to all kernels. Kernels of 19 to 22 get it by
+         * the packet's version 3, and from 23 on it comes last. 14 and 15 ignore the version.
+         * Packets of 15 end where those of 16 and later have Flags, so that later releases would
+         * read random flags. Programs of 22 and later attach pointers by rows of their own.
+         * Earlier releases map these rows, so that the kernels use the wrong memory.
+         */
+        for (built = rex_release_after(0); built != NULL;
+             built = rex_release_after(built->number)) {
+            bool are_taken = !known->plain.refused && !built->plain.refused &&
+                             built->newest_packet <= known->newest_packet &&
+                             (known->no_packet || !built->no_flags) &&
+                             (known->attach_rows || !built->attach_rows);
+            const char *how = are_taken ? "yes" : "no";
+            if (are_taken && known->host_argument_array && !built->host_argument_array)
+                how = "on GPUs alone";
+            if (known == built)
+                how = "yes";
+            snprintf(message, sizeof message, "clang %d", built->number);
+            say_fact(&to, "programs", message, how);
+        }
+        return REX_OK;
+    }
     say_library(&to);
     if (rex_runtime_bind() == REX_OK)
         say_bound(&to);
@@ -426,8 +365,17 @@ int rex_info(int release, rex_info_row *row, void *context)
         say_fact(&to, "libomptarget", "error", rex_last_error());
     say_searched(&to);
     say_driver(&to);
-    if (rex_runtime() != NULL)
-        say_launches(&to);
+    /* The backend of launches, as far as the fallback reasons of the process decide it. */
+    unsigned reasons = rex_process_reasons();
+    if (rex_runtime() != NULL && reasons == 0)
+        say_fact(&to, "launch", "by", "the CUDA driver");
+    if (rex_runtime() != NULL && reasons != 0) {
+        char why[REX_REASON_MAX];
+        bool is_refused = rex_driver_is_demanded() && (reasons & REX_REASON_NO_GPU) == 0;
+        rex_reason_text((struct rex_reason){reasons, NULL}, why);
+        tell_fact(&to, "launch", "by", "%s: %s",
+                  is_refused ? "nobody (REX_LAUNCH_BY=driver)" : "libomptarget", why);
+    }
     say_settings(&to);
     return REX_OK;
 }

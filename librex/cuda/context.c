@@ -36,25 +36,22 @@ uint64_t rex_contexts_later;
  */
 static struct {
     int users; /* calls of the functions that rex_context_undo_hold() undoes; read by an atomic */
-    int home;  /* the GPU in whose context pinned memory is, plus 1; likewise */
+    int home;  /* the GPU in whose context pinned memory is, plus 1 */
 } contexts;
 
 /* ---- the driver's calls ---------------------------------------------------------------------- */
 
-/* 1 where the context of GPU NUMBER is active, with FLAGS then; 0 where not, -1 with an error. */
-static int ask_context_state(int number, unsigned *flags)
+int rex_context_is_active(int number, unsigned *flags)
 {
+    unsigned unused;
     int device, active;
-    if (rex_cuda_handle(number, &device) != 0 ||
-        REX_CUDA(cuDevicePrimaryCtxGetState, device, flags, &active) != 0)
+    if (rex_cuda_handle(number, &device) != 0)
+        return -1;
+    if (flags == NULL)
+        flags = &unused;
+    if (REX_CUDA(cuDevicePrimaryCtxGetState, device, flags, &active) != 0)
         return -1;
     return active;
-}
-
-bool rex_context_is_active(int number)
-{
-    unsigned flags;
-    return ask_context_state(number, &flags) > 0;
 }
 
 int rex_context_retain(int number, void **context)
@@ -82,22 +79,18 @@ void rex_context_drop(int number)
         REX_CUDA(cuDevicePrimaryCtxRelease, device);
 }
 
-static int add_users(int change)
-{
-    return __atomic_add_fetch(&contexts.users, change, __ATOMIC_SEQ_CST);
-}
-
 /* ---- the policy ------------------------------------------------------------------------------ */
 
 /* Those of WANTED that are not held already. */
 static void activate_contexts(uint64_t wanted)
 {
     int wait = rex_setting_read(REX_OPTION_WAIT);
+    REX_ASSERT(contexts.users > 0 || wanted == 0); /* only a user's end drops them again */
     for (int i = 0; wait != REX_WAIT_RUNTIME && i < rex_cuda_devices(); i++) {
         unsigned flags = 0;
         if ((wanted >> i & 1) == 0 || rex_devices[i].is_held)
             continue;
-        int state = ask_context_state(i, &flags);
+        int state = rex_context_is_active(i, &flags);
         if (state < 0)
             rex_log(REX_LOG_WARN, "GPU %d: %s", i, rex_cuda_why());
         else if (state > 0)
@@ -122,7 +115,7 @@ void rex_context_activate(unsigned architecture, bool later)
     for (int i = 0; i < rex_cuda_devices(); i++)
         wanted |= (uint64_t)rex_image_suits(architecture, rex_cuda_architecture(i)) << i;
     rex_load_lock();
-    add_users(1);
+    __atomic_add_fetch(&contexts.users, 1, __ATOMIC_SEQ_CST);
     if (later)
         __atomic_fetch_or(&rex_contexts_later, wanted, __ATOMIC_RELEASE);
     else
@@ -133,7 +126,7 @@ void rex_context_activate(unsigned architecture, bool later)
 void rex_context_activate_one(int number)
 {
     rex_load_lock();
-    add_users(1);
+    __atomic_add_fetch(&contexts.users, 1, __ATOMIC_SEQ_CST);
     activate_contexts(UINT64_C(1) << number);
     rex_load_unlock();
 }
@@ -148,34 +141,31 @@ void rex_context_activate_later(int number)
     rex_load_unlock();
 }
 
-void rex_context_hold(void)
+int rex_context_hold(void)
 {
     unsigned flags = 0;
     rex_load_lock();
-    add_users(1);
+    REX_ASSERT(contexts.users > 0 || contexts.home == 0);
+    __atomic_add_fetch(&contexts.users, 1, __ATOMIC_SEQ_CST);
     if (contexts.home == 0) {
         /* No GPU is started for pinned memory if another one is at work. */
         int own = rex_launcher_device(rex_cuda_devices());
         int chosen = own < rex_cuda_devices() ? own : 0;
-        for (int i = 0; i < rex_cuda_devices() && !rex_context_is_active(chosen); i++)
-            if (rex_context_is_active(i))
+        for (int i = 0; i < rex_cuda_devices() && rex_context_is_active(chosen, NULL) <= 0; i++)
+            if (rex_context_is_active(i, NULL) > 0)
                 chosen = i;
-        __atomic_store_n(&contexts.home, chosen + 1, __ATOMIC_RELEASE);
+        contexts.home = chosen + 1;
     }
     int number = contexts.home - 1;
     struct rex_device *device = &rex_devices[number];
     /* A context that is active is held, too: it must stay as long as what is made in it. */
-    int state = device->is_held ? -1 : ask_context_state(number, &flags);
+    int state = device->is_held ? -1 : rex_context_is_active(number, &flags);
     if (state == 0)
         flags = flags_of[rex_setting_read(REX_OPTION_WAIT)];
     if (state >= 0)
         device->is_held = retain_with_flags(number, flags) == 0;
     rex_load_unlock();
-}
-
-int rex_context_held(void)
-{
-    return __atomic_load_n(&contexts.home, __ATOMIC_ACQUIRE) - 1;
+    return number;
 }
 
 bool rex_contexts_are_kept(void)
@@ -193,12 +183,12 @@ bool rex_context_undo_hold(void)
     if (rex_cuda_devices() == 0)
         return false;
     rex_load_lock();
-    int users = add_users(-1);
+    int users = __atomic_sub_fetch(&contexts.users, 1, __ATOMIC_SEQ_CST);
     bool is_last = users == 0;
     REX_ASSERT(users >= 0);
     if (is_last) {
         __atomic_store_n(&rex_contexts_later, 0, __ATOMIC_RELEASE);
-        __atomic_store_n(&contexts.home, 0, __ATOMIC_RELEASE);
+        contexts.home = 0;
         for (int i = 0; i < rex_cuda_devices(); i++) {
             held |= (uint64_t)rex_devices[i].is_held << i;
             rex_devices[i].is_held = false;
@@ -244,27 +234,22 @@ static void push_block(struct rex_block **list, struct rex_block *block)
     *list = block;
 }
 
-static struct rex_block *take_out_block(struct rex_block **at)
-{
-    struct rex_block *block = *at;
-    *at = block->next;
-    return block;
-}
-
 /* Takes out what is kept of DEVICE beyond MOST bytes: the oldest. */
 static struct rex_block *shed_blocks(struct rex_device *device, size_t most)
 {
     struct rex_block *out = NULL, **at = &device->blocks;
     size_t sum = 0;
     while (*at != NULL) {
-        bool is_kept = !(*at)->is_taken;
-        REX_ASSERT(!is_kept || !(*at)->is_exact);
-        if (is_kept)
-            sum += (*at)->size;
-        if (is_kept && sum > most)
-            push_block(&out, take_out_block(at));
-        else
-            at = &(*at)->next;
+        struct rex_block *block = *at;
+        REX_ASSERT(block->is_taken || !block->is_exact);
+        if (!block->is_taken)
+            sum += block->size;
+        if (block->is_taken || sum <= most) {
+            at = &block->next;
+            continue;
+        }
+        *at = block->next;
+        push_block(&out, block);
     }
     return out;
 }
@@ -295,7 +280,7 @@ bool rex_blocks_free_all(void)
     bool freed = false;
     for (int i = 0; i < rex_cuda_devices(); i++) {
         void *context;
-        if (!rex_context_is_active(i) || rex_context_retain(i, &context) != 0)
+        if (rex_context_is_active(i, NULL) <= 0 || rex_context_retain(i, &context) != 0)
             continue;
         int entered = rex_context_enter(context);
         freed |= entered >= 0 && rex_blocks_free(&rex_devices[i]);
@@ -324,6 +309,7 @@ uint64_t rex_block_take(struct rex_device *device, size_t size, bool exact)
         block = device->blocks;
         while (block != NULL && (block->is_taken || block->size < size || block->size / 2 > size))
             block = block->next;
+        REX_ASSERT(block == NULL || (block->size >= size && !block->is_exact));
         if (block != NULL)
             block->is_taken = true;
         rex_lists_unlock();
@@ -358,8 +344,9 @@ void rex_block_give(struct rex_device *device, uint64_t address)
     while (*at != NULL && (*at)->address != address)
         at = &(*at)->next;
     if (*at != NULL) {
-        struct rex_block *block = take_out_block(at);
+        struct rex_block *block = *at;
         REX_ASSERT(block->is_taken);
+        *at = block->next;
         block->is_taken = false;
         if (block->is_exact)
             push_block(&out, block);

@@ -22,8 +22,11 @@
 int rex_context_retain(int number, void **context);
 void rex_context_drop(int number);
 
-/* Whether the primary context of GPU NUMBER is active, whoever made it so. */
-bool rex_context_is_active(int number);
+/*
+ * 1 if the primary context of GPU NUMBER is active, whoever made it so; its flags are in FLAGS,
+ * which may be NULL. 0 if it is not, -1 with rex_cuda_why().
+ */
+int rex_context_is_active(int number, unsigned *flags);
 
 /*
  * Activate the primary contexts of the GPUs that an image for sm_ARCHITECTURE suits, before
@@ -45,16 +48,15 @@ void rex_context_activate_later(int number);
 /*
  * Keep the context of one GPU, whoever activated it, for pinned memory, which is for all: of one
  * that is used already, else of the one that this process should use. There is a GPU. Undone
- * likewise; until then it is the same one, and rex_context_held() says which.
+ * likewise; until then it is the same one. Returns its number.
  */
-void rex_context_hold(void);
-int rex_context_held(void);
-
-/* Whether any of these calls is not undone yet. */
-bool rex_contexts_are_kept(void);
+int rex_context_hold(void);
 
 /* For rex_context_unhold() alone. Whether that was the last of these calls. */
 bool rex_context_undo_hold(void);
+
+/* Whether any of these calls is not undone yet. */
+bool rex_contexts_are_kept(void);
 
 /* ---- entered --------------------------------------------------------------------------------- */
 

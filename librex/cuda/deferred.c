@@ -36,9 +36,9 @@ struct mark {
 struct deferred {
     pthread_mutex_t lock; /* of the stream, and of all below */
     int ordinal;
-    void *context, *stream;  /* NULL: not made yet */
-    uint64_t issued, seen;   /* numbers of launches; read by atomics, too */
-    bool is_lost;            /* read by an atomic, too */
+    void *context, *stream; /* NULL: not made yet */
+    uint64_t issued, seen;  /* numbers of launches; read by atomics, too */
+    bool is_lost;           /* read by an atomic, too */
     struct mark mark[MARKS];
     struct {
         const char *name;
@@ -300,8 +300,11 @@ int rex_deferred_precede(int number, void *stream)
     return result;
 }
 
-void rex_deferred_stop(uint64_t devices)
+void rex_deferred_stop(int number)
 {
+    uint64_t devices = UINT64_MAX;
+    if (number != REX_ANY_DEVICE)
+        devices = number >= 0 && number < REX_CUDA_DEVICES_MAX ? UINT64_C(1) << number : 0;
     __atomic_fetch_or(&stopped, devices, __ATOMIC_SEQ_CST);
 }
 

@@ -80,12 +80,11 @@ void rex_deferred_wait_all(void);
 int rex_deferred_precede(int number, void *stream);
 
 /*
- * No launch of DEVICES, a bit for each, is deferred any more, because the program has a stream of the
- * device, and librex does not see what it does there. Wait for the deferred launches after this
- * call.
+ * No launch of device NUMBER, or REX_ANY_DEVICE, is deferred any more, because the program has a
+ * stream of the device, and librex does not see what it does there. Wait for the deferred launches
+ * after this call.
  */
-#define REX_ALL_DEVICES UINT64_MAX
-void rex_deferred_stop(uint64_t devices);
+void rex_deferred_stop(int number);
 
 /* Whether a kernel of REGISTRATION is pending. No launch with it is at work. */
 bool rex_deferred_runs(const struct rex_registration *registration);

@@ -151,21 +151,15 @@ static void note_too_old(const char *name, const char *since)
                  since, own);
 }
 
-/* Whether the driver lacks a function of GROUP, which is noted. */
-static bool lacks_group(enum rex_cuda_group group)
-{
-    const struct function *missing = driver.missing[group];
-    if (missing == NULL)
-        return false;
-    note_too_old(missing->name, missing->since);
-    return true;
-}
-
 int rex_cuda_need(enum rex_cuda_group group)
 {
-    if (rex_cuda_devices() == 0 || lacks_group(group))
+    if (rex_cuda_devices() == 0)
         return -1;
-    return 0;
+    const struct function *missing = driver.missing[group];
+    if (missing == NULL)
+        return 0;
+    note_too_old(missing->name, missing->since);
+    return -1;
 }
 
 bool rex_cuda_exports(const char *name, const char *since)
@@ -220,8 +214,11 @@ static int find_devices(int *count)
         if (address == NULL && driver.missing[function->group] == NULL)
             driver.missing[function->group] = function;
     }
-    if (lacks_group(REX_CUDA_START))
+    const struct function *missing = driver.missing[REX_CUDA_START];
+    if (missing != NULL) {
+        note_too_old(missing->name, missing->since);
         return REX_NOGPU_FUNCTION;
+    }
     /* Relaxed: only a child of fork goes by it, in which nothing goes on beside it. */
     __atomic_store_n(&driver.caller, rex_forks() + 1, __ATOMIC_RELAXED);
     int result = REX_CUDA(cuInit, 0);
@@ -242,34 +239,6 @@ static int find_devices(int *count)
             return result;
     }
     return 0;
-}
-
-static void start_driver(void)
-{
-    /* A reason stays when another follows, since a thread may read it at any time. */
-    static char texts[8][1024];
-    size_t i = 0, last = sizeof texts / sizeof *texts - 1;
-    int count = 0;
-    REX_ASSERT(driver.devices == 0);
-    /* Relaxed: only a child of fork goes by it, in which nothing goes on beside it. */
-    __atomic_store_n(&driver.starter, rex_forks() + 1, __ATOMIC_RELAXED);
-    int result = find_devices(&count);
-    if (result == 0)
-        __atomic_store_n(&driver.devices, count, __ATOMIC_RELEASE);
-    else {
-        char text[1024], cause[512];
-        rex_nogpu_explain(result, cause, sizeof cause);
-        snprintf(text, sizeof text, "%s%s", noted_text(), cause);
-        while (i < last && *texts[i] != '\0' && strcmp(texts[i], text) != 0)
-            i++;
-        if (*texts[i] == '\0')
-            snprintf(texts[i], sizeof texts[i], "%s", text);
-        __atomic_store_n(&driver.absent, texts[i], __ATOMIC_RELEASE);
-        rex_log(REX_LOG_DEBUG, "no GPU: %s", text);
-        /* Relaxed: only a child of fork goes by it, in which nothing goes on beside it. */
-        __atomic_store_n(&driver.starter, 0, __ATOMIC_RELAXED);
-    }
-    __atomic_fetch_add(&driver.starts, 1, __ATOMIC_RELEASE);
 }
 
 /* ---- what there is --------------------------------------------------------------------------- */
@@ -296,11 +265,36 @@ bool rex_cuda_may_start(void)
 /* A start, unless there have been more than BEFORE: 0 is for the first. */
 static void start_driver_after(unsigned before)
 {
+    /* A reason stays when another follows, since a thread may read it at any time. */
+    static char texts[8][1024];
+    size_t i = 0, last = sizeof texts / sizeof *texts - 1;
+    int count = 0;
     if (__atomic_load_n(&driver.starts, __ATOMIC_ACQUIRE) != before || driver_is_decided())
         return;
     rex_load_lock();
-    if (driver.starts == before && !driver_is_decided())
-        start_driver();
+    if (driver.starts != before || driver_is_decided())
+        goto unlock;
+    REX_ASSERT(driver.devices == 0);
+    /* Relaxed: only a child of fork goes by it, in which nothing goes on beside it. */
+    __atomic_store_n(&driver.starter, rex_forks() + 1, __ATOMIC_RELAXED);
+    int result = find_devices(&count);
+    if (result == 0)
+        __atomic_store_n(&driver.devices, count, __ATOMIC_RELEASE);
+    else {
+        char text[1024], cause[512];
+        rex_nogpu_explain(result, cause, sizeof cause);
+        snprintf(text, sizeof text, "%s%s", noted_text(), cause);
+        while (i < last && *texts[i] != '\0' && strcmp(texts[i], text) != 0)
+            i++;
+        if (*texts[i] == '\0')
+            snprintf(texts[i], sizeof texts[i], "%s", text);
+        __atomic_store_n(&driver.absent, texts[i], __ATOMIC_RELEASE);
+        rex_log(REX_LOG_DEBUG, "no GPU: %s", text);
+        /* Relaxed: only a child of fork goes by it, in which nothing goes on beside it. */
+        __atomic_store_n(&driver.starter, 0, __ATOMIC_RELAXED);
+    }
+    __atomic_fetch_add(&driver.starts, 1, __ATOMIC_RELEASE);
+unlock:
     rex_load_unlock();
 }
 

@@ -39,7 +39,7 @@ static uint64_t free_memory_of(int number)
 {
     void *context;
     size_t left = 0, all = 0;
-    if (rex_driver.cuMemGetInfo == NULL || !rex_context_is_active(number) ||
+    if (rex_driver.cuMemGetInfo == NULL || rex_context_is_active(number, NULL) <= 0 ||
         rex_context_retain(number, &context) != 0)
         return 0;
     int entered = rex_context_enter(context);
@@ -70,59 +70,7 @@ static void describe_place(struct rex_gpu *gpu, int number)
     fclose(file);
 }
 
-static uint64_t is_linked(int attribute, int device, int peer)
-{
-    int value = 0;
-    return rex_driver.cuDeviceGetP2PAttribute(&value, attribute, device, peer) == 0 && value != 0;
-}
-
 /* ---- all of it ------------------------------------------------------------------------------- */
-
-static int describe_gpu(int number, struct rex_gpu *gpu)
-{
-    unsigned char uuid[16];
-    int device, shared;
-    size_t memory;
-    const struct {
-        int attribute;
-        int32_t *value;
-    } asked[] = {
-        {REX_CUDA_CAPABILITY_MAJOR, &gpu->capability_major},
-        {REX_CUDA_CAPABILITY_MINOR, &gpu->capability_minor},
-        {MULTIPROCESSORS, &gpu->multiprocessors},
-        {MOST_THREADS_PER_BLOCK, &gpu->threads_per_block},
-        {MOST_SHARED_MEMORY, &shared},
-    };
-    if (rex_cuda_handle(number, &device) != 0 ||
-        REX_CUDA(cuDeviceGetName, gpu->name, (int)sizeof gpu->name - 1, device) != 0 ||
-        REX_CUDA(cuDeviceTotalMem, &memory, device) != 0 ||
-        REX_CUDA(cuDriverGetVersion, &gpu->driver) != 0)
-        return -1;
-    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
-        if (rex_cuda_attribute(number, asked[i].attribute, asked[i].value) != 0)
-            return -1;
-    gpu->memory = memory;
-    gpu->free_memory = free_memory_of(number);
-    gpu->shared_memory = (uint64_t)shared;
-    describe_place(gpu, number);
-    if (rex_driver.cuDeviceGetUuid != NULL && rex_driver.cuDeviceGetUuid(uuid, device) == 0) {
-        /* A part of a GPU that its administrator has divided has a UUID of its own. */
-        size_t length = (size_t)snprintf(gpu->uuid, sizeof gpu->uuid, "%s",
-                                         strstr(gpu->name, " MIG ") != NULL ? "MIG" : "GPU");
-        for (size_t i = 0; i < sizeof uuid; i++) {
-            bool is_dashed = i == 0 || (i >= 4 && i <= 10 && i % 2 == 0);
-            length += (size_t)snprintf(gpu->uuid + length, sizeof gpu->uuid - length, "%s%02x",
-                                       is_dashed ? "-" : "", uuid[i]);
-        }
-    }
-    int count = rex_driver.cuDeviceGetP2PAttribute != NULL ? rex_cuda_devices() : 0;
-    for (int i = 0, peer; i < count; i++)
-        if (i != number && rex_cuda_handle(i, &peer) == 0) {
-            gpu->peers |= is_linked(PEER_ACCESS, device, peer) << i;
-            gpu->atomic_peers |= is_linked(PEER_ATOMICS, device, peer) << i;
-        }
-    return 0;
-}
 
 int rex_gpu_count(void)
 {
@@ -133,6 +81,19 @@ int rex_gpu_count(void)
 int rex_gpu_get(struct rex_gpu *gpu, size_t size, int number)
 {
     struct rex_gpu made = {.driver = 0};
+    unsigned char uuid[16];
+    int device, shared;
+    size_t memory;
+    const struct {
+        int attribute;
+        int32_t *value;
+    } asked[] = {
+        {REX_CUDA_CAPABILITY_MAJOR, &made.capability_major},
+        {REX_CUDA_CAPABILITY_MINOR, &made.capability_minor},
+        {MULTIPROCESSORS, &made.multiprocessors},
+        {MOST_THREADS_PER_BLOCK, &made.threads_per_block},
+        {MOST_SHARED_MEMORY, &shared},
+    };
     if (gpu == NULL || size == 0 || size > sizeof made)
         return rex_fail(REX_EINVAL, "rex_gpu_get: %s",
                         gpu == NULL ? "there is no place for the GPU"
@@ -141,15 +102,47 @@ int rex_gpu_get(struct rex_gpu *gpu, size_t size, int number)
     if (rex_cuda_devices() == 0) { /* which is no failure: nothing is logged */
         char message[REX_MESSAGE_MAX];
         snprintf(message, sizeof message, "no NVIDIA GPU can be used: %s", rex_cuda_why());
-        rex_escape(message, sizeof message);
+        rex_escape(message, sizeof message, "");
         return rex_fail_again(rex_cuda_forked() ? REX_EFORK : REX_EDEVICE, message);
     }
     if (number < 0 || number >= rex_cuda_devices())
         return rex_fail(REX_EDEVICE, "GPU %d: there are %d GPUs", number, rex_cuda_devices());
-    if (describe_gpu(number, &made) != 0)
-        return rex_fail(REX_ECUDA, "GPU %d: %s", number, rex_cuda_why());
+    if (rex_cuda_handle(number, &device) != 0 ||
+        REX_CUDA(cuDeviceGetName, made.name, (int)sizeof made.name - 1, device) != 0 ||
+        REX_CUDA(cuDeviceTotalMem, &memory, device) != 0 ||
+        REX_CUDA(cuDriverGetVersion, &made.driver) != 0)
+        goto failed;
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
+        if (rex_cuda_attribute(number, asked[i].attribute, asked[i].value) != 0)
+            goto failed;
+    made.memory = memory;
+    made.free_memory = free_memory_of(number);
+    made.shared_memory = (uint64_t)shared;
+    describe_place(&made, number);
+    if (rex_driver.cuDeviceGetUuid != NULL && rex_driver.cuDeviceGetUuid(uuid, device) == 0) {
+        /* A part of a GPU that its administrator has divided has a UUID of its own. */
+        size_t length = (size_t)snprintf(made.uuid, sizeof made.uuid, "%s",
+                                         strstr(made.name, " MIG ") != NULL ? "MIG" : "GPU");
+        for (size_t i = 0; i < sizeof uuid; i++) {
+            bool is_dashed = i == 0 || (i >= 4 && i <= 10 && i % 2 == 0);
+            length += (size_t)snprintf(made.uuid + length, sizeof made.uuid - length, "%s%02x",
+                                       is_dashed ? "-" : "", uuid[i]);
+        }
+    }
+    int count = rex_driver.cuDeviceGetP2PAttribute != NULL ? rex_cuda_devices() : 0;
+    for (int i = 0, peer; i < count; i++) {
+        int access = 0, atomics = 0;
+        if (i == number || rex_cuda_handle(i, &peer) != 0)
+            continue;
+        if (rex_driver.cuDeviceGetP2PAttribute(&access, PEER_ACCESS, device, peer) == 0)
+            made.peers |= (uint64_t)(access != 0) << i;
+        if (rex_driver.cuDeviceGetP2PAttribute(&atomics, PEER_ATOMICS, device, peer) == 0)
+            made.atomic_peers |= (uint64_t)(atomics != 0) << i;
+    }
     memcpy(gpu, &made, size);
     return REX_OK;
+failed:
+    return rex_fail(REX_ECUDA, "GPU %d: %s", number, rex_cuda_why());
 }
 
 /* The largest product of the attributes of a limit, asked once. */
@@ -231,42 +224,19 @@ bool rex_kernel_module(char *text, size_t size)
     return true;
 }
 
-static void find_files(const char *pattern, int flags, glob_t *found)
+/* How many files PATTERN has, under the root; KEPT, if it is not NULL, is for globfree(). */
+static size_t find_files(const char *pattern, int flags, glob_t *kept)
 {
     char path[PATH_MAX];
+    glob_t found = {.gl_pathc = 0};
     snprintf(path, sizeof path, "%s%s", rex_nogpu_root, pattern);
-    *found = (glob_t){.gl_pathc = 0};
-    glob(path, flags, NULL, found);
-}
-
-static size_t count_files(const char *pattern)
-{
-    glob_t found;
-    find_files(pattern, 0, &found);
+    glob(path, flags, NULL, &found);
     size_t count = found.gl_pathc;
-    globfree(&found);
+    if (kept != NULL)
+        *kept = found;
+    else
+        globfree(&found);
     return count;
-}
-
-/* Whether PATH cannot be opened as the driver opens it: then TEXT says why. */
-static bool is_closed_file(const char *path, char *text, size_t size)
-{
-    struct stat status;
-    char group[32] = "";
-    int file = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK), error = errno;
-    if (file >= 0) {
-        close(file);
-        return false;
-    }
-    if (error != EACCES || stat(path, &status) != 0) {
-        snprintf(text, size, "; %s cannot be opened: %s", path, strerror(error));
-        return true;
-    }
-    if ((status.st_mode & 060) == 060)
-        snprintf(group, sizeof group, ", for group %u", (unsigned)status.st_gid);
-    snprintf(text, size, "; %s cannot be opened: %s (mode %04o%s)", path, strerror(error),
-             (unsigned)status.st_mode & 07777, group);
-    return true;
 }
 
 /*
@@ -278,13 +248,30 @@ static bool find_closed_file(bool has_module, char *text, size_t size)
     static const char *const patterns[] = {"/dev/nvidiactl", "/dev/nvidia-uvm",
                                            "/dev/nvidia[0-9]*"};
     bool closed = false;
-    if (!has_module && count_files("/dev/nvidia*") == 0)
+    if (!has_module && find_files("/dev/nvidia*", 0, NULL) == 0)
         return false;
     for (size_t i = 0; i < sizeof patterns / sizeof *patterns && !closed; i++) {
         glob_t found;
         find_files(patterns[i], GLOB_NOCHECK, &found);
-        for (size_t j = 0; j < found.gl_pathc && !closed; j++)
-            closed = is_closed_file(found.gl_pathv[j], text, size);
+        for (size_t j = 0; j < found.gl_pathc && !closed; j++) {
+            const char *path = found.gl_pathv[j];
+            struct stat status;
+            char mode[64] = "";
+            /* As the driver opens it. */
+            int file = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK), error = errno;
+            closed = file < 0;
+            if (file >= 0)
+                close(file);
+            else if (error == EACCES && stat(path, &status) == 0) {
+                int length = snprintf(mode, sizeof mode, " (mode %04o", status.st_mode & 07777u);
+                if ((status.st_mode & 060) == 060)
+                    length += snprintf(mode + length, sizeof mode - (size_t)length,
+                                       ", for group %u", (unsigned)status.st_gid);
+                strcpy(mode + length, ")");
+            }
+            if (closed)
+                snprintf(text, size, "; %s cannot be opened: %s%s", path, strerror(error), mode);
+        }
         globfree(&found);
     }
     return closed;
@@ -312,5 +299,5 @@ void rex_nogpu_explain(int result, char *text, size_t size)
              (result == REX_NOGPU_DEVICE || result == INVALID_DEVICE))
         snprintf(text, size,
                  "; CUDA_VISIBLE_DEVICES=\"%s\" may hide GPUs: /proc/driver/nvidia has %zu",
-                 visible, count_files("/proc/driver/nvidia/gpus/*"));
+                 visible, find_files("/proc/driver/nvidia/gpus/*", 0, NULL));
 }

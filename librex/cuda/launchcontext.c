@@ -89,22 +89,6 @@ static struct rex_launch_context *take_idle_context(struct rex_device *device)
     return context;
 }
 
-/* Prefers its last place: so a thread that is alone always takes the context with its graphs. */
-static bool is_put_idle(struct rex_launch_context *context)
-{
-    struct rex_launch_context **idle = context->device->idle;
-    size_t most = __atomic_load_n(&idle_most, __ATOMIC_ACQUIRE), place = context->place;
-    REX_ASSERT(most >= IDLE_LEAST && most <= REX_IDLE_MOST && place < most);
-    for (size_t i = 0; i < most; i++, place = place + 1 < most ? place + 1 : 0) {
-        struct rex_launch_context *none = NULL;
-        context->place = place;
-        if (__atomic_compare_exchange_n(&idle[place], &none, context, false, __ATOMIC_SEQ_CST,
-                                        __ATOMIC_SEQ_CST))
-            return true;
-    }
-    return false;
-}
-
 static void end_idle_contexts(struct rex_device *device)
 {
     struct rex_launch_context *context;
@@ -197,6 +181,7 @@ int rex_launch_context_take(int ordinal, const char *what, struct rex_launch_con
         return result;
     }
     REX_ASSERT(context->ordinal == ordinal && context->device == device);
+    REX_ASSERT(!context->is_broken);
     *taken = context;
     return REX_OK;
 }
@@ -205,39 +190,46 @@ void rex_launch_context_give(struct rex_launch_context *context, int entered)
 {
     struct rex_device *device = context->device;
     unsigned ends = context->ends;
+    size_t most = __atomic_load_n(&idle_most, __ATOMIC_ACQUIRE), place = context->place;
+    REX_ASSERT(most >= IDLE_LEAST && most <= REX_IDLE_MOST && place < most);
     rex_context_leave(entered);
-    if (context->is_broken || !is_put_idle(context))
-        end_launch_context(context);
-    else if (ends != __atomic_load_n(&device->ends, __ATOMIC_SEQ_CST))
-        end_idle_contexts(device);
+    /* Prefers its last place: so a thread that is alone takes the context with its graphs. */
+    for (size_t i = 0; i < most && !context->is_broken; i++) {
+        struct rex_launch_context *none = NULL;
+        context->place = place;
+        if (__atomic_compare_exchange_n(&device->idle[place], &none, context, false,
+                                        __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+            if (ends != __atomic_load_n(&device->ends, __ATOMIC_SEQ_CST))
+                end_idle_contexts(device);
+            return;
+        }
+        place = place + 1 < most ? place + 1 : 0;
+    }
+    end_launch_context(context);
 }
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-static size_t staging_room_for(size_t size)
-{
-    return size <= REX_STAGED_FIRST ? REX_STAGED_FIRST : REX_STAGED_MOST;
-}
-
 bool rex_launch_context_make_staging(struct rex_launch_context *context, size_t size)
 {
+    size_t room = size <= REX_STAGED_FIRST ? REX_STAGED_FIRST : REX_STAGED_MOST;
     void *staging = NULL;
     REX_ASSERT(size <= REX_STAGED_MOST);
     if (size <= context->staging_room)
         return true;
-    if (REX_CUDA(cuMemHostAlloc, &staging, staging_room_for(size), 0) != 0)
+    if (REX_CUDA(cuMemHostAlloc, &staging, room, 0) != 0)
         return false;
     end_launch_graphs(context);
     if (context->staging != NULL)
         REX_CUDA(cuMemFreeHost, context->staging);
     context->staging = staging;
-    context->staging_room = staging_room_for(size);
+    context->staging_room = room;
     return true;
 }
 
 int rex_launch_context_make_room(struct rex_launch_context *context, size_t size, const char *what)
 {
-    size_t room = staging_room_for(size);
+    size_t room = size <= REX_STAGED_FIRST ? REX_STAGED_FIRST : REX_STAGED_MOST;
     uint64_t arena = 0;
     if (size <= context->room)
         return REX_OK;
@@ -252,6 +244,7 @@ int rex_launch_context_make_room(struct rex_launch_context *context, size_t size
         REX_CUDA(cuMemFree, context->arena);
     context->arena = arena;
     context->room = room;
+    REX_ASSERT(size <= room && room <= context->staging_room);
     return REX_OK;
 }
 

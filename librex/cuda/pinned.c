@@ -25,6 +25,7 @@ struct range {
     size_t size;
     bool ours;    /* rex_host_alloc() made it */
     bool drivers; /* the driver pinned it: there was a GPU */
+    int home;     /* the GPU in whose context that is */
     bool busy;    /* a thread has the driver pin it, or end that: nobody else may end it */
 };
 
@@ -53,13 +54,6 @@ static const struct range *find_overlap(uintptr_t begin, size_t size)
     return range;
 }
 
-/* RANGE goes on the list. */
-static void list_range(struct range *range)
-{
-    range->next = ranges;
-    __atomic_store_n(&ranges, range, __ATOMIC_RELEASE);
-}
-
 /*
  * The range that begins at ADDRESS, if rex_host_alloc() made it or did not, as OURS says: busy,
  * for the caller to end. NULL if there is none, or another thread is at work on it.
@@ -85,8 +79,10 @@ static void give_range(struct range *range, bool pinned)
     REX_ASSERT(range->busy);
     range->busy = false;
     if (!pinned) {
-        while (*at != range)
+        while (*at != range) {
+            REX_ASSERT(*at != NULL);
             at = &(*at)->next;
+        }
         __atomic_store_n(at, range->next, __ATOMIC_RELEASE);
     }
     rex_lists_unlock();
@@ -132,8 +128,10 @@ static struct range *new_range(const void *address, size_t size, bool ours)
 static int call_driver_on_range(struct range *range, bool pins)
 {
     void *context, *memory = (void *)range->begin;
-    int number = rex_context_held(), result;
-    if (rex_context_retain(number, &context) != 0)
+    int result;
+    /* A range that is neither busy nor made yet may be ended by another thread. */
+    REX_ASSERT(range->drivers && (range->busy || memory == NULL));
+    if (rex_context_retain(range->home, &context) != 0)
         return -1;
     int entered = rex_context_enter(context);
     if (entered < 0)
@@ -147,7 +145,7 @@ static int call_driver_on_range(struct range *range, bool pins)
     else
         result = REX_CUDA(cuMemHostUnregister, memory);
     rex_context_leave(entered);
-    rex_context_drop(number);
+    rex_context_drop(range->home);
     range->begin = (uintptr_t)memory;
     return result;
 }
@@ -163,7 +161,7 @@ static int pin_range(struct range *range, const char *what)
 {
     if (!range->drivers)
         return REX_OK;
-    rex_context_hold();
+    range->home = rex_context_hold();
     if (call_driver_on_range(range, true) == 0)
         return REX_OK;
     rex_context_unhold();
@@ -221,7 +219,8 @@ void *rex_host_alloc(size_t size)
     }
     memory = (void *)range->begin;
     rex_lists_lock();
-    list_range(range);
+    range->next = ranges;
+    __atomic_store_n(&ranges, range, __ATOMIC_RELEASE);
     rex_lists_unlock();
     return memory;
 failed:
@@ -269,7 +268,8 @@ int rex_host_register(void *address, size_t size)
         other = *found;
     else {
         range->busy = true;
-        list_range(range);
+        range->next = ranges;
+        __atomic_store_n(&ranges, range, __ATOMIC_RELEASE);
     }
     rex_lists_unlock();
     if (other.size != 0) {

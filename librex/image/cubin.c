@@ -153,40 +153,7 @@ static bool is_variable(const Elf64_Sym *symbol)
     return type == STT_OBJECT || type == STT_CUDA_OBJECT;
 }
 
-static void add_cubin_symbol(struct rex_view *view, const struct rex_elf *elf,
-                             const Elf64_Sym *symbol, const char *name)
-{
-    bool kernel = ELF64_ST_TYPE(symbol->st_info) == STT_FUNC && (symbol->st_other & STO_CUDA_ENTRY);
-    if (symbol->st_shndx == SHN_UNDEF || *name == '\0' || (!kernel && !is_variable(symbol)))
-        return;
-    const struct rex_image_symbol found = {
-        .name = name,
-        .kernel = kernel,
-        .size = symbol->st_size,
-        .parameters = REX_PARAMETERS_UNKNOWN,
-        .exec_mode = kernel ? -1 : byte_of_global(elf, symbol, 0),
-        .environment_mode = kernel ? 0 : byte_of_global(elf, symbol, MODE_IN_ENVIRONMENT)};
-    rex_view_add(view, &found);
-}
-
 /* ---- sections -------------------------------------------------------------------------------- */
-
-static void read_registers(struct rex_view *view, const struct rex_elf *elf, const Elf64_Shdr *info,
-                           const Elf64_Shdr *symbols)
-{
-    const unsigned char *at = elf->bytes + info->sh_offset, *end = at + info->sh_size;
-    struct attribute attribute;
-    Elf64_Sym symbol;
-    const char *name;
-    while (next_attribute(&at, end, &attribute) > 0) {
-        if (attribute.kind != ATTRIBUTE_REGISTERS || attribute.size < 8 ||
-            !rex_elf_symbol(elf, symbols, attribute_word(&attribute, 0), &symbol, &name))
-            continue;
-        struct rex_image_symbol *kernel = rex_view_kernel(view, name, strlen(name));
-        if (kernel != NULL)
-            kernel->registers = attribute_word(&attribute, 1);
-    }
-}
 
 int rex_cubin_read(struct rex_view *view, struct rex_elf *elf)
 {
@@ -196,14 +163,28 @@ int rex_cubin_read(struct rex_view *view, struct rex_elf *elf)
     uint64_t attributes = 0;
     if (!rex_elf_find_type(elf, SHT_SYMTAB, &symbols))
         return rex_elf_refuse(elf, "it has no symbols");
-    for (size_t i = 1; i < rex_elf_symbols(&symbols); i++)
-        if (rex_elf_symbol(elf, &symbols, i, &symbol, &name))
-            add_cubin_symbol(view, elf, &symbol, name);
+    for (size_t i = 1; i < rex_elf_symbols(&symbols); i++) {
+        if (!rex_elf_symbol(elf, &symbols, i, &symbol, &name) || symbol.st_shndx == SHN_UNDEF ||
+            *name == '\0')
+            continue;
+        bool is_kernel =
+            ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && (symbol.st_other & STO_CUDA_ENTRY);
+        if (!is_kernel && !is_variable(&symbol))
+            continue;
+        const struct rex_image_symbol found = {
+            .name = name,
+            .kernel = is_kernel,
+            .size = symbol.st_size,
+            .parameters = REX_PARAMETERS_UNKNOWN,
+            .exec_mode = is_kernel ? -1 : byte_of_global(elf, &symbol, 0),
+            .environment_mode = is_kernel ? 0 : byte_of_global(elf, &symbol, MODE_IN_ENVIRONMENT)};
+        rex_view_add(view, &found);
+    }
     if (rex_view_index(view) != 0)
         return -1;
     for (size_t i = 0; rex_elf_section(elf, i, &section); i++) {
         name = rex_elf_section_name(elf, &section);
-        struct rex_image_symbol *kernel = rex_view_kernel_after(view, name, SHARED_PREFIX);
+        struct rex_image_symbol *kernel = rex_view_kernel_of(view, name, SHARED_PREFIX, "");
         if (kernel != NULL)
             kernel->shared_memory =
                 section.sh_size < UINT32_MAX ? (uint32_t)section.sh_size : UINT32_MAX;
@@ -216,9 +197,19 @@ int rex_cubin_read(struct rex_view *view, struct rex_elf *elf)
         attributes += section.sh_size;
         if (attributes > elf->size)
             return rex_elf_refuse(elf, "its attributes take more bytes than the file has");
-        if (strcmp(name, INFO) == 0)
-            read_registers(view, elf, &section, &symbols);
-        kernel = rex_view_kernel_after(view, name, INFO_PREFIX);
+        const unsigned char *at = elf->bytes + section.sh_offset, *end = at + section.sh_size;
+        struct attribute attribute;
+        const char *of;
+        bool is_of_all = strcmp(name, INFO) == 0;
+        while (is_of_all && next_attribute(&at, end, &attribute) > 0) {
+            if (attribute.kind != ATTRIBUTE_REGISTERS || attribute.size < 8 ||
+                !rex_elf_symbol(elf, &symbols, attribute_word(&attribute, 0), &symbol, &of))
+                continue;
+            kernel = rex_view_kernel(view, of, strlen(of));
+            if (kernel != NULL)
+                kernel->registers = attribute_word(&attribute, 1);
+        }
+        kernel = rex_view_kernel_of(view, name, INFO_PREFIX, "");
         if (kernel != NULL && read_kernel_info(view, elf, &section, kernel) != 0)
             return -1;
     }
@@ -235,19 +226,6 @@ static bool begins_with_any(const char *name, const char *const *prefixes)
     return *prefixes != NULL;
 }
 
-/*
- * nvcc 13.0 and clang 19 put globals into .nv.global and .nv.global.init, and those that are
- * __constant__ into .nv.constant3. It cannot be told whether code refers to one: the table
- * .nv.constant4 has the addresses of all.
- */
-static bool is_in_global_memory(const struct rex_elf *elf, const Elf64_Sym *symbol)
-{
-    static const char *const sections[] = {".nv.global", ".nv.constant3", ".bss", ".data", NULL};
-    Elf64_Shdr section;
-    return rex_elf_section(elf, symbol->st_shndx, &section) &&
-           begins_with_any(rex_elf_section_name(elf, &section), sections);
-}
-
 /* A global that libomptarget reads on the host, or that no code changes: nvcc's string literals. */
 static bool is_well_known(const char *name)
 {
@@ -258,23 +236,15 @@ static bool is_well_known(const char *name)
            (length >= sizeof mode && strcmp(name + length - strlen(mode), mode) == 0);
 }
 
-static enum rex_state state_of_symbol(const struct rex_elf *elf, const Elf64_Sym *symbol,
-                                      const char *name)
-{
-    bool is_function = ELF64_ST_TYPE(symbol->st_info) == STT_FUNC;
-    if (is_variable(symbol) && !is_well_known(name) && is_in_global_memory(elf, symbol))
-        return REX_STATE_GLOBAL;
-    if (is_function && rex_name_after(name, "__kmpc_") != NULL)
-        return REX_STATE_RUNTIME;
-    if (is_function && symbol->st_shndx == SHN_UNDEF &&
-        (strcmp(name, "vprintf") == 0 || strcmp(name, "malloc") == 0 || strcmp(name, "free") == 0))
-        return REX_STATE_LIBRARY;
-    return REX_STATE_NONE;
-}
-
 enum rex_state rex_cubin_state(const struct rex_elf *elf, char name[REX_STATE_NAME])
 {
-    Elf64_Shdr symbols;
+    /*
+     * nvcc 13.0 and clang 19 put globals into .nv.global and .nv.global.init, and those that are
+     * __constant__ into .nv.constant3. It cannot be told whether code refers to one: the table
+     * .nv.constant4 has the addresses of all.
+     */
+    static const char *const sections[] = {".nv.global", ".nv.constant3", ".bss", ".data", NULL};
+    Elf64_Shdr symbols, section;
     Elf64_Sym symbol;
     const char *found;
     if (!rex_elf_find_type(elf, SHT_SYMTAB, &symbols))
@@ -282,7 +252,18 @@ enum rex_state rex_cubin_state(const struct rex_elf *elf, char name[REX_STATE_NA
     for (size_t i = 1; i < rex_elf_symbols(&symbols); i++) {
         if (!rex_elf_symbol(elf, &symbols, i, &symbol, &found))
             continue;
-        enum rex_state state = state_of_symbol(elf, &symbol, found);
+        enum rex_state state = REX_STATE_NONE;
+        bool is_function = ELF64_ST_TYPE(symbol.st_info) == STT_FUNC;
+        if (is_variable(&symbol) && !is_well_known(found) &&
+            rex_elf_section(elf, symbol.st_shndx, &section) &&
+            begins_with_any(rex_elf_section_name(elf, &section), sections))
+            state = REX_STATE_GLOBAL;
+        else if (is_function && rex_name_after(found, "__kmpc_") != NULL)
+            state = REX_STATE_RUNTIME;
+        else if (is_function && symbol.st_shndx == SHN_UNDEF &&
+                 (strcmp(found, "vprintf") == 0 || strcmp(found, "malloc") == 0 ||
+                  strcmp(found, "free") == 0))
+            state = REX_STATE_LIBRARY;
         if (state != REX_STATE_NONE) {
             snprintf(name, REX_STATE_NAME, "%s", found);
             return state;

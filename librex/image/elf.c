@@ -205,17 +205,6 @@ const char *rex_elf_section_name(const struct rex_elf *elf, const Elf64_Shdr *se
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-/* Row INDEX, of SIZE bytes, of the table in SECTION, copied to ROW. */
-static bool copy_table_row(const struct rex_elf *elf, const Elf64_Shdr *section, size_t index,
-                           void *row, size_t size)
-{
-    const unsigned char *bytes = rex_elf_section_bytes(elf, section);
-    if (bytes == NULL || index >= section->sh_size / size)
-        return false;
-    memcpy(row, bytes + index * size, size);
-    return true;
-}
-
 size_t rex_elf_symbols(const Elf64_Shdr *symbols)
 {
     return symbols->sh_entsize == sizeof(Elf64_Sym) ? symbols->sh_size / sizeof(Elf64_Sym) : 0;
@@ -228,7 +217,7 @@ bool rex_elf_symbol(const struct rex_elf *elf, const Elf64_Shdr *symbols, size_t
     /* A section may name any other as its symbols, also one whose bytes are not in the file. */
     if ((symbols->sh_type != SHT_SYMTAB && symbols->sh_type != SHT_DYNSYM) ||
         index >= rex_elf_symbols(symbols) || !rex_elf_section(elf, symbols->sh_link, &strings) ||
-        !copy_table_row(elf, symbols, index, symbol, sizeof *symbol))
+        !rex_elf_row(elf, symbols, symbols->sh_type, index, symbol, sizeof *symbol))
         return false;
     *name = rex_elf_string(elf, &strings, symbol->st_name);
     if (*name == NULL)
@@ -236,16 +225,14 @@ bool rex_elf_symbol(const struct rex_elf *elf, const Elf64_Shdr *symbols, size_t
     return true;
 }
 
-bool rex_elf_dynamic(const struct rex_elf *elf, const Elf64_Shdr *dynamic, size_t index,
-                     Elf64_Dyn *entry)
+bool rex_elf_row(const struct rex_elf *elf, const Elf64_Shdr *section, uint32_t type, size_t index,
+                 void *row, size_t size)
 {
-    return dynamic->sh_type == SHT_DYNAMIC &&
-           copy_table_row(elf, dynamic, index, entry, sizeof *entry);
-}
-
-bool rex_elf_relocation(const struct rex_elf *elf, const Elf64_Shdr *relocations, size_t index,
-                        Elf64_Rela *relocation)
-{
-    return relocations->sh_type == SHT_RELA && relocations->sh_entsize == sizeof *relocation &&
-           copy_table_row(elf, relocations, index, relocation, sizeof *relocation);
+    const unsigned char *bytes = rex_elf_section_bytes(elf, section);
+    if (section->sh_type != type || (type == SHT_RELA && section->sh_entsize != size))
+        return false;
+    if (bytes == NULL || index >= section->sh_size / size)
+        return false;
+    memcpy(row, bytes + index * size, size);
+    return true;
 }

@@ -90,12 +90,11 @@ size_t rex_elf_symbols(const Elf64_Shdr *symbols);
 bool rex_elf_symbol(const struct rex_elf *elf, const Elf64_Shdr *symbols, size_t index,
                     Elf64_Sym *symbol, const char **name);
 
-/* Entry INDEX of DYNAMIC, a section of type SHT_DYNAMIC. False: there is none. */
-bool rex_elf_dynamic(const struct rex_elf *elf, const Elf64_Shdr *dynamic, size_t index,
-                     Elf64_Dyn *entry);
-
-/* Relocation INDEX of RELOCATIONS, a section of type SHT_RELA. False: there is none. */
-bool rex_elf_relocation(const struct rex_elf *elf, const Elf64_Shdr *relocations, size_t index,
-                        Elf64_Rela *relocation);
+/*
+ * Row INDEX, of SIZE bytes, of the table in SECTION, which is of this TYPE: SHT_DYNAMIC, SHT_RELA.
+ * False: there is none.
+ */
+bool rex_elf_row(const struct rex_elf *elf, const Elf64_Shdr *section, uint32_t type, size_t index,
+                 void *row, size_t size);
 
 #endif

@@ -60,55 +60,14 @@ bool rex_fatbin_is(const void *bytes, size_t size)
     return magic == MAGIC;
 }
 
-static int refuse_fatbin(const char *name, const char *why)
+/* For the member at byte AT, or the whole if that is 0. */
+static int refuse_fatbin(const char *name, size_t at, const char *why)
 {
-    return rex_fail(REX_EIMAGE, "device image %s cannot be used: %s", name, why);
-}
-
-static int refuse_member(const char *name, size_t at, const char *why)
-{
+    if (at == 0)
+        return rex_fail(REX_EIMAGE, "device image %s cannot be used: %s", name, why);
     return rex_fail(REX_EIMAGE,
                     "device image %s cannot be used: the member at byte %zu of the fatbin %s", name,
                     at, why);
-}
-
-/* The member at *AT, and *AT past it, of a fatbin whose members end at END. */
-static int add_fatbin_member(struct rex_list *list, size_t offset, size_t *at, size_t end,
-                             const char *name)
-{
-    struct member_header header;
-    size_t room = end - *at;
-    if (room < sizeof header)
-        return refuse_member(name, *at, "is truncated inside its header");
-    memcpy(&header, list->bytes + offset + *at, sizeof header);
-    if (header.header_size < sizeof header || header.header_size > room ||
-        header.payload_size > room - header.header_size)
-        return refuse_member(name, *at, "does not end inside it");
-    enum rex_packing packing = header.flags & FLAG_ZSTD  ? REX_PACKED_ZSTD
-                               : header.flags & FLAG_LZ4 ? REX_PACKED_LZ4
-                                                         : REX_UNPACKED;
-    bool packed = packing != REX_UNPACKED;
-    uint64_t stored = packed ? header.packed_size : header.payload_size,
-             size = packed ? header.size : header.payload_size;
-    if (stored > header.payload_size || (size == 0) != (stored == 0))
-        return refuse_member(name, *at, "has no size that can be");
-    if (size > MOST_BYTES)
-        return refuse_member(name, *at, "says that it unpacks to more than a GiB");
-    const struct rex_image_item item = {
-        .kind = header.kind == KIND_CUBIN ? REX_IMAGE_CUBIN
-                : header.kind == KIND_PTX ? REX_IMAGE_PTX
-                                          : REX_IMAGE_OTHER,
-        .architecture = header.architecture,
-        .suffix = header.flags & FLAG_EXACT    ? 'a'
-                  : header.flags & FLAG_FAMILY ? 'f'
-                                               : '\0',
-        .compressed = packed,
-        .offset = offset + *at + header.header_size,
-        .stored = (size_t)stored,
-        .size = (size_t)size,
-    };
-    *at += header.header_size + (size_t)header.payload_size;
-    return rex_list_add(list, &item, packing);
 }
 
 int rex_fatbin_list(struct rex_list *list, size_t offset, size_t size, const char *name)
@@ -116,24 +75,56 @@ int rex_fatbin_list(struct rex_list *list, size_t offset, size_t size, const cha
     const unsigned char *bytes = list->bytes + offset;
     struct header header;
     if (size < sizeof header)
-        return refuse_fatbin(name, "the fatbin is truncated inside its header");
+        return refuse_fatbin(name, 0, "the fatbin is truncated inside its header");
     memcpy(&header, bytes, sizeof header);
     if (header.version != VERSION || header.header_size < sizeof header ||
         header.header_size > size)
-        return refuse_fatbin(name, "the fatbin is of a form that is not known");
+        return refuse_fatbin(name, 0, "the fatbin is of a form that is not known");
     if (header.size > size - header.header_size)
-        return refuse_fatbin(name, "the fatbin is truncated: it ends before its last member");
+        return refuse_fatbin(name, 0, "the fatbin is truncated: it ends before its last member");
     size_t at = header.header_size, end = at + (size_t)header.size;
     /*
      * One table of kernels has one image. The kernels of a second fatbin would be missing, without
      * a message.
      */
     if (rex_fatbin_is(bytes + end, size - end))
-        return refuse_fatbin(name,
+        return refuse_fatbin(name, 0,
                              "several fatbins lie one behind the other; link the kernels into one "
                              "image with nvcc -dlink, or give each a module");
     while (at < end) {
-        int result = add_fatbin_member(list, offset, &at, end, name);
+        struct member_header member;
+        size_t room = end - at;
+        if (room < sizeof member)
+            return refuse_fatbin(name, at, "is truncated inside its header");
+        memcpy(&member, list->bytes + offset + at, sizeof member);
+        if (member.header_size < sizeof member || member.header_size > room ||
+            member.payload_size > room - member.header_size)
+            return refuse_fatbin(name, at, "does not end inside it");
+        enum rex_packing packing = member.flags & FLAG_ZSTD  ? REX_PACKED_ZSTD
+                                   : member.flags & FLAG_LZ4 ? REX_PACKED_LZ4
+                                                             : REX_UNPACKED;
+        bool packed = packing != REX_UNPACKED;
+        uint64_t stored = packed ? member.packed_size : member.payload_size,
+                 whole = packed ? member.size : member.payload_size;
+        if (stored > member.payload_size || (whole == 0) != (stored == 0))
+            return refuse_fatbin(name, at, "has no size that can be");
+        if (whole > MOST_BYTES)
+            return refuse_fatbin(name, at, "says that it unpacks to more than a GiB");
+        const struct rex_image_item item = {
+            .kind = member.kind == KIND_CUBIN ? REX_IMAGE_CUBIN
+                    : member.kind == KIND_PTX ? REX_IMAGE_PTX
+                                              : REX_IMAGE_OTHER,
+            .architecture = member.architecture,
+            .suffix = member.flags & FLAG_EXACT    ? 'a'
+                      : member.flags & FLAG_FAMILY ? 'f'
+                                                   : '\0',
+            .compressed = packed,
+            .offset = offset + at + member.header_size,
+            .stored = (size_t)stored,
+            .size = (size_t)whole,
+        };
+        at += member.header_size + (size_t)member.payload_size;
+        int result = rex_list_add(list, &item, packing);
         if (result != REX_OK)
             return result;
     }

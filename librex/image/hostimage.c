@@ -16,52 +16,6 @@
 #define ENTRY_NAME 8            /* offset of the name */
 #define CALL_PREFIX "rex_call_" /* before a kernel's name: what calls it, of rex/kernel.h */
 
-static void add_host_symbol(struct rex_view *view, const Elf64_Sym *symbol, const char *name)
-{
-    unsigned type = ELF64_ST_TYPE(symbol->st_info);
-    if (symbol->st_shndx == SHN_UNDEF || *name == '\0' ||
-        rex_name_after(name, REX_SIGNATURE_PREFIX) != NULL ||
-        rex_name_after(name, CALL_PREFIX) != NULL ||
-        rex_name_after(name, REX_DETAIL_PREFIX) != NULL ||
-        (type != STT_FUNC && type != STT_OBJECT && type != STT_NOTYPE))
-        return;
-    const struct rex_image_symbol found = {.name = name,
-                                           .kernel = type == STT_FUNC,
-                                           .size = symbol->st_size,
-                                           .parameters = REX_PARAMETERS_UNKNOWN,
-                                           .exec_mode = -1};
-    rex_view_add(view, &found);
-}
-
-/* ---- signatures and calls -------------------------------------------------------------------- */
-
-/*
- * The kernels' signatures, and the functions that call them. Signatures that overlap would take the
- * square of the file's size to read.
- */
-static int read_host_marks(struct rex_view *view, struct rex_elf *elf, const Elf64_Shdr *symbols)
-{
-    uint64_t total = 0, room;
-    for (size_t i = 1; i < rex_elf_symbols(symbols); i++) {
-        Elf64_Sym symbol;
-        const char *name;
-        struct rex_image_symbol *kernel;
-        if (!rex_elf_symbol(elf, symbols, i, &symbol, &name) || symbol.st_shndx == SHN_UNDEF)
-            continue;
-        if ((kernel = rex_view_kernel_after(view, name, CALL_PREFIX)) != NULL)
-            kernel->call = name;
-        if ((kernel = rex_view_kernel_after(view, name, REX_SIGNATURE_PREFIX)) == NULL)
-            continue;
-        if (symbol.st_size > elf->size - total)
-            return rex_elf_refuse(elf, "its signatures take more bytes than the file has");
-        total += symbol.st_size;
-        const unsigned char *bytes = rex_elf_at(elf, symbol.st_value, &room);
-        if (bytes != NULL && symbol.st_size <= room)
-            rex_signature_read_numbers(view, kernel, (const char *)bytes, symbol.st_size);
-    }
-    return 0;
-}
-
 /* ---- the entry table ------------------------------------------------------------------------- */
 
 /* The string at ADDRESS; NULL if it does not end there. */
@@ -72,53 +26,16 @@ static const char *host_string_at(const struct rex_elf *elf, uint64_t address)
     return rex_elf_string_within(bytes, room);
 }
 
-/* The value that relocation RELA stores: an address in the image, or that of one of its symbols. */
-static uint64_t relocated_value(const struct rex_elf *elf, const Elf64_Shdr *relocations,
-                                const Elf64_Rela *rela)
-{
-    Elf64_Shdr symbols;
-    Elf64_Sym symbol;
-    const char *name;
-    size_t index = ELF64_R_SYM(rela->r_info);
-    if (index == 0)
-        return (uint64_t)rela->r_addend;
-    if (!rex_elf_section(elf, relocations->sh_link, &symbols) ||
-        !rex_elf_symbol(elf, &symbols, index, &symbol, &name))
-        return 0;
-    return symbol.st_value + (uint64_t)rela->r_addend;
-}
-
-/*
- * Name rows of the entry table by the relocations of all sections. No linker writes more bytes of
- * them than the file has: they would overlap.
- */
-static int apply_relocations(struct rex_view *view, struct rex_elf *elf, const Elf64_Shdr *entries)
-{
-    uint64_t total = 0;
-    Elf64_Shdr section;
-    Elf64_Rela rela;
-    for (size_t i = 0; rex_elf_section(elf, i, &section); i++) {
-        if (section.sh_type != SHT_RELA || !(section.sh_flags & SHF_ALLOC))
-            continue;
-        total += section.sh_size;
-        if (total > elf->size)
-            return rex_elf_refuse(elf, "its relocations take more bytes than the file has");
-        for (size_t at = 0; rex_elf_relocation(elf, &section, at, &rela); at++) {
-            uint64_t into = rela.r_offset - entries->sh_addr; /* beyond all sizes in front of it */
-            if (into < entries->sh_size && into % ENTRY_SIZE == ENTRY_NAME)
-                view->positions[into / ENTRY_SIZE] =
-                    host_string_at(elf, relocated_value(elf, &section, &rela));
-        }
-    }
-    return 0;
-}
-
 /*
  * Names are pointers that the loader fills in: they are in the relocations, or in place where those
  * are packed (RELR).
  */
 static int read_entry_names(struct rex_view *view, struct rex_elf *elf, const Elf64_Shdr *entries)
 {
+    Elf64_Shdr section, symbols;
+    Elf64_Rela rela;
+    Elf64_Sym symbol;
+    const char *name;
     if (entries->sh_type == SHT_NOBITS || entries->sh_size % ENTRY_SIZE != 0)
         return rex_elf_refuse(elf, "the length of its section " ENTRY_SECTION
                                    " is no multiple of an entry's 32 bytes");
@@ -132,8 +49,29 @@ static int read_entry_names(struct rex_view *view, struct rex_elf *elf, const El
                sizeof address);
         view->positions[i] = host_string_at(elf, address);
     }
-    if (apply_relocations(view, elf, entries) != 0)
-        return -1;
+    /* No linker writes more bytes of relocations than the file has: they would overlap. */
+    uint64_t total = 0;
+    for (size_t i = 0; rex_elf_section(elf, i, &section); i++) {
+        if (section.sh_type != SHT_RELA || !(section.sh_flags & SHF_ALLOC))
+            continue;
+        total += section.sh_size;
+        if (total > elf->size)
+            return rex_elf_refuse(elf, "its relocations take more bytes than the file has");
+        for (size_t at = 0; rex_elf_row(elf, &section, SHT_RELA, at, &rela, sizeof rela); at++) {
+            uint64_t into = rela.r_offset - entries->sh_addr; /* beyond all sizes in front of it */
+            if (into >= entries->sh_size || into % ENTRY_SIZE != ENTRY_NAME)
+                continue;
+            /* What it stores: an address in the image, or that of one of its symbols. */
+            uint64_t address = (uint64_t)rela.r_addend;
+            size_t index = ELF64_R_SYM(rela.r_info);
+            if (index != 0 && rex_elf_section(elf, section.sh_link, &symbols) &&
+                rex_elf_symbol(elf, &symbols, index, &symbol, &name))
+                address += symbol.st_value;
+            else if (index != 0)
+                address = 0;
+            view->positions[into / ENTRY_SIZE] = host_string_at(elf, address);
+        }
+    }
     for (size_t i = 0; i < view->position_count; i++)
         if (view->positions[i] == NULL)
             return rex_elf_refuse(elf, "an entry of its section " ENTRY_SECTION " has no name");
@@ -147,11 +85,46 @@ int rex_host_image_read(struct rex_view *view, struct rex_elf *elf)
     const char *name;
     if (!rex_elf_find_type(elf, SHT_DYNSYM, &symbols))
         return rex_elf_refuse(elf, "it exports nothing");
-    for (size_t i = 1; i < rex_elf_symbols(&symbols); i++)
-        if (rex_elf_symbol(elf, &symbols, i, &symbol, &name))
-            add_host_symbol(view, &symbol, name);
-    if (rex_view_index(view) != 0 || read_host_marks(view, elf, &symbols) != 0)
+    for (size_t i = 1; i < rex_elf_symbols(&symbols); i++) {
+        if (!rex_elf_symbol(elf, &symbols, i, &symbol, &name))
+            continue;
+        unsigned type = ELF64_ST_TYPE(symbol.st_info);
+        if (symbol.st_shndx == SHN_UNDEF || *name == '\0' ||
+            rex_name_after(name, REX_SIGNATURE_PREFIX) != NULL ||
+            rex_name_after(name, CALL_PREFIX) != NULL ||
+            rex_name_after(name, REX_DETAIL_PREFIX) != NULL ||
+            (type != STT_FUNC && type != STT_OBJECT && type != STT_NOTYPE))
+            continue;
+        const struct rex_image_symbol found = {.name = name,
+                                               .kernel = type == STT_FUNC,
+                                               .size = symbol.st_size,
+                                               .parameters = REX_PARAMETERS_UNKNOWN,
+                                               .exec_mode = -1};
+        rex_view_add(view, &found);
+    }
+    if (rex_view_index(view) != 0)
         return -1;
+    /*
+     * The kernels' signatures, and the functions that call them. Signatures that overlap would take
+     * the square of the file's size to read.
+     */
+    uint64_t total = 0, room;
+    for (size_t i = 1; i < rex_elf_symbols(&symbols); i++) {
+        if (!rex_elf_symbol(elf, &symbols, i, &symbol, &name) || symbol.st_shndx == SHN_UNDEF)
+            continue;
+        struct rex_image_symbol *kernel = rex_view_kernel_of(view, name, CALL_PREFIX, "");
+        if (kernel != NULL)
+            kernel->call = name;
+        kernel = rex_view_kernel_of(view, name, REX_SIGNATURE_PREFIX, "");
+        if (kernel == NULL)
+            continue;
+        if (symbol.st_size > elf->size - total)
+            return rex_elf_refuse(elf, "its signatures take more bytes than the file has");
+        total += symbol.st_size;
+        const char *bytes = (const char *)rex_elf_at(elf, symbol.st_value, &room);
+        if (bytes != NULL && symbol.st_size <= room)
+            rex_signature_apply(view, kernel, bytes, bytes + symbol.st_size);
+    }
     for (size_t i = 0; rex_elf_section(elf, i, &section); i++)
         if (strcmp(rex_elf_section_name(elf, &section), ENTRY_SECTION) == 0)
             return read_entry_names(view, elf, &section);

@@ -46,29 +46,26 @@ struct entry {
 
 _Static_assert(sizeof(struct header) == 32, "as the format has it");
 
-/* The header if there is one; what it says may be wrong. */
-static bool read_header(const unsigned char *bytes, size_t size, struct header *header)
-{
-    if (size < sizeof *header)
-        return false;
-    memcpy(header, bytes, sizeof *header);
-    return memcmp(header->magic, magic, sizeof magic) == 0;
-}
-
 uint32_t rex_container_version(const unsigned char *bytes, size_t size)
 {
     struct header header;
-    return read_header(bytes, size, &header) ? header.version : 0;
+    if (size < sizeof header)
+        return 0;
+    memcpy(&header, bytes, sizeof header);
+    return memcmp(header.magic, magic, sizeof magic) == 0 ? header.version : 0;
 }
 
 size_t rex_container_images(const unsigned char *bytes, size_t size)
 {
     struct header header;
-    if (!read_header(bytes, size, &header) || header.version < 1 || header.version > 2 ||
-        header.entries_offset > size)
+    uint32_t version = rex_container_version(bytes, size);
+    if (version < 1 || version > 2)
+        return 0;
+    memcpy(&header, bytes, sizeof header);
+    if (header.entries_offset > size)
         return 0;
     /* A hole of any size would be a table of empty images. */
-    uint64_t count = header.version == 1 ? 1 : header.entries_count;
+    uint64_t count = version == 1 ? 1 : header.entries_count;
     uint64_t room = (size - header.entries_offset) / sizeof(struct entry);
     return count <= room && count <= MOST_IMAGES ? (size_t)count : 0;
 }
@@ -114,33 +111,10 @@ static bool is_program(const struct rex_elf *elf)
         return true;
     if (!rex_elf_find_type(elf, SHT_DYNAMIC, &dynamic))
         return false;
-    for (size_t i = 0; rex_elf_dynamic(elf, &dynamic, i, &entry); i++)
+    for (size_t i = 0; rex_elf_row(elf, &dynamic, SHT_DYNAMIC, i, &entry, sizeof entry); i++)
         if (entry.d_tag == DT_FLAGS_1)
             return (entry.d_un.d_val & DF_1_PIE) != 0;
     return false;
-}
-
-static int read_elf_image(struct rex_view *view, struct rex_elf *elf, const void *bytes,
-                          size_t size)
-{
-    if (rex_elf_open(elf, bytes, size) != 0) {
-        if (rex_fatbin_is(bytes, size))
-            elf->why = "it is a fatbin, and what is asked for is one of the images in it";
-        else if (rex_container_version(bytes, size) != 0)
-            elf->why = "it is an OffloadBinary, and what is asked for is one of the images in it";
-        else if (size < SELFMAG || memcmp(bytes, ELFMAG, SELFMAG) != 0)
-            elf->why = "it is not an ELF file; a device image is a CUBIN, a fatbin, PTX, an "
-                       "OffloadBinary or a shared object";
-        return -1;
-    }
-    if (view->kind == REX_IMAGE_CUBIN)
-        return rex_cubin_read(view, elf);
-    if (view->kind != REX_IMAGE_HOST)
-        return rex_elf_refuse(elf, "it is for another processor");
-    if (is_program(elf))
-        return rex_elf_refuse(
-            elf, "it is for this processor and no shared object; link it with -shared");
-    return rex_host_image_read(view, elf);
 }
 
 int rex_view_open_within(struct rex_view *view, const void *bytes, size_t size, size_t most,
@@ -152,8 +126,25 @@ int rex_view_open_within(struct rex_view *view, const void *bytes, size_t size, 
     *view = (struct rex_view){.kind = item.kind, .architecture = item.architecture, .most = most};
     if (size == 0)
         return rex_fail(REX_EIMAGE, "device image %s is empty", name);
-    int result = item.kind == REX_IMAGE_PTX ? rex_ptx_read(view, bytes, size)
-                                            : read_elf_image(view, &elf, bytes, size);
+    int result = -1;
+    if (item.kind == REX_IMAGE_PTX)
+        result = rex_ptx_read(view, bytes, size);
+    else if (rex_elf_open(&elf, bytes, size) != 0) {
+        if (rex_fatbin_is(bytes, size))
+            elf.why = "it is a fatbin, and what is asked for is one of the images in it";
+        else if (rex_container_version(bytes, size) != 0)
+            elf.why = "it is an OffloadBinary, and what is asked for is one of the images in it";
+        else if (size < SELFMAG || memcmp(bytes, ELFMAG, SELFMAG) != 0)
+            elf.why = "it is not an ELF file; a device image is a CUBIN, a fatbin, PTX, an "
+                      "OffloadBinary or a shared object";
+    } else if (item.kind == REX_IMAGE_CUBIN)
+        result = rex_cubin_read(view, &elf);
+    else if (item.kind != REX_IMAGE_HOST)
+        elf.why = "it is for another processor";
+    else if (is_program(&elf))
+        elf.why = "it is for this processor and no shared object; link it with -shared";
+    else
+        result = rex_host_image_read(view, &elf);
     if (result == 0 && !view->incomplete) {
         rex_view_show(view);
         return REX_OK;
@@ -199,10 +190,10 @@ static int add_containers(struct rex_list *list, const char *name)
 {
     struct header header;
     struct rex_span span;
-    for (size_t at = 0;
-         read_header(list->bytes + at, list->size - at, &header) && header.version != 0;
+    for (size_t at = 0; rex_container_version(list->bytes + at, list->size - at) != 0;
          at += header.size) {
         const unsigned char *bytes = list->bytes + at;
+        memcpy(&header, bytes, sizeof header);
         if (header.size > list->size - at)
             goto cut_off;
         size_t count = rex_container_images(bytes, header.size), room = header.size;
@@ -230,7 +221,14 @@ cut_off:
 
 int rex_list_open(struct rex_list *list, const void *bytes, size_t size, const char *name)
 {
-    *list = (struct rex_list){.bytes = bytes, .size = size};
+    /*
+     * A few bytes can say that they unpack to a gigabyte, any number of times. nvcc's images unpack
+     * to three to eight times as many bytes, and in a small one there may be a large table of
+     * zeroes. With the views of all, which may take twice that, a file takes less than 64 MiB and
+     * 32 times its size.
+     */
+    uint64_t unpack_most = ((uint64_t)16 << 20) + (uint64_t)size * 10;
+    *list = (struct rex_list){.bytes = bytes, .size = size, .unpack_most = unpack_most};
     if (size == 0)
         return rex_fail(REX_EIMAGE, "device image %s is empty", name);
     int result;
@@ -273,19 +271,6 @@ const char *rex_item_target(const struct rex_image_item *item, char buffer[REX_T
 
 /* ---- one of them ----------------------------------------------------------------------------- */
 
-/*
- * How many bytes the compressed images of a file of SIZE bytes may unpack to, one by one or all
- * together.
- *
- * A few bytes can say that they unpack to a gigabyte, any number of times. nvcc's images unpack to
- * three to eight times as many bytes, and in a small one there may be a large table of zeroes. With
- * the views of all, which may take twice that, a file takes less than 64 MiB and 32 times its size.
- */
-static uint64_t unpack_most(size_t size)
-{
-    return ((uint64_t)16 << 20) + (uint64_t)size * 10;
-}
-
 size_t rex_list_view_most(const struct rex_list *list, size_t index)
 {
     uint64_t packed = list->entries[index].packed;
@@ -304,7 +289,7 @@ int rex_list_bytes(const struct rex_list *list, size_t index, const char *name,
                    unsigned char **bytes, size_t *size)
 {
     const struct rex_image_entry *entry = &list->entries[index];
-    if (entry->packed > unpack_most(list->size))
+    if (entry->packed > list->unpack_most)
         return refuse_unpacked(list, entry->item.size, name);
     int result = rex_unpack(entry->packing, list->bytes + entry->item.offset, entry->item.stored,
                             entry->item.size, bytes, name);
@@ -370,7 +355,7 @@ int rex_image_view_open(struct rex_image_view **view, const struct rex_image_lis
     if (entry->item.compressed) {
         /* All views may be open at a time. */
         uint64_t sum = entry->packed_before + entry->packed;
-        if (sum > unpack_most(images->size))
+        if (sum > images->unpack_most)
             result = refuse_unpacked(images, sum, name);
         else
             result = rex_list_bytes(images, index, name, &unpacked, &size);

@@ -26,6 +26,8 @@ struct rex_list {
     size_t count, room;
     bool plain;      /* the one image is the file itself */
     uint64_t packed; /* what its compressed images would take, unpacked */
+    /* How many bytes the compressed images may unpack to, one by one or all together. */
+    uint64_t unpack_most;
 };
 
 /*

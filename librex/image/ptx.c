@@ -29,28 +29,23 @@ static bool is_word_character(char c)
     return isalnum((unsigned char)c) || c == '_' || c == '$' || c == '%' || c == '.';
 }
 
-static size_t bytes_left(const struct text *text)
-{
-    return (size_t)(text->end - text->at);
-}
-
 static bool next_token(struct text *text)
 {
     for (;;) {
         while (text->at < text->end && isspace((unsigned char)*text->at))
             text->at++;
-        if (bytes_left(text) < 2 || text->at[0] != '/' ||
-            (text->at[1] != '/' && text->at[1] != '*'))
+        size_t left = (size_t)(text->end - text->at);
+        if (left < 2 || text->at[0] != '/' || (text->at[1] != '/' && text->at[1] != '*'))
             break;
         const char *close = text->at[1] == '/' ? "\n" : "*/";
-        char *found = memmem(text->at + 2, bytes_left(text) - 2, close, strlen(close));
+        char *found = memmem(text->at + 2, left - 2, close, strlen(close));
         text->at = found != NULL ? found + strlen(close) : text->end;
     }
     if (text->at == text->end || *text->at == '\0')
         return false;
     text->token = text->at;
     if (*text->at == '"') {
-        char *close = memchr(text->at + 1, '"', bytes_left(text) - 1);
+        char *close = memchr(text->at + 1, '"', (size_t)(text->end - text->at) - 1);
         text->at = close != NULL ? close + 1 : text->end;
     } else {
         /* .param.b32 is two directives. */
@@ -222,24 +217,6 @@ static void read_entry(struct rex_view *view, struct text *text)
     rex_view_add(view, &kernel);
 }
 
-/*
- * The first byte of the variable that TEXT has just come past: 0 where nothing is said of it, -1
- * where that is no number.
- */
-static int16_t first_byte_of_global(const struct text *text)
-{
-    struct text ahead = *text;
-    unsigned long long value;
-    bool more = true, negative = false;
-    if (*text->token != '=')
-        return 0;
-    while ((more = next_token(&ahead)) && strchr("{-", *ahead.token) != NULL)
-        negative |= *ahead.token == '-';
-    if (!more || !token_integer(&ahead, &value))
-        return -1;
-    return (int16_t)((negative ? 0 - value : value) & 0xff);
-}
-
 int rex_ptx_read(struct rex_view *view, const void *bytes, size_t size)
 {
     unsigned depth = 0;
@@ -256,10 +233,19 @@ int rex_ptx_read(struct rex_view *view, const void *bytes, size_t size)
         if (depth == 0 && token_is(&text, ".entry"))
             read_entry(view, &text);
         if (depth == 0 && is_global && read_variable(&text, &variable) && variable.name != NULL) {
-            const struct rex_image_symbol global = {.name = variable.name,
-                                                    .size = variable.size,
-                                                    .parameters = REX_PARAMETERS_UNKNOWN,
-                                                    .exec_mode = first_byte_of_global(&text)};
+            struct rex_image_symbol global = {
+                .name = variable.name, .size = variable.size, .parameters = REX_PARAMETERS_UNKNOWN};
+            /* Its first byte: 0 if nothing is said of it, -1 if that is no number. */
+            if (*text.token == '=') {
+                struct text ahead = text;
+                unsigned long long value;
+                bool more, negative = false;
+                while ((more = next_token(&ahead)) && strchr("{-", *ahead.token) != NULL)
+                    negative |= *ahead.token == '-';
+                global.exec_mode = -1;
+                if (more && token_integer(&ahead, &value))
+                    global.exec_mode = (int16_t)((negative ? 0 - value : value) & 0xff);
+            }
             rex_view_add(view, &global);
         }
         elsewhere = token_is(&text, ".extern");

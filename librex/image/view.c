@@ -27,21 +27,14 @@ bool rex_view_may_take(struct rex_view *view, size_t bytes)
     return !view->overfull;
 }
 
-/* ITEMS with room for ROOM of SIZE bytes; NULL where there is no memory for them. */
-static void *grow_items(struct rex_view *view, void *items, size_t room, size_t size)
-{
-    void *more = reallocarray(items, room, size);
-    view->incomplete |= more == NULL;
-    return more;
-}
-
 void rex_view_add(struct rex_view *view, const struct rex_image_symbol *symbol)
 {
     if (!rex_view_may_take(view, sizeof *symbol + sizeof *view->names))
         return;
     if (view->count == view->room) {
         size_t room = view->room == 0 ? 16 : view->room * 2;
-        void *more = grow_items(view, view->symbols, room, sizeof *symbol);
+        void *more = reallocarray(view->symbols, room, sizeof *symbol);
+        view->incomplete |= more == NULL;
         if (more == NULL)
             return;
         view->symbols = more;
@@ -58,7 +51,8 @@ bool rex_view_add_parameters(struct rex_view *view, size_t count, uint32_t *firs
         return false;
     if (wanted > view->parameter_room) {
         size_t room = wanted < 16 ? 32 : wanted * 2;
-        void *more = grow_items(view, view->parameters, room, sizeof *view->parameters);
+        void *more = reallocarray(view->parameters, room, sizeof *view->parameters);
+        view->incomplete |= more == NULL;
         if (more == NULL)
             return false;
         view->parameters = more;
@@ -84,17 +78,12 @@ static int compare_names(const void *a, const void *b)
     return memcmp(one->symbol->name, other->symbol->name, one->length);
 }
 
-static struct rex_view_name key_of_symbol(struct rex_image_symbol *symbol, size_t length)
-{
-    return (struct rex_view_name){rex_hash_bytes(symbol->name, length), length, symbol};
-}
-
 /* The symbol called by the LENGTH bytes at NAME; NULL if there is none. */
 static struct rex_image_symbol *find_symbol(const struct rex_view *view, const char *name,
                                             size_t length)
 {
     struct rex_image_symbol wanted = {.name = name};
-    const struct rex_view_name key = key_of_symbol(&wanted, length);
+    const struct rex_view_name key = {rex_hash_bytes(name, length), length, &wanted};
     const struct rex_view_name *found =
         bsearch(&key, view->names, view->name_count, sizeof key, compare_names);
     return found != NULL ? found->symbol : NULL;
@@ -112,20 +101,16 @@ struct rex_image_symbol *rex_view_kernel(const struct rex_view *view, const char
     return symbol != NULL && symbol->kernel ? symbol : NULL;
 }
 
-struct rex_image_symbol *rex_view_kernel_after(const struct rex_view *view, const char *name,
-                                               const char *prefix)
+struct rex_image_symbol *rex_view_kernel_of(const struct rex_view *view, const char *name,
+                                            const char *prefix, const char *suffix)
 {
     const char *rest = rex_name_after(name, prefix);
-    return rest != NULL ? rex_view_kernel(view, rest, strlen(rest)) : NULL;
-}
-
-struct rex_image_symbol *rex_view_kernel_of(const struct rex_view *view, const char *name,
-                                            const char *suffix)
-{
-    size_t length = strlen(name), behind = strlen(suffix);
-    if (length <= behind || strcmp(name + length - behind, suffix) != 0)
+    if (rest == NULL)
         return NULL;
-    return rex_view_kernel(view, name, length - behind);
+    size_t length = strlen(rest), behind = strlen(suffix);
+    if (length <= behind || strcmp(rest + length - behind, suffix) != 0)
+        return NULL;
+    return rex_view_kernel(view, rest, length - behind);
 }
 
 /*
@@ -171,8 +156,11 @@ int rex_view_index(struct rex_view *view)
     view->names = calloc(view->count + 1, sizeof *view->names);
     if (view->names == NULL)
         return -1;
-    for (size_t i = 0; i < view->count; i++)
-        view->names[i] = key_of_symbol(&view->symbols[i], strlen(view->symbols[i].name));
+    for (size_t i = 0; i < view->count; i++) {
+        struct rex_image_symbol *symbol = &view->symbols[i];
+        view->names[i] =
+            (struct rex_view_name){rex_hash_string(symbol->name), strlen(symbol->name), symbol};
+    }
     qsort(view->names, view->count, sizeof *view->names, compare_names);
     struct rex_view_name *last = view->names;
     for (size_t i = 0; i < view->count; i++) {
@@ -188,10 +176,10 @@ int rex_view_index(struct rex_view *view)
         struct rex_image_symbol *global = &view->symbols[i], *kernel;
         if (global->kernel)
             continue;
-        kernel = rex_view_kernel_of(view, global->name, REX_EXEC_MODE_SUFFIX);
+        kernel = rex_view_kernel_of(view, global->name, "", REX_EXEC_MODE_SUFFIX);
         if (kernel != NULL && global->exec_mode != -1)
             kernel->exec_mode = global->exec_mode;
-        kernel = rex_view_kernel_of(view, global->name, ENVIRONMENT_SUFFIX);
+        kernel = rex_view_kernel_of(view, global->name, "", ENVIRONMENT_SUFFIX);
         if (kernel != NULL && view->kind == REX_IMAGE_CUBIN) {
             kernel->environment_size =
                 global->size < UINT32_MAX ? (uint32_t)global->size : UINT32_MAX;
@@ -301,31 +289,10 @@ static void set_kind(struct rex_image_parameter *to, unsigned long number)
     to->width = known && sized ? (uint16_t)width : kinds[to->kind].width;
 }
 
-/*
- * An argument is read as wide as the signature tells. If it were wider than its parameter, bytes
- * behind the parameter would be read: then nothing of the signature is kept.
- */
-static bool is_signature_wider(const struct rex_view *view, const struct rex_image_symbol *kernel)
+void rex_signature_apply(struct rex_view *view, struct rex_image_symbol *kernel, const char *at,
+                         const char *end)
 {
-    struct rex_image_parameter *parameters = view->parameters + kernel->first;
-    size_t i = 0;
-    while (i < kernel->parameters && parameters[i].width <= parameters[i].size)
-        i++;
-    if (i == kernel->parameters)
-        return false;
-    rex_log(
-        REX_LOG_WARN,
-        "kernel \"%.*s\": parameter %zu has %u bytes by its signature, and %u by the image: the "
-        "signature is not used",
-        REX_KERNEL_NAME(kernel->name), i, parameters[i].width, parameters[i].size);
-    for (i = 0; i < kernel->parameters; i++)
-        set_kind(&parameters[i], REX_KIND_UNKNOWN);
-    return true;
-}
-
-static void apply_signature(struct rex_view *view, struct rex_image_symbol *kernel,
-                            struct numbers numbers)
-{
+    struct numbers numbers = {at, end};
     unsigned long form = 0, number = 0;
     if (kernel == NULL || !next_number(&numbers, &form) || (form != FORM_PLAIN && form != FORM_ENV))
         return;
@@ -348,20 +315,30 @@ static void apply_signature(struct rex_view *view, struct rex_image_symbol *kern
     }
     if (kernel->parameters != count)
         return;
-    if (env)
-        set_kind(&view->parameters[kernel->first], REX_KIND_POINTER);
-    for (size_t i = env; next_number(&numbers, &number); i++)
-        set_kind(&view->parameters[kernel->first + i], number);
     /* Where there are none, ->parameters may be NULL. */
-    kernel->signature = count == 0 || !is_signature_wider(view, kernel);
+    struct rex_image_parameter *parameters = count > 0 ? view->parameters + kernel->first : NULL;
+    if (env)
+        set_kind(&parameters[0], REX_KIND_POINTER);
+    for (size_t i = env; next_number(&numbers, &number); i++)
+        set_kind(&parameters[i], number);
+    /*
+     * An argument is read as wide as the signature tells. If it were wider than its parameter,
+     * bytes behind the parameter would be read: then nothing of the signature is kept.
+     */
+    size_t wide = 0;
+    while (wide < count && parameters[wide].width <= parameters[wide].size)
+        wide++;
+    kernel->signature = wide == count;
     kernel->env = kernel->signature && env;
     kernel->plain = kernel->signature && !env;
-}
-
-void rex_signature_read_numbers(struct rex_view *view, struct rex_image_symbol *kernel,
-                                const char *bytes, size_t size)
-{
-    apply_signature(view, kernel, (struct numbers){bytes, bytes + size});
+    if (kernel->signature)
+        return;
+    rex_log(REX_LOG_WARN,
+            "kernel \"%.*s\": parameter %zu has %u bytes by its signature, and %u by the image: "
+            "the signature is not used",
+            REX_KERNEL_NAME(kernel->name), wide, parameters[wide].width, parameters[wide].size);
+    for (size_t i = 0; i < count; i++)
+        set_kind(&parameters[i], REX_KIND_UNKNOWN);
 }
 
 /* ---- what is asked --------------------------------------------------------------------------- */
@@ -390,8 +367,7 @@ void rex_view_show(struct rex_view *view)
         const char *behind = kernel + length;
         const char *numbers = rex_name_after(behind + (*behind == 'E'), "P9rex_kindsIJ");
         if (numbers != NULL)
-            apply_signature(view, rex_view_kernel(view, kernel, length),
-                            (struct numbers){numbers, NULL});
+            rex_signature_apply(view, rex_view_kernel(view, kernel, length), numbers, NULL);
     }
     for (size_t i = 0; i < view->count; i++) {
         struct rex_image_symbol *kernel = &view->symbols[i];

@@ -63,11 +63,16 @@ static inline const char *rex_name_after(const char *name, const char *prefix)
     return strncmp(name, prefix, length) == 0 ? name + length : NULL;
 }
 
-/* The kernel called by the LENGTH bytes at NAME, or whose name follows PREFIX in NAME; or NULL. */
+/* The kernel called by the LENGTH bytes at NAME, or NULL. */
 struct rex_image_symbol *rex_view_kernel(const struct rex_view *view, const char *name,
                                          size_t length);
-struct rex_image_symbol *rex_view_kernel_after(const struct rex_view *view, const char *name,
-                                               const char *prefix);
+
+/*
+ * The kernel that the symbol called NAME is about, whose name stands between PREFIX and SUFFIX
+ * there; NULL if it is about none.
+ */
+struct rex_image_symbol *rex_view_kernel_of(const struct rex_view *view, const char *name,
+                                            const char *prefix, const char *suffix);
 
 /* Bytes of shared memory of KERNEL's own, without what is reserved for the hardware. */
 uint32_t rex_view_own_memory(const struct rex_view *view, const struct rex_image_symbol *kernel);
@@ -95,13 +100,6 @@ int rex_view_index(struct rex_view *view);
  */
 bool rex_view_add_parameters(struct rex_view *view, size_t count, uint32_t *first);
 
-/*
- * The kernel that the symbol called NAME is about, which is the kernel's name with SUFFIX behind
- * it; NULL if it is about none.
- */
-struct rex_image_symbol *rex_view_kernel_of(const struct rex_view *view, const char *name,
-                                            const char *suffix);
-
 /* ---- signatures ------------------------------------------------------------------------------ */
 
 /*
@@ -113,13 +111,14 @@ struct rex_image_symbol *rex_view_kernel_of(const struct rex_view *view, const c
 #define REX_SIGNATURE_PREFIX "rex_signature_"
 
 /*
- * For the readers, once the parameters of all kernels are known: the SIZE bytes of numbers at
- * BYTES tell KERNEL's form and the kinds of its parameters. A signature that is malformed, or not
+ * For the readers, once the parameters of all kernels are known: the numbers AT up to END tell
+ * KERNEL's form and the kinds of its parameters. They are of 2 bytes each, or text, "Lj12E" each,
+ * if END is NULL. KERNEL may be NULL. A signature that is malformed, or not
  * of a kernel with as many parameters, tells nothing. One with a parameter that is wider than the
  * image's tells nothing either, and a warning says so. Room for parameters may be added.
  */
-void rex_signature_read_numbers(struct rex_view *view, struct rex_image_symbol *kernel,
-                                const char *bytes, size_t size);
+void rex_signature_apply(struct rex_view *view, struct rex_image_symbol *kernel, const char *at,
+                         const char *end);
 
 /* PARAMETER in words: "pointer", "double", or "struct of 4 bytes", which is put into TEXT. */
 #define REX_PARAMETER_MAX 40

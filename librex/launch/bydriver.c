@@ -55,28 +55,6 @@ static int run_and_report(const struct rex_request *request, struct rex_plan *pl
 
 /* ---- the launch ------------------------------------------------------------------------------ */
 
-/*
- * An end waits for the launch. By libomptarget the launch would hold the last reference, and its
- * end would copy the rows back. libomptarget copies, because it knows attached pointers.
- */
-static int copy_awaited_rows(const struct rex_request *request, const struct rex_plan *plan)
-{
-    if (plan->ranges.launch > 0)
-        rex_deferred_wait_for(request->number, plan->ranges.launch);
-    for (size_t i = 0; i < plan->ranges.count; i++) {
-        const struct rex_range *range = &plan->ranges.range[i];
-        int64_t type = REX_MAP_FROM;
-        struct rex_map row = rex_rows_from(plan->map, range->row, 1);
-        row.types = &type;
-        if (!range->is_shared || !range->is_changed)
-            continue;
-        int result = rex_call_data(REX_DATA_UPDATE, request->target.name, request->number, &row);
-        if (result != REX_OK)
-            return result;
-    }
-    return REX_OK;
-}
-
 /* What a launch waits for before it runs. */
 struct waits {
     struct rex_table_wait table;
@@ -132,8 +110,24 @@ static int plan_and_run(struct rex_request *request, bool is_mapped, struct wait
     if (defers && result == REX_OK && plan.ranges.launch == 0) {
         waits->defers = false; /* there is no stream for it, or no more */
         waits->is_for_deferred = true;
-    } else if (result == REX_OK && plan.ranges.count > 0 && rex_present_is_awaited(&plan.ranges))
-        result = copy_awaited_rows(request, &plan);
+    }
+    bool is_awaited = result == REX_OK && !waits->is_for_deferred && plan.ranges.count > 0 &&
+                      rex_present_is_awaited(&plan.ranges);
+    if (is_awaited && plan.ranges.launch > 0)
+        rex_deferred_wait_for(request->number, plan.ranges.launch);
+    /*
+     * An end waits for the launch. By libomptarget the launch would hold the last reference, and
+     * its end would copy the rows back. libomptarget copies, because it knows attached pointers.
+     */
+    for (size_t i = 0; is_awaited && result == REX_OK && i < plan.ranges.count; i++) {
+        const struct rex_range *range = &plan.ranges.range[i];
+        int64_t type = REX_MAP_FROM;
+        if (!range->is_shared || !range->is_changed)
+            continue;
+        struct rex_map row = rex_rows_from(plan.map, range->row, 1);
+        row.types = &type;
+        result = rex_call_data(REX_DATA_UPDATE, target->name, request->number, &row);
+    }
     rex_plan_end(&plan);
     if (plan.ranges.is_shown) {
         rex_deferred_wait_for(request->number, plan.ranges.launch);
@@ -231,29 +225,19 @@ static int copy_rows_to_map(const struct rex_map *map, const char *name, struct 
     return REX_OK;
 }
 
-/*
- * Whether libomptarget launches no such kernel, and only its rows keep the driver from it. The rows
- * have not been read if the program's calls are unseen.
- */
-static bool is_kept_by_rows(const struct rex_request *request)
-{
-    const struct rex_target *target = &request->target;
-    const struct rex_map *map = request->map;
-    unsigned reasons = request->reasons;
-    if (!target->registration->release->plain.refused ||
-        (rex_kernel_flags(target->kernel) & REX_KERNEL_CALLED))
-        return false;
-    for (int32_t i = 0; i < map->count && (reasons & ~REASONS_OF_MAPPING) == 0; i++)
-        reasons |= rex_reasons_of_row(map, i);
-    return (reasons & ~REASONS_OF_MAPPING) == 0;
-}
-
 int rex_launch_with_mapping(struct rex_request *request)
 {
     const struct rex_target *target = &request->target;
     enum rex_kernel_form form = REX_FORM_UNKNOWN;
+    unsigned reasons = request->reasons;
     struct rex_map mapped;
-    if (!is_kept_by_rows(request))
+    if (!target->registration->release->plain.refused ||
+        (rex_kernel_flags(target->kernel) & REX_KERNEL_CALLED))
+        return REX_OK;
+    /* The rows have not been read if the program's calls are unseen. */
+    for (int32_t i = 0; i < request->map->count && (reasons & ~REASONS_OF_MAPPING) == 0; i++)
+        reasons |= rex_reasons_of_row(request->map, i);
+    if ((reasons & ~REASONS_OF_MAPPING) != 0)
         return REX_OK;
     int result = rex_check_form_of(target, request->map, &form);
     if (result == REX_OK && form != REX_FORM_PLAIN)

@@ -22,8 +22,6 @@
 #include "omp/device.h"
 #include "present/presentcalls.h"
 
-/* ---- the packet ------------------------------------------------------------------------------ */
-
 /* ---- the call -------------------------------------------------------------------------------- */
 
 #define ROWS_ON_STACK 64
@@ -127,9 +125,10 @@ static int log_or_refuse_reason(const struct rex_request *request)
         return REX_OK;
     rex_reason_text(rex_request_reason(request), why);
     if (refused)
-        return rex_fail(
-            REX_EUNSUPPORTED, "kernel \"%.*s\": %s=driver, and only libomptarget can launch it: %s",
-            REX_KERNEL_NAME(request->target.name), rex_setting_variable(REX_OPTION_LAUNCH_BY), why);
+        return rex_fail(REX_EUNSUPPORTED,
+                        "kernel \"%.*s\": %s=driver, and only libomptarget can launch it: %s",
+                        REX_KERNEL_NAME(request->target.name),
+                        rex_settings[REX_OPTION_LAUNCH_BY].variable, why);
     rex_log_backend(&request->target, "libomptarget", why);
     return REX_OK;
 }

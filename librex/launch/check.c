@@ -121,24 +121,6 @@ int rex_check_form_of(const struct rex_target *target, const struct rex_map *map
     return rex_check_form(target, parameters, map, form);
 }
 
-static int check_argument_types(const struct rex_request *request, uint32_t *arguments)
-{
-    const struct rex_map *map = request->map;
-    *arguments = 0;
-    for (int32_t i = 0; i < map->count; i++) {
-        /* LLVM 14 to 22 overwrite such a row's base, and the kernel gets a wild pointer. */
-        if (map->types[i] & REX_MAP_RETURN_PARAM)
-            return rex_fail(REX_EINVAL,
-                            "kernel \"%.*s\": map row %d asks for its device address, which only a "
-                            "data region gives back",
-                            REX_KERNEL_NAME(request->target.name), i);
-        if (rex_check_member(map, i, request->target.name) != REX_OK)
-            return REX_EINVAL;
-        *arguments += (map->types[i] & REX_MAP_TARGET_PARAM) != 0;
-    }
-    return REX_OK;
-}
-
 /* Why the driver does not launch. */
 static void write_fallback_reason(const struct rex_request *request, char why[REX_REASON_MAX])
 {
@@ -146,23 +128,6 @@ static void write_fallback_reason(const struct rex_request *request, char why[RE
     if (reason.mask == 0)
         reason.mask = REX_REASON_CALLED;
     rex_reason_text(reason, why);
-}
-
-static int check_slot_widths(const struct rex_request *request)
-{
-    const struct rex_registration *registration = request->target.registration;
-    struct rex_misfit misfit = request->target.kernel->misfit;
-    char why[REX_REASON_MAX];
-    if (misfit.size == 0)
-        return REX_OK;
-    write_fallback_reason(request, why);
-    return rex_fail(
-        REX_EPARAMS,
-        "kernel \"%.*s\" in %s: parameter %u is %u bytes wide, and LLVM %d passes 8-byte "
-        "slots: write it with REX_DEVICE_KERNEL (rex/kernel.h), or launch it in a "
-        "queue; not launched by the CUDA driver: %s",
-        REX_KERNEL_NAME(request->target.name), registration->image_path, misfit.index, misfit.size,
-        registration->release->number, why);
 }
 
 /* Refuses a name, or a plain kernel, that the release cannot launch. */
@@ -195,19 +160,37 @@ static int check_release(const struct rex_request *request, enum rex_kernel_form
 int rex_check_parameters(const struct rex_request *request, enum rex_kernel_form *form)
 {
     const struct rex_target *target = &request->target;
-    uint32_t count = (uint32_t)request->map->count, arguments;
+    struct rex_registration *registration = target->registration;
+    const struct rex_map *map = request->map;
+    struct rex_misfit misfit;
+    char why[REX_REASON_MAX];
     int result = REX_OK;
     if (!(rex_kernel_flags(target->kernel) & REX_KERNEL_MATCHED))
-        result = rex_registration_match(target->registration, target->kernel);
+        result = rex_registration_match(registration, target->kernel);
     if (result != REX_OK)
         return result;
-    result = check_slot_widths(request);
-    if (result != REX_OK)
-        return result;
-    result = check_argument_types(request, &arguments);
-    if (result != REX_OK)
-        return result;
-    result = rex_check_form(target, arguments, request->map, form);
+    misfit = target->kernel->misfit;
+    if (misfit.size != 0) {
+        write_fallback_reason(request, why);
+        return rex_fail(
+            REX_EPARAMS,
+            "kernel \"%.*s\" in %s: parameter %u is %u bytes wide, and LLVM %d passes 8-byte "
+            "slots: write it with REX_DEVICE_KERNEL (rex/kernel.h), or launch it in a "
+            "queue; not launched by the CUDA driver: %s",
+            REX_KERNEL_NAME(target->name), registration->image_path, misfit.index, misfit.size,
+            registration->release->number, why);
+    }
+    for (int32_t i = 0; i < map->count; i++) {
+        /* LLVM 14 to 22 overwrite such a row's base, and the kernel gets a wild pointer. */
+        if (map->types[i] & REX_MAP_RETURN_PARAM)
+            return rex_fail(REX_EINVAL,
+                            "kernel \"%.*s\": map row %d asks for its device address, which only a "
+                            "data region gives back",
+                            REX_KERNEL_NAME(target->name), i);
+        if (rex_check_member(map, i, target->name) != REX_OK)
+            return REX_EINVAL;
+    }
+    result = rex_check_form_of(target, map, form);
     if (result != REX_OK)
         return result;
     result = check_signature(request);
@@ -217,11 +200,11 @@ int rex_check_parameters(const struct rex_request *request, enum rex_kernel_form
     if (result != REX_OK)
         return result;
     if (request->device == -1) {
-        result = rex_device_check_default();
+        result = rex_device_check(-1);
         if (result != REX_OK)
             return result;
     }
-    __atomic_store_n(&target->kernel->checked, count + 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&target->kernel->checked, (uint32_t)map->count + 1, __ATOMIC_RELEASE);
     rex_device_used();
     return REX_OK;
 }
@@ -236,8 +219,7 @@ int rex_check_packet(const struct rex_request *request, enum rex_kernel_form *fo
         return rex_fail(REX_EINVAL, "kernel \"%.*s\": a negative number of rows, %d",
                         REX_KERNEL_NAME(request->target.name), map->count);
     if (map->count > 0 && !rex_has_columns(map))
-        return rex_fail_null_column(request->target.name, map->base, map->begin, map->sizes,
-                                    map->types, map->count);
+        return rex_fail_null_column(request->target.name, map);
     /* An unknown bit may change how the release reads the rows. */
     if (unknown != 0)
         return rex_fail(REX_EINVAL,
@@ -245,9 +227,11 @@ int rex_check_packet(const struct rex_request *request, enum rex_kernel_form *fo
                         "not know: 0x%llx",
                         REX_KERNEL_NAME(request->target.name), (unsigned long long)request->flags,
                         release->number, (unsigned long long)unknown);
-    int result = rex_device_check(request->device);
-    if (result != REX_OK)
-        return result;
+    if (request->device != -1) { /* the default device was checked with the parameters */
+        int result = rex_device_check(request->device);
+        if (result != REX_OK)
+            return result;
+    }
     uint32_t checked = __atomic_load_n(&kernel->checked, __ATOMIC_ACQUIRE);
     if (checked != (uint32_t)map->count + 1)
         return rex_check_parameters(request, form);

@@ -65,7 +65,7 @@ void rex_log_not_deferred(const struct rex_request *request)
         return;
     rex_reason_text(rex_request_reason(request), why);
     snprintf(text, sizeof text, "waited for, though %s is off: %s",
-             rex_setting_variable(REX_OPTION_LAUNCH_BLOCKING), why);
+             rex_settings[REX_OPTION_LAUNCH_BLOCKING].variable, why);
     log_once(request->target.name, text);
 }
 

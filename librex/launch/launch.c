@@ -110,15 +110,20 @@ int rex_launch_packet(struct rex_module *module, const void *key, struct rex_req
     return launch_somewhere(request);
 }
 
-static int launch_arguments(struct rex_module *module, int64_t device, int32_t num_teams,
-                            int32_t thread_limit, void *host_key,
+/* Passes the gate with NEED, and launches for the public function WHAT. */
+static int launch_arguments(struct rex_module *module, enum rex_need need, const char *what,
+                            int64_t device, int32_t num_teams, int32_t thread_limit, void *host_key,
                             struct __tgt_kernel_arguments *args)
 {
     struct rex_request request = {.device = device, .is_packet = true, .purpose = REX_FOR_LAUNCH};
+    struct rex_map map;
+    int result = rex_module_enter(module, need, what);
+    if (result != REX_OK)
+        return result;
     if (args == NULL)
-        return rex_launch_packet(module, host_key, &request);
-    const struct rex_map map = {args->NumArgs,  args->ArgsBase,   args->Args, args->ArgSizes,
-                                args->ArgTypes, args->ArgMappers, NULL};
+        goto launch;
+    map = (struct rex_map){args->NumArgs,  args->ArgsBase,   args->Args, args->ArgSizes,
+                           args->ArgTypes, args->ArgMappers, NULL};
     request.map = &map;
     request.names = args->ArgNames;
     request.trip_count = (uint64_t)args->Tripcount;
@@ -130,46 +135,38 @@ static int launch_arguments(struct rex_module *module, int64_t device, int32_t n
         request.grid.teams[0] = (uint32_t)num_teams;
     if (request.grid.threads[0] == 0 && thread_limit > 0)
         request.grid.threads[0] = (uint32_t)thread_limit;
-    return rex_launch_packet(module, host_key, &request);
+launch:
+    result = rex_launch_packet(module, host_key, &request);
+    rex_gate_leave();
+    return result;
 }
 
 int rex_module_launch(struct rex_module *module, int64_t device, int32_t num_teams,
                       int32_t thread_limit, void *host_key, struct __tgt_kernel_arguments *args)
 {
-    int result = rex_module_enter(module, REX_NEED_MODULE, "rex_module_launch");
-    if (result != REX_OK)
-        return result;
-    result = launch_arguments(module, device, num_teams, thread_limit, host_key, args);
-    rex_gate_leave();
-    return result;
-}
-
-/*
- * A file without rex_kmp.h may have a module of its own, and call the wrappers of another file of
- * its binary, which pass the module of the header.
- */
-static struct rex_module *module_with_key(struct rex_module *module, const void *key)
-{
-    if (module == NULL)
-        return NULL;
-    const struct rex_registration *registration = rex_registration_of(module);
-    if (registration != NULL && rex_table_find(&registration->table, key) != NULL)
-        return module;
-    struct rex_module *other = rex_modules_find(key);
-    return other != NULL ? other : module;
+    return launch_arguments(module, REX_NEED_MODULE, "rex_module_launch", device, num_teams,
+                            thread_limit, host_key, args);
 }
 
 int rex_module_target_kernel(struct rex_module *module, int64_t device, int32_t num_teams,
                              int32_t thread_limit, void *host_key,
                              struct __tgt_kernel_arguments *args)
 {
-    module = module_with_key(module, host_key);
-    int result = rex_module_enter(module, REX_NEED_MODULE_OR_HOST, "rex_module_target_kernel");
-    if (result != REX_OK)
-        return result;
-    result = launch_arguments(module, device, num_teams, thread_limit, host_key, args);
-    rex_gate_leave();
-    return result;
+    const struct rex_registration *registration = NULL;
+    if (module != NULL)
+        registration = rex_registration_of(module);
+    /*
+     * A file without rex_kmp.h may have a module of its own, and call the wrappers of another file
+     * of its binary, which pass the module of the header.
+     */
+    if (module != NULL &&
+        (registration == NULL || rex_table_find(&registration->table, host_key) == NULL)) {
+        struct rex_module *other = rex_modules_find(host_key);
+        if (other != NULL)
+            module = other;
+    }
+    return launch_arguments(module, REX_NEED_MODULE_OR_HOST, "rex_module_target_kernel", device,
+                            num_teams, thread_limit, host_key, args);
 }
 
 /* ---- a description and a map ----------------------------------------------------------------- */
@@ -308,7 +305,7 @@ int rex_module_init(struct rex_module *module)
     int result = rex_module_ready(module, REX_NEED_MODULE, "rex_module_init");
     if (result != REX_OK || rex_runtime_disabled())
         return result;
-    result = rex_device_check_default();
+    result = rex_device_check(-1);
     if (result != REX_OK)
         return result;
     result = rex_device_lost(rex_openmp_default_device(), "the load of an image");

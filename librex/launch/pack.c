@@ -11,7 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/error.h"
+#include "base/process.h"
 #include "image/view.h"
 #include "launch/check.h"
 #include "memory/rowlookup.h"
@@ -20,41 +22,7 @@
 /* The value that LLVM 18 and later pass without a launch environment. */
 #define RUNTIME_PARAMETER UINTPTR_MAX
 
-#define unlikely(condition) __builtin_expect(!!(condition), 0)
-
 /* ---- an argument that does not fit its parameter --------------------------------------------- */
-
-/* The words for the argument of PARAMETER in a message. */
-static const char *name_argument(const struct rex_image_parameter *parameter,
-                                 const struct rex_map *map, int32_t row, char text[80])
-{
-    unsigned kind = rex_type_kind(map->types[row]);
-    if (rex_is_in_first_page(parameter, map, row)) {
-        snprintf(text, 80, "%p, a number too small for an address", map->base[row]);
-        return text;
-    }
-    if (!(map->types[row] & REX_MAP_LITERAL))
-        return "an address of mapped memory";
-    if (kind >= REX_KIND_I8)
-        return rex_kind_name(kind);
-    if (kind == REX_KIND_POINTER)
-        return "a pointer";
-    snprintf(text, 80, "a value of %lld byte%s", (long long)map->sizes[row],
-             map->sizes[row] == 1 ? "" : "s");
-    return text;
-}
-
-/* The bytes of TEXT up to its closing bracket; 0 if there is none. */
-static size_t length_in_brackets(const char *text)
-{
-    size_t length = 0;
-    for (int depth = 1; text[length] != '\0'; length++) {
-        depth += (text[length] == '(') - (text[length] == ')');
-        if (depth == 0)
-            return length;
-    }
-    return 0;
-}
 
 /*
  * The end of the message. For a scalar of another type it is the cast to write, ": write
@@ -66,13 +34,23 @@ static void write_advice(const struct rex_image_parameter *parameter, const stru
     static const char macro[] = "REX_VALUE(";
     char written[REX_ROW_TEXT];
     const char *value = strstr(rex_row_text(map, row, written), macro);
-    size_t length = value != NULL ? length_in_brackets(value + strlen(macro)) : 0;
+    size_t length = 0;
     if (parameter->kind < REX_KIND_I8 || rex_type_kind(map->types[row]) < REX_KIND_I8) {
         snprintf(text, REX_ROW_TEXT + 40, "%s", written);
         return;
     }
-    value = length > 0 ? value + strlen(macro) : "...";
-    length = length > 0 ? length : strlen(value);
+    if (value != NULL) { /* up to the closing bracket */
+        value += strlen(macro);
+        for (int depth = 1; value[length] != '\0'; length++) {
+            depth += (value[length] == '(') - (value[length] == ')');
+            if (depth == 0)
+                break;
+        }
+    }
+    if (value == NULL || length == 0 || value[length] == '\0') {
+        value = "...";
+        length = strlen(value);
+    }
     /* A cast in front of an operand applies to all of it. */
     size_t operand = 0;
     while (operand < length &&
@@ -87,7 +65,8 @@ void rex_misfit_print(const struct rex_layout *layout, uint32_t index, const str
                       int32_t row, char text[REX_MISFIT_MAX])
 {
     const struct rex_image_parameter *parameter = &layout->parameter[index];
-    char one[REX_PARAMETER_MAX], given[80], advice[REX_ROW_TEXT + 40];
+    char one[REX_PARAMETER_MAX], value[80], advice[REX_ROW_TEXT + 40];
+    const char *given = value;
     if (index >= layout->count) {
         snprintf(text, REX_MISFIT_MAX, "map row %d has no parameter%s", row,
                  rex_row_text(map, row, advice));
@@ -100,10 +79,21 @@ void rex_misfit_print(const struct rex_layout *layout, uint32_t index, const str
                  article, wanted);
         return;
     }
+    unsigned kind = rex_type_kind(map->types[row]);
+    if (rex_is_in_first_page(parameter, map, row))
+        snprintf(value, sizeof value, "%p, a number too small for an address", map->base[row]);
+    else if (!(map->types[row] & REX_MAP_LITERAL))
+        given = "an address of mapped memory";
+    else if (kind >= REX_KIND_I8)
+        given = rex_kind_name(kind);
+    else if (kind == REX_KIND_POINTER)
+        given = "a pointer";
+    else
+        snprintf(value, sizeof value, "a value of %lld byte%s", (long long)map->sizes[row],
+                 map->sizes[row] == 1 ? "" : "s");
     write_advice(parameter, map, row, advice);
-    snprintf(text, REX_MISFIT_MAX, "map row %d is %s, and parameter %u is %s%s%s", row,
-             name_argument(parameter, map, row, given), index - layout->env, article, wanted,
-             advice);
+    snprintf(text, REX_MISFIT_MAX, "map row %d is %s, and parameter %u is %s%s%s", row, given,
+             index - layout->env, article, wanted, advice);
 }
 
 int rex_wrong_argument(const char *name, const struct rex_layout *layout, uint32_t index,
@@ -161,39 +151,33 @@ static int fail_width(const struct rex_loaded_kernel *kernel, uint32_t parameter
 
 /* ---- one row --------------------------------------------------------------------------------- */
 
-/* Also checks a kernel without a signature; its parameters are of unknown kinds. */
-static int check_argument(const struct rex_loaded_kernel *kernel, uint32_t parameter,
-                          const struct rex_map *map, int32_t row)
-{
-    const struct rex_layout *layout = kernel->facts->layout;
-    if (!rex_argument_fits(&layout->parameter[parameter], map, row))
-        return rex_wrong_argument(kernel->name, layout, parameter, map, row);
-    size_t width = layout->parameter[parameter].size, size = (size_t)map->sizes[row];
-    if (!(map->types[row] & REX_MAP_LITERAL)) {
-        if (width != sizeof(void *))
-            return fail_width(kernel, parameter, sizeof(void *), "an address");
-        return REX_OK;
-    }
-    if (size > width || (size < width && width != sizeof(void *)))
-        return fail_width(kernel, parameter, map->sizes[row], "a value");
-    if (width > sizeof(void *) && map->begin[row] == NULL)
-        return rex_fail(REX_EINVAL, "kernel \"%.*s\": map row %d, a value of %zu bytes, is at NULL",
-                        REX_KERNEL_NAME(kernel->name), row, width);
-    return REX_OK;
-}
-
-/* Packs ROW, an argument of WORD, after a check. */
+/*
+ * Packs ROW, an argument of WORD, after a check. Also checks a kernel without a signature; its
+ * parameters are of unknown kinds.
+ */
 static int check_and_pack(struct rex_arguments *arguments, const struct rex_loaded_kernel *kernel,
                           uint32_t parameter, const struct rex_map *map, int32_t row,
                           uintptr_t word)
 {
-    const struct rex_image_parameter *wanted = &kernel->facts->layout->parameter[parameter];
-    int result = check_argument(kernel, parameter, map, row);
-    if (result != REX_OK)
-        return result;
+    const struct rex_layout *layout = kernel->facts->layout;
+    const struct rex_image_parameter *wanted = &layout->parameter[parameter];
+    size_t width = wanted->size, size = (size_t)map->sizes[row];
+    if (!rex_argument_fits(wanted, map, row))
+        return rex_wrong_argument(kernel->name, layout, parameter, map, row);
+    if (!(map->types[row] & REX_MAP_LITERAL)) {
+        if (width != sizeof(void *))
+            return fail_width(kernel, parameter, sizeof(void *), "an address");
+    } else {
+        if (size > width || (size < width && width != sizeof(void *)))
+            return fail_width(kernel, parameter, map->sizes[row], "a value");
+        if (width > sizeof(void *) && map->begin[row] == NULL)
+            return rex_fail(REX_EINVAL,
+                            "kernel \"%.*s\": map row %d, a value of %zu bytes, is at NULL",
+                            REX_KERNEL_NAME(kernel->name), row, width);
+    }
     /* little-endian: a shorter value is in the low bytes, the rest is 0 */
-    memcpy(arguments->values + wanted->offset, wanted->size > sizeof word ? map->begin[row] : &word,
-           wanted->size);
+    memcpy(arguments->values + wanted->offset, width > sizeof word ? map->begin[row] : &word,
+           width);
     return REX_OK;
 }
 
@@ -220,7 +204,7 @@ static inline int pack_row(struct rex_arguments *arguments, const struct rex_loa
     uint32_t size_and_kind; /* in one comparison: the kind from bit 16 on */
     memcpy(&size_and_kind, &wanted->size, sizeof size_and_kind);
     arguments->address[parameter] = to;
-    if (unlikely(!is_checked || size_and_kind != (sizeof word | (uint64_t)kind >> 16)))
+    if (REX_UNLIKELY(!is_checked || size_and_kind != (sizeof word | (uint64_t)kind >> 16)))
         return check_and_pack(arguments, kernel, parameter, map, row, word);
     memcpy(to, &word, sizeof word);
     return REX_OK;
@@ -230,26 +214,6 @@ _Static_assert(offsetof(struct rex_image_parameter, kind) ==
                "pack_row() may take both at once");
 
 /* ---- all rows -------------------------------------------------------------------------------- */
-
-/*
- * Counts the rows that are PARAMETERS. rex_check_rows() checks a map with rows that are neither a
- * value nor plain mapped memory.
- */
-static int count_parameters(const struct rex_map *map, const char *name, uint32_t *parameters)
-{
-    const int64_t unusual_bits = REX_MAP_TARGET_PARAM | REX_MAP_PRIVATE | REX_MAP_ALWAYS;
-    bool is_unusual = false, has_columns = map->base != NULL && map->begin != NULL &&
-                                           map->sizes != NULL && map->types != NULL;
-    if (unlikely(map->count < 0 || (map->count > 0 && !has_columns)))
-        return rex_check_rows(map, REX_FOR_QUEUE, name);
-    for (int32_t i = 0; i < map->count; i++) {
-        int64_t type = map->types[i];
-        is_unusual |= (type & unusual_bits) != REX_MAP_TARGET_PARAM || map->sizes[i] < 0;
-        is_unusual |= (type & ~REX_ROW_BITS(type)) != 0;
-        *parameters += (type & REX_MAP_TARGET_PARAM) != 0;
-    }
-    return unlikely(is_unusual) ? rex_check_rows(map, REX_FOR_QUEUE, name) : REX_OK;
-}
 
 static int find_and_pack_rows(struct rex_stream_gpu *gpu, const struct rex_loaded_kernel *kernel,
                               enum rex_kernel_form form, const struct rex_map *map,
@@ -263,7 +227,7 @@ static int find_and_pack_rows(struct rex_stream_gpu *gpu, const struct rex_loade
         if (!(type & REX_MAP_LITERAL)) {
             device = rex_addresses_find(&gpu->addresses, map->begin[i], (size_t)size, gpu->number);
             /* A section of size 0 needs no memory. Its kernel gets what libomptarget passes. */
-            if (unlikely(device == 0)) {
+            if (REX_UNLIKELY(device == 0)) {
                 if (size > 0 || (type & (REX_MAP_IMPLICIT | REX_MAP_PRESENT)))
                     return rex_fail_absent(
                         REX_FOR_QUEUE, kernel->name, map, i, map->begin[i], size,
@@ -274,9 +238,10 @@ static int find_and_pack_rows(struct rex_stream_gpu *gpu, const struct rex_loade
         if (!(type & REX_MAP_TARGET_PARAM))
             continue;
         int result = pack_row(&gpu->arguments, kernel, parameter++, map, i, device);
-        if (unlikely(result != REX_OK))
+        if (REX_UNLIKELY(result != REX_OK))
             return result;
     }
+    REX_ASSERT(parameter == kernel->facts->layout->count);
     return REX_OK;
 }
 
@@ -289,6 +254,7 @@ int rex_pack_arguments(struct rex_arguments *arguments, const struct rex_loaded_
     for (int32_t i = 0; i < map->count && result == REX_OK; i++)
         if (map->types[i] & REX_MAP_TARGET_PARAM)
             result = pack_row(arguments, kernel, parameter++, map, i, device[i]);
+    REX_ASSERT(result != REX_OK || parameter == kernel->facts->layout->count);
     return result;
 }
 
@@ -300,15 +266,16 @@ int rex_pack_launch(struct rex_stream_gpu *gpu, struct rex_module *module,
 {
     struct rex_target target;
     enum rex_kernel_form form = REX_FORM_UNKNOWN;
+    const int64_t unusual_bits = REX_MAP_TARGET_PARAM | REX_MAP_PRIVATE | REX_MAP_ALWAYS;
     uint32_t parameters = 0;
     int result = rex_resolve(module, description->key, &target);
-    if (unlikely(result != REX_OK))
+    if (REX_UNLIKELY(result != REX_OK))
         return result;
     packed->kernel =
         rex_loaded_kernel(&target, gpu->ordinal, gpu->context, description->dynamic_memory);
-    if (unlikely(packed->kernel == NULL))
+    if (REX_UNLIKELY(packed->kernel == NULL))
         return rex_last_error_code();
-    if (unlikely(packed->kernel->image->has_globals && !(gpu->flags & REX_QUEUE_OWN_GLOBALS)))
+    if (REX_UNLIKELY(packed->kernel->image->has_globals && !(gpu->flags & REX_QUEUE_OWN_GLOBALS)))
         return rex_fail(REX_EUNSUPPORTED,
                         "kernel \"%.*s\": its module has device globals, and a queue would use a "
                         "second copy of them: make the queue with REX_QUEUE_OWN_GLOBALS, or pass "
@@ -319,23 +286,33 @@ int rex_pack_launch(struct rex_stream_gpu *gpu, struct rex_module *module,
         if (result != REX_OK)
             return result;
     }
-    result = count_parameters(map, target.name, &parameters);
-    if (unlikely(result != REX_OK))
-        return result;
+    bool is_wrong = map->count != 0 && !rex_has_columns(map), is_unusual = is_wrong;
+    for (int32_t i = 0; !is_wrong && i < map->count; i++) {
+        int64_t type = map->types[i];
+        is_unusual |= (type & unusual_bits) != REX_MAP_TARGET_PARAM || map->sizes[i] < 0;
+        is_unusual |= (type & ~REX_ROW_BITS(type)) != 0;
+        parameters += (type & REX_MAP_TARGET_PARAM) != 0;
+    }
+    /* Rows that are neither a value nor plain mapped memory. */
+    if (REX_UNLIKELY(is_unusual)) {
+        result = rex_check_rows(map, REX_FOR_QUEUE, target.name);
+        if (result != REX_OK)
+            return result;
+    }
     result = rex_check_form(&target, parameters, map, &form);
-    if (unlikely(result != REX_OK))
+    if (REX_UNLIKELY(result != REX_OK))
         return result;
     result = open_arguments(&gpu->arguments, target.kernel->layout, form);
-    if (unlikely(result != REX_OK))
+    if (REX_UNLIKELY(result != REX_OK))
         return result;
     packed->grid.dynamic_memory = description->dynamic_memory;
     memcpy(packed->grid.teams, description->teams, sizeof packed->grid.teams);
     memcpy(packed->grid.threads, description->threads, sizeof packed->grid.threads);
     result = rex_grid_complete(&packed->grid, description->trip_count, target.name);
-    if (unlikely(result != REX_OK))
+    if (REX_UNLIKELY(result != REX_OK))
         return result;
     result = find_and_pack_rows(gpu, packed->kernel, form, map, target.registration->release);
-    if (unlikely(result != REX_OK))
+    if (REX_UNLIKELY(result != REX_OK))
         rex_addresses_undo(&gpu->addresses);
     return result;
 }
@@ -376,17 +353,6 @@ int rex_packed_failed(const struct rex_packed *packed)
 
 /* ---- capture --------------------------------------------------------------------------------- */
 
-/*
- * CU_STREAM_CAPTURE_MODE_RELAXED: calls by other threads, as libomptarget's allocations, do not end
- * the capture.
- */
-#define CAPTURE_RELAXED 2
-
-bool rex_capture_begin(void *stream)
-{
-    return REX_CUDA(cuStreamBeginCapture, stream, CAPTURE_RELAXED) == 0;
-}
-
 void *rex_capture_last_node(void *stream)
 {
     int status = 0;
@@ -397,14 +363,4 @@ void *rex_capture_last_node(void *stream)
         count != 1)
         return NULL;
     return last[0];
-}
-
-bool rex_capture_end(void *stream, void **graph)
-{
-    return rex_cuda_has_made(REX_CUDA(cuStreamEndCapture, stream, graph), graph);
-}
-
-bool rex_capture_instantiate(void *graph, void **executable)
-{
-    return rex_cuda_has_made(REX_CUDA(cuGraphInstantiate, executable, graph, 0), executable);
 }

@@ -126,13 +126,15 @@ int rex_packed_set(const struct rex_packed *packed, const struct rex_arguments *
 int rex_packed_failed(const struct rex_packed *packed);
 
 /*
- * Capture of a driver's graph in STREAM. After a failure, false or NULL, rex_cuda_why() says why.
- * rex_capture_last_node() is the node of the command put last, on which the stream's next one would
- * depend. A graph or executable that could not be made is NULL.
+ * CU_STREAM_CAPTURE_MODE_RELAXED: calls by other threads, as libomptarget's allocations, do not end
+ * a capture.
  */
-bool rex_capture_begin(void *stream);
+#define REX_CAPTURE_RELAXED 2
+
+/*
+ * The node of the command put last in STREAM, which is in capture; the stream's next one would
+ * depend on it. NULL: a failure, and rex_cuda_why() says why.
+ */
 void *rex_capture_last_node(void *stream);
-bool rex_capture_end(void *stream, void **graph);
-bool rex_capture_instantiate(void *graph, void **executable);
 
 #endif

@@ -11,6 +11,7 @@
 
 #include <stdlib.h>
 
+#include "base/assert.h"
 #include "base/error.h"
 #include "base/process.h"
 #include "cuda/pinned.h"
@@ -41,41 +42,15 @@ unsigned rex_reasons_of_row(const struct rex_map *map, int32_t i)
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/*
- * Reads the rows of the plan: counts those that are ARGUMENTS, and lists the memory to pin. Returns
- * fallback reasons.
- */
-static unsigned read_plan_rows(struct rex_plan *plan, uint32_t *arguments)
-{
-    const struct rex_map *map = plan->map;
-    struct rex_range *range = plan->ranges.range;
-    uint32_t parameters = 0;
-    int64_t types = 0;
-    unsigned reasons = 0;
-    for (int32_t i = 0; i < map->count; i++) {
-        int64_t type = map->types[i], size = map->sizes[i];
-        reasons |= rex_reasons_of_row(map, i);
-        parameters += (type & REX_MAP_TARGET_PARAM) != 0;
-        types |= type;
-        if (!(type & REX_MAP_NOT_MAPPED))
-            *range++ = (struct rex_range){.begin = (uintptr_t)map->begin[i],
-                                          .end = rex_end_of(map->begin[i], (size_t)size),
-                                          .is_changed = size > 0 && (type & REX_MAP_FROM) != 0,
-                                          .row = i};
-    }
-    *arguments = parameters;
-    plan->types = types;
-    plan->ranges.count = (size_t)(range - plan->ranges.range);
-    return reasons;
-}
-
 static void add_own_row(struct rex_plan *plan, int32_t row)
 {
     int64_t type = plan->map->types[row];
     size_t size = (size_t)plan->map->sizes[row];
     uintptr_t begin = (uintptr_t)plan->map->begin[row], end = begin + size;
-    plan->own[plan->own_count] = (struct rex_own_row){
-        .begin = begin, .end = end, .type = type, .row = row, .outer = (uint32_t)plan->own_count};
+    plan->own[plan->own_count] =
+        (struct rex_own_row){.span = {.begin = begin, .end = end, .row = row},
+                             .type = type,
+                             .outer = (uint32_t)plan->own_count};
     plan->own_count++;
     /* Rows that are too large to be staged need no answer. */
     if (plan->is_pageable && (type & REX_MAP_TOFROM) && size <= REX_STAGED_MOST)
@@ -83,48 +58,13 @@ static void add_own_row(struct rex_plan *plan, int32_t row)
             rex_is_pageable((const void *)begin) && rex_is_pageable((const void *)(end - 1));
 }
 
-/*
- * Places a row of no elements that is not mapped: the kernel gets what libomptarget passes. If a
- * base is apart from its row, only libomptarget finds that row by addresses between the two.
- */
-static unsigned place_empty_row(struct rex_plan *plan, const struct rex_range *range)
-{
-    const struct rex_map *map = plan->map;
-    int32_t row = range->row;
-    void *begin = map->begin[row];
-    if (range->is_mapped || (map->types[row] & REX_MAP_PRESENT) || rex_bases_are_apart() ||
-        !rex_is_absent(begin, 0, plan->ranges.number))
-        return REX_REASON_UNSEEN;
-    bool is_null = plan->release->empty_is_null;
-    if (is_null && map->base[row] != begin) /* the difference would be added to NULL */
-        return REX_REASON_UNSEEN;
-    plan->device[row] = is_null ? 0 : (uintptr_t)begin;
-    plan->has_empty = true;
-    return 0;
-}
-
-/* Fallback reasons of the own rows of a launch with rows of no elements. */
-static unsigned reasons_beside_empty_rows(const struct rex_plan *plan)
-{
-    unsigned reasons = 0;
-    for (size_t i = 0; i < plan->own_count; i++) {
-        const struct rex_own_row *own = &plan->own[i];
-        reasons |= rex_base_is_apart(plan->map, own->row) ? REX_REASON_UNSEEN : 0u;
-        /* LLVM 14 aborts, and the launch is an error of the program. */
-        for (int32_t row = 0; plan->release->one_end_a_call && row < own->row; row++)
-            if (plan->map->sizes[row] == 0 &&
-                rex_row_contains(plan->map, own->row, plan->map->begin[row], 1))
-                reasons |= REX_REASON_UNSEEN;
-    }
-    return reasons;
-}
-
 static unsigned place_row(struct rex_plan *plan, const struct rex_range *range)
 {
     int32_t row = range->row;
-    int64_t type = plan->map->types[row], size = plan->map->sizes[row];
+    const struct rex_map *map = plan->map;
+    int64_t type = map->types[row], size = map->sizes[row];
+    void *begin = map->begin[row];
     if (plan->is_mapped) { /* libomptarget's own begin has waited for copies that were not over */
-        void *begin = plan->map->begin[row];
         void *device = rex_memory_address(begin, plan->ranges.number);
         /* For a section of size 0 LLVM 16 and later pass the host's address. */
         plan->device[row] = (uintptr_t)(device != NULL ? device : begin);
@@ -140,25 +80,27 @@ static unsigned place_row(struct rex_plan *plan, const struct rex_range *range)
             return REX_REASON_UNSEEN;
         return 0;
     }
-    if (size == 0)
-        return place_empty_row(plan, range);
-    if (range->is_mapped || (type & REX_MAP_PRESENT) ||
-        !rex_is_absent(plan->map->begin[row], (size_t)size, plan->ranges.number))
+    /*
+     * If a base is apart from its row, only libomptarget finds a row of no elements by addresses
+     * between the two.
+     */
+    if (range->is_mapped || (type & REX_MAP_PRESENT) || (size == 0 && rex_bases_are_apart()) ||
+        !rex_is_absent(begin, (size_t)size, plan->ranges.number))
         return REX_REASON_UNSEEN;
-    add_own_row(plan, row);
+    if (size > 0) {
+        add_own_row(plan, row);
+        return 0;
+    }
+    /* For a row of no elements the kernel gets what libomptarget passes. */
+    bool is_null = plan->release->empty_is_null;
+    if (is_null && map->base[row] != begin) /* the difference would be added to NULL */
+        return REX_REASON_UNSEEN;
+    plan->device[row] = is_null ? 0 : (uintptr_t)begin;
+    plan->has_empty = true;
     return 0;
 }
 
 /* ---- own rows -------------------------------------------------------------------------------- */
-
-/* By address; if two begin together, the earlier one in the map comes first. */
-static int compare_own_rows(const void *left, const void *right)
-{
-    const struct rex_own_row *a = left, *b = right;
-    if (a->begin != b->begin)
-        return a->begin < b->begin ? -1 : 1;
-    return (a->row > b->row) - (a->row < b->row);
-}
 
 /*
  * Finds rows that lie in others. libomptarget maps a row together with an earlier one that contains
@@ -170,20 +112,20 @@ static unsigned unite_own_rows(struct rex_plan *plan)
     struct rex_own_row *own = plan->own;
     uint32_t outer = 0;
     size_t i = 1;
-    while (i < plan->own_count && own[i].begin >= own[i - 1].end)
+    while (i < plan->own_count && own[i].span.begin >= own[i - 1].span.end)
         i++;
     if (i >= plan->own_count) /* in order, and apart: as most are */
         return 0;
-    qsort(own, plan->own_count, sizeof *own, compare_own_rows);
+    qsort(own, plan->own_count, sizeof *own, rex_spans_compare);
     for (uint32_t inner = 0; inner < plan->own_count; inner++) {
         struct rex_own_row *row = &own[inner], *around = &own[outer];
-        if (inner == 0 || row->begin >= around->end) {
+        if (inner == 0 || !rex_spans_overlap(&row->span, &around->span)) {
             row->outer = outer = inner;
             continue;
         }
-        if (row->begin == around->begin && row->end == around->end)
+        if (rex_span_contains(&row->span, &around->span))
             around->type |= row->type & REX_MAP_TOFROM;
-        if (row->end > around->end || row->row <= around->row ||
+        if (!rex_span_contains(&around->span, &row->span) || row->span.row <= around->span.row ||
             (row->type & ~around->type & REX_MAP_TOFROM) != 0)
             return REX_REASON_OVERLAP;
         row->outer = outer;
@@ -199,7 +141,7 @@ static size_t give_offsets(struct rex_plan *plan, int64_t directions, size_t at)
 {
     for (size_t i = 0; i < plan->own_count; i++) {
         struct rex_own_row *own = &plan->own[i];
-        size_t size = own->end - own->begin, align = LEAST_ALIGNMENT;
+        size_t size = rex_span_size(&own->span), align = LEAST_ALIGNMENT;
         if (own->outer != i || (own->type & REX_MAP_TOFROM) != directions)
             continue;
         while (align < size && align < LARGEST_ALIGNMENT)
@@ -215,8 +157,11 @@ static size_t give_offsets(struct rex_plan *plan, int64_t directions, size_t at)
 int rex_plan_check(struct rex_request *request, struct rex_plan *plan)
 {
     struct rex_launch_context *context = plan->context;
+    const struct rex_map *map = plan->map;
     uint32_t arguments = 0;
-    size_t count = (size_t)plan->map->count;
+    int64_t types = 0;
+    unsigned reasons = 0;
+    size_t count = (size_t)map->count;
     size_t row = sizeof *plan->own + sizeof *plan->ranges.range + sizeof *plan->device;
     size_t size = (count + 1) * row;
     if (size > context->rows_size) {
@@ -229,7 +174,21 @@ int rex_plan_check(struct rex_request *request, struct rex_plan *plan)
     plan->own = context->rows;
     plan->ranges.range = (void *)(plan->own + count);
     plan->device = (void *)(plan->ranges.range + count);
-    unsigned reasons = read_plan_rows(plan, &arguments);
+    struct rex_range *range = plan->ranges.range; /* the memory to pin */
+    for (int32_t i = 0; i < map->count; i++) {
+        int64_t type = map->types[i];
+        reasons |= rex_reasons_of_row(map, i);
+        arguments += (type & REX_MAP_TARGET_PARAM) != 0;
+        types |= type;
+        if (!(type & REX_MAP_NOT_MAPPED))
+            *range++ =
+                (struct rex_range){.begin = (uintptr_t)map->begin[i],
+                                   .end = rex_end_of(map->begin[i], (size_t)map->sizes[i]),
+                                   .is_changed = map->sizes[i] > 0 && (type & REX_MAP_FROM) != 0,
+                                   .row = i};
+    }
+    plan->types = types;
+    plan->ranges.count = (size_t)(range - plan->ranges.range);
     if (reasons != 0 && !plan->is_mapped) {
         request->reasons = reasons;
         return REX_OK;
@@ -248,6 +207,7 @@ int rex_plan_check(struct rex_request *request, struct rex_plan *plan)
 void rex_plan_place(struct rex_request *request, struct rex_plan *plan)
 {
     struct rex_range_lock *ranges = &plan->ranges;
+    const struct rex_map *map = plan->map;
     unsigned reasons = ranges->count > 0 ? rex_present_pin(ranges) : 0;
     if (reasons != 0 || ranges->is_waiting) {
         request->reasons = reasons;
@@ -262,13 +222,19 @@ void rex_plan_place(struct rex_request *request, struct rex_plan *plan)
         else
             reasons |= place_row(plan, range);
     }
-    if (plan->has_empty)
-        reasons |= reasons_beside_empty_rows(plan);
+    for (size_t i = 0; plan->has_empty && i < plan->own_count; i++) {
+        int32_t own = plan->own[i].span.row;
+        reasons |= rex_base_is_apart(map, own) ? REX_REASON_UNSEEN : 0u;
+        /* LLVM 14 aborts, and the launch is an error of the program. */
+        for (int32_t row = 0; plan->release->one_end_a_call && row < own; row++)
+            if (map->sizes[row] == 0 && rex_row_contains(map, own, map->begin[row], 1))
+                reasons |= REX_REASON_UNSEEN;
+    }
     if (plan->own_count > 1)
         reasons |= unite_own_rows(plan);
     bool has_private = (plan->types & REX_MAP_PRIVATE) != 0;
-    for (int32_t i = 0; has_private && i < plan->map->count && reasons == 0; i++)
-        if (plan->map->types[i] & REX_MAP_PRIVATE)
+    for (int32_t i = 0; has_private && i < map->count && reasons == 0; i++)
+        if (map->types[i] & REX_MAP_PRIVATE)
             add_own_row(plan, i);
     if (plan->own_count > 0) {
         struct rex_staged *staged = &plan->staged;
@@ -289,5 +255,6 @@ void rex_plan_end(struct rex_plan *plan)
 {
     if (plan->ranges.count > 0)
         rex_present_unpin(&plan->ranges);
+    REX_ASSERT(rex_thread.holds > 0);
     rex_thread.holds--;
 }

@@ -20,9 +20,8 @@ struct rex_staged {
 
 /* A row that has device memory for the time of the launch. */
 struct rex_own_row {
-    uintptr_t begin, end; /* on the host */
+    struct rex_row_span span; /* on the host */
     int64_t type;
-    int32_t row;
     uint32_t outer;  /* the own row in which it lies; its own index if in no other */
     size_t offset;   /* in the staged memory */
     uint64_t device; /* its device memory, if it is not staged */

@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/error.h"
 #include "cuda/deferred.h"
 #include "cuda/lost.h"
@@ -33,46 +34,36 @@ static int run_failed(const struct rex_plan *plan, const char *what)
 }
 
 /*
- * Reports a lost device. This launch is the first to know; no other call can use the device any
- * more.
+ * Waits after a failure, because work that was begun may still use the launch's memory. FOUND is
+ * the driver's result of a wait that failed; 0: RESULT came before. If the wait fails, or a kernel
+ * failed before, the device is treated as lost. This launch is the first to know; no other call can
+ * use the device any more.
  */
-static int report_lost_launch(const struct rex_plan *plan)
+static __attribute__((noinline)) int wait_after_failure(const struct rex_plan *plan, int result,
+                                                        int found)
 {
     const uint32_t *teams = plan->packed.grid.teams, *threads = plan->packed.grid.threads;
     struct rex_kernel_list list = {.count = 0};
     char why[256], name[80], beside[REX_KERNEL_LIST_TEXT];
+    bool is_lost = found != 0 && !rex_cuda_is_of_call(found);
+    if (!is_lost) {
+        if (found != 0)
+            result = run_failed(plan, "the wait");
+        is_lost = rex_cuda_noted() == REX_CUDA_ILLEGAL_ADDRESS;
+        is_lost |= REX_CUDA(cuStreamSynchronize, plan->context->stream) != 0;
+    }
+    if (!is_lost)
+        return result;
     snprintf(why, sizeof why, "%s", rex_cuda_why());
     snprintf(name, sizeof name, "kernel \"%.*s\"", REX_KERNEL_NAME(plan->packed.kernel->name));
     rex_device_lose(plan->context->ordinal, plan->ranges.number, name, why, NULL);
     rex_deferred_kernels(plan->ranges.number, &list);
     rex_kernel_list_text(&list, beside);
-    return rex_fail(REX_ECUDA,
-                    "kernel \"%.*s\", %u x %u x %u teams of %u x %u x %u threads: %s%s%s",
-                    REX_KERNEL_NAME(plan->packed.kernel->name), teams[0], teams[1], teams[2],
-                    threads[0], threads[1], threads[2], why,
-                    list.count > 0 ? "; launched since the last wait: " : "",
-                    list.count > 0 ? beside : "");
-}
-
-/*
- * Waits after a failure, because work that was begun may still use the launch's memory. If the wait
- * fails, or a kernel failed before, the device is treated as lost.
- */
-static int wait_after_failure(const struct rex_plan *plan, int result)
-{
-    bool is_lost = rex_cuda_noted() == REX_CUDA_ILLEGAL_ADDRESS;
-    is_lost |= REX_CUDA(cuStreamSynchronize, plan->context->stream) != 0;
-    return is_lost ? report_lost_launch(plan) : result;
-}
-
-static int wait_for_kernel(const struct rex_plan *plan)
-{
-    int found = REX_CUDA(cuStreamSynchronize, plan->context->stream);
-    if (found == 0)
-        return REX_OK;
-    if (!rex_cuda_is_of_call(found))
-        return report_lost_launch(plan);
-    return wait_after_failure(plan, run_failed(plan, "the wait"));
+    return rex_fail(
+        REX_ECUDA, "kernel \"%.*s\", %u x %u x %u teams of %u x %u x %u threads: %s%s%s",
+        REX_KERNEL_NAME(plan->packed.kernel->name), teams[0], teams[1], teams[2], threads[0],
+        threads[1], threads[2], why, list.count > 0 ? "; launched since the last wait: " : "",
+        list.count > 0 ? beside : "");
 }
 
 /* ---- copies ---------------------------------------------------------------------------------- */
@@ -85,11 +76,6 @@ static int copy_in_stream(const struct rex_plan *plan, uint64_t device, uintptr_
     if (rex_copy_put(&one, plan->context->stream, true) == 0)
         return REX_OK;
     return run_failed(plan, one.to_host ? "a copy from the device" : "a copy to the device");
-}
-
-static size_t own_row_size(const struct rex_own_row *own)
-{
-    return own->end - own->begin;
 }
 
 static int copy_own_rows(const struct rex_plan *plan, int64_t direction)
@@ -108,7 +94,8 @@ static int copy_own_rows(const struct rex_plan *plan, int64_t direction)
         const struct rex_own_row *own = &plan->own[i];
         if (own->outer != i || !(own->type & direction))
             continue;
-        int result = copy_in_stream(plan, own->device, own->begin, own_row_size(own), direction);
+        int result = copy_in_stream(plan, own->device, own->span.begin, rex_span_size(&own->span),
+                                    direction);
         if (result != REX_OK)
             return result;
     }
@@ -140,37 +127,32 @@ static void free_row_blocks(const struct rex_plan *plan)
             rex_block_give(plan->context->device, plan->own[i].device);
 }
 
-/*
- * Allocates for each row. Returns the first row without memory, and frees the others then; NULL:
- * none.
- */
-static const struct rex_own_row *try_row_blocks(struct rex_plan *plan, bool exact)
-{
-    for (size_t i = 0; i < plan->own_count; i++)
-        plan->own[i].device = 0;
-    for (size_t i = 0; i < plan->own_count; i++) {
-        struct rex_own_row *own = &plan->own[i];
-        if (own->outer != i)
-            continue;
-        own->device = rex_block_take(plan->context->device, own_row_size(own), exact);
-        if (own->device == 0) {
-            free_row_blocks(plan);
-            return own;
-        }
-    }
-    return NULL;
-}
-
 /* Tries exact sizes last, because blocks that are kept are larger than a row. */
 static int take_row_blocks(struct rex_plan *plan)
 {
-    const struct rex_own_row *lacking = try_row_blocks(plan, plan->is_exact);
-    if (lacking != NULL && !plan->is_exact)
-        lacking = try_row_blocks(plan, true);
-    if (lacking == NULL)
-        return REX_OK;
+    bool exact = plan->is_exact;
+    size_t i, size;
+try_size:
+    for (i = 0; i < plan->own_count; i++)
+        plan->own[i].device = 0;
+    for (i = 0; i < plan->own_count; i++) {
+        struct rex_own_row *own = &plan->own[i];
+        if (own->outer != i)
+            continue;
+        size = rex_span_size(&own->span);
+        own->device = rex_block_take(plan->context->device, size, exact);
+        if (own->device == 0)
+            goto free_blocks;
+    }
+    return REX_OK;
+free_blocks:
+    free_row_blocks(plan);
+    if (!exact) {
+        exact = true;
+        goto try_size;
+    }
     return rex_fail(rex_cuda_memory_error(), "kernel \"%.*s\": map row %d, %zu bytes: %s",
-                    REX_KERNEL_NAME(plan->packed.kernel->name), lacking->row, own_row_size(lacking),
+                    REX_KERNEL_NAME(plan->packed.kernel->name), plan->own[i].span.row, size,
                     rex_cuda_why());
 }
 
@@ -212,35 +194,34 @@ static struct rex_launch_graph *find_launch_graph(struct rex_launch_context *con
     return oldest;
 }
 
-static bool capture_launch(struct rex_launch_context *context, const struct rex_packed *packed,
-                           struct rex_launch_graph *graph)
-{
-    if (graph->in > 0 && REX_CUDA(cuMemcpyHtoDAsync, context->arena, context->staging, graph->in,
-                                  context->stream) != 0)
-        return false;
-    if (rex_packed_put(packed, &context->arguments, context->stream) != 0)
-        return false;
-    graph->node = rex_capture_last_node(context->stream);
-    if (graph->node == NULL)
-        return false;
-    return graph->out_end == 0 || REX_CUDA(cuMemcpyDtoHAsync, context->staging + graph->out_begin,
-                                           context->arena + graph->out_begin,
-                                           graph->out_end - graph->out_begin, context->stream) == 0;
-}
-
 /* Sets the kernel node only if it changes, because the driver takes a microsecond. */
 static bool put_launch_graph(struct rex_launch_context *context, const struct rex_packed *packed,
                              struct rex_launch_graph *graph)
 {
     const struct rex_arguments *arguments = &context->arguments;
     uint32_t bytes = packed->kernel->facts->layout->bytes;
+    void *stream = context->stream;
     bool is_new = graph->executable == NULL;
     if (is_new) {
-        if (!rex_capture_begin(context->stream))
+        if (REX_CUDA(cuStreamBeginCapture, stream, REX_CAPTURE_RELAXED) != 0)
             return false;
-        bool is_captured = capture_launch(context, packed, graph);
-        if (!rex_capture_end(context->stream, &graph->graph) || !is_captured ||
-            !rex_capture_instantiate(graph->graph, &graph->executable))
+        /* The capture is ended after a failure, too, because the stream would stay in it. */
+        bool is_captured = (graph->in == 0 || REX_CUDA(cuMemcpyHtoDAsync, context->arena,
+                                                       context->staging, graph->in, stream) == 0) &&
+                           rex_packed_put(packed, arguments, stream) == 0;
+        if (is_captured) {
+            graph->node = rex_capture_last_node(stream);
+            is_captured = graph->node != NULL;
+        }
+        if (is_captured && graph->out_end > 0)
+            is_captured = REX_CUDA(cuMemcpyDtoHAsync, context->staging + graph->out_begin,
+                                   context->arena + graph->out_begin,
+                                   graph->out_end - graph->out_begin, stream) == 0;
+        if (!rex_cuda_has_made(REX_CUDA(cuStreamEndCapture, stream, &graph->graph),
+                               &graph->graph) ||
+            !is_captured ||
+            !rex_cuda_has_made(REX_CUDA(cuGraphInstantiate, &graph->executable, graph->graph, 0),
+                               &graph->executable))
             return false;
     }
     bool is_set = memcmp(&graph->grid, &packed->grid, sizeof graph->grid) == 0 &&
@@ -254,7 +235,7 @@ static bool put_launch_graph(struct rex_launch_context *context, const struct re
     if (!is_new && !is_set &&
         rex_packed_set(packed, arguments, graph->executable, graph->node) != 0)
         return false;
-    return REX_CUDA(cuGraphLaunch, graph->executable, context->stream) == 0;
+    return REX_CUDA(cuGraphLaunch, graph->executable, stream) == 0;
 }
 
 /*
@@ -296,10 +277,11 @@ static void stage_rows(const struct rex_plan *plan, int64_t direction)
         unsigned char *staged = plan->context->staging + own->offset;
         if (own->outer != i || !(own->type & direction))
             continue;
+        REX_ASSERT(own->offset + rex_span_size(&own->span) <= plan->staged.total);
         if (direction == REX_MAP_TO)
-            memcpy(staged, (const void *)own->begin, own_row_size(own));
+            memcpy(staged, (const void *)own->span.begin, rex_span_size(&own->span));
         else
-            memcpy((void *)own->begin, staged, own_row_size(own));
+            memcpy((void *)own->span.begin, staged, rex_span_size(&own->span));
     }
 }
 
@@ -309,7 +291,9 @@ static int put_in_stream(const struct rex_plan *plan)
     int result = REX_OK;
     if (plan->has_updates)
         result = copy_updated_rows(plan, REX_MAP_TO);
-    if (result == REX_OK && plan->own_count > 0)
+    if (result != REX_OK)
+        return result;
+    if (plan->own_count > 0)
         result = copy_own_rows(plan, REX_MAP_TO);
     if (result != REX_OK)
         return result;
@@ -317,31 +301,16 @@ static int put_in_stream(const struct rex_plan *plan)
         return rex_packed_failed(&plan->packed);
     if (plan->own_count > 0)
         result = copy_own_rows(plan, REX_MAP_FROM);
-    if (result == REX_OK && plan->has_updates)
-        result = copy_updated_rows(plan, REX_MAP_FROM);
-    return result;
-}
-
-/* Rows of no elements that point into an own row get their address there. */
-static void place_empty_in_own_rows(const struct rex_plan *plan)
-{
-    for (size_t i = 0; i < plan->ranges.count; i++) {
-        const struct rex_range *range = &plan->ranges.range[i];
-        for (size_t j = 0; j < plan->own_count; j++) {
-            const struct rex_own_row *own = &plan->own[j];
-            if (range->device == 0 && plan->map->sizes[range->row] == 0 &&
-                !(own->type & REX_MAP_PRIVATE) && own->begin <= range->begin &&
-                range->begin < own->end)
-                plan->device[range->row] = plan->device[own->row] + (range->begin - own->begin);
-        }
-    }
+    if (result != REX_OK || !plan->has_updates)
+        return result;
+    return copy_updated_rows(plan, REX_MAP_FROM);
 }
 
 int rex_plan_run(struct rex_plan *plan)
 {
     struct rex_launch_context *context = plan->context;
     size_t total = plan->staged.total;
-    int result = REX_OK;
+    int result = REX_OK, found = 0;
     plan->is_staged = total <= REX_STAGED_MOST && !plan->is_exact && plan->is_pageable;
     if (!plan->is_staged)
         result = take_row_blocks(plan);
@@ -352,10 +321,20 @@ int rex_plan_run(struct rex_plan *plan)
     for (size_t i = 0; i < plan->own_count; i++) {
         const struct rex_own_row *own = &plan->own[i], *outer = &plan->own[own->outer];
         uint64_t device = plan->is_staged ? context->arena + outer->offset : outer->device;
-        plan->device[own->row] = (uintptr_t)device + (own->begin - outer->begin);
+        plan->device[own->span.row] = (uintptr_t)device + (own->span.begin - outer->span.begin);
     }
-    if (plan->has_empty)
-        place_empty_in_own_rows(plan);
+    /* Rows of no elements that point into an own row get their address there. */
+    for (size_t i = 0; plan->has_empty && i < plan->ranges.count; i++) {
+        const struct rex_range *range = &plan->ranges.range[i];
+        for (size_t j = 0; j < plan->own_count; j++) {
+            const struct rex_own_row *own = &plan->own[j];
+            if (range->device == 0 && plan->map->sizes[range->row] == 0 &&
+                !(own->type & REX_MAP_PRIVATE) && own->span.begin <= range->begin &&
+                range->begin < own->span.end)
+                plan->device[range->row] =
+                    plan->device[own->span.row] + (range->begin - own->span.begin);
+        }
+    }
     result = rex_pack_arguments(&context->arguments, plan->packed.kernel, plan->form, plan->map,
                                 plan->device);
     if (result != REX_OK)
@@ -364,7 +343,10 @@ int rex_plan_run(struct rex_plan *plan)
         stage_rows(plan, REX_MAP_TO);
     if (!launch_as_graph(plan))
         result = put_in_stream(plan);
-    result = result == REX_OK ? wait_for_kernel(plan) : wait_after_failure(plan, result);
+    if (result == REX_OK)
+        found = REX_CUDA(cuStreamSynchronize, context->stream);
+    if (result != REX_OK || found != 0)
+        result = wait_after_failure(plan, result, found);
     if (result == REX_OK && plan->is_staged && plan->own_count > 0)
         stage_rows(plan, REX_MAP_FROM);
 free_blocks:

@@ -51,9 +51,9 @@ int rex___tgt_target_kernel(int64_t device, int32_t num_teams, int32_t thread_li
                             struct __tgt_kernel_arguments *args)
 {
     struct rex_module *module = module_of_key(host_key);
-    return module != NULL
-               ? rex_module_target_kernel(module, device, num_teams, thread_limit, host_key, args)
-               : REX_EKEY;
+    if (module == NULL)
+        return REX_EKEY;
+    return rex_module_target_kernel(module, device, num_teams, thread_limit, host_key, args);
 }
 
 int rex___tgt_target_teams(TARGET_P, GRID_P)
@@ -81,61 +81,50 @@ int rex___tgt_target(TARGET_P)
     return rex___tgt_target_teams(TARGET_A, 1, 1);
 }
 
-/* Whether there is a device, and every known module that can be registered is. */
-static bool are_registered(void)
-{
-    for (const struct rex_module *module = rex_modules_first(); module != NULL;
-         module = module->next)
-        if (rex_registration_of(module) == NULL && rex_table_is_own(module))
-            return false;
-    return rex_devices_are_there();
-}
-
-static bool register_all(const char *what)
-{
-    if (rex_modules_first() == NULL)
-        rex_modules_look_around();
-    if (rex_modules_first() == NULL)
-        return rex_fail(REX_EKEY, "a data call before any module is known: call rex_module_add() "
-                                  "or rex_module_register()"),
-               false;
-    for (struct rex_module *module = rex_modules_first(); module != NULL; module = module->next)
-        if (rex_table_is_own(module))
-            rex_module_register(module, NULL);
-    return rex_devices_are_there() || rex_modules_ready(what) == REX_OK;
-}
-
 /*
  * A data call names no kernel, because mappings belong to the device, not to a module. So every
  * known module that can be registered is. One success is enough: then the others' errors are
  * dropped.
  */
-static bool any_module(const char *what)
+static bool register_all(const char *what)
 {
-    if (are_registered())
-        return true;
     struct rex_kept_error last;
+    struct rex_module *module = rex_modules_first();
+    while (module != NULL && (rex_registration_of(module) != NULL || !rex_table_is_own(module)))
+        module = module->next;
+    if (module == NULL && rex_devices_are_there())
+        return true;
     rex_error_keep(&last);
-    bool ready = register_all(what);
-    if (ready)
-        rex_error_restore(&last);
-    return ready;
+    if (rex_modules_first() == NULL)
+        rex_modules_look_around();
+    if (rex_modules_first() == NULL) {
+        rex_fail(REX_EKEY, "a data call before any module is known: call rex_module_add() or "
+                           "rex_module_register()");
+        return false;
+    }
+    for (module = rex_modules_first(); module != NULL; module = module->next)
+        if (rex_table_is_own(module))
+            rex_module_register(module, NULL);
+    if (!rex_devices_are_there() && rex_modules_ready(what) != REX_OK)
+        return false;
+    rex_error_restore(&last);
+    return true;
 }
 
 void rex___tgt_target_data_begin(MAP_P)
 {
-    if (any_module("data begin"))
+    if (register_all("data begin"))
         rex_pass_data_call(REX_DATA_BEGIN, MAP_A);
 }
 
 void rex___tgt_target_data_end(MAP_P)
 {
-    if (any_module("data end"))
+    if (register_all("data end"))
         rex_pass_data_call(REX_DATA_END, MAP_A);
 }
 
 void rex___tgt_target_data_update(MAP_P)
 {
-    if (any_module("data update"))
+    if (register_all("data update"))
         rex_pass_data_call(REX_DATA_UPDATE, MAP_A);
 }

@@ -114,30 +114,28 @@ uintptr_t rex_addresses_find(struct rex_addresses *addresses, const void *begin,
 
 /* ---- use ------------------------------------------------------------------------------------- */
 
-static uint64_t growth_of_range(const struct rex_addresses *addresses, uint32_t i, uint64_t begin,
-                                uint64_t end)
-{
-    uint64_t before = begin < addresses->range[i].begin ? addresses->range[i].begin - begin : 0;
-    uint64_t behind = end > addresses->range[i].end ? end - addresses->range[i].end : 0;
-    return before + behind;
-}
-
 /*
  * Extends the nearest range, the one that grows least, if it touches the new one or there is no
  * slot. So more memory than is used may count as used.
  */
 void rex_addresses_use_range(struct rex_addresses *addresses, uint64_t begin, size_t size)
 {
-    uint64_t end = begin + size;
+    uint64_t end = begin + size, least = UINT64_MAX;
     uint32_t nearest = 0;
-    for (uint32_t i = 1; i < addresses->ranges; i++)
-        if (growth_of_range(addresses, i, begin, end) <
-            growth_of_range(addresses, nearest, begin, end))
-            nearest = i;
     if (size == 0)
         return;
-    if (addresses->ranges < REX_DEVICE_RANGES &&
-        (addresses->ranges == 0 || growth_of_range(addresses, nearest, begin, end) > size)) {
+    for (uint32_t i = 0; i < addresses->ranges; i++) {
+        uint64_t first = addresses->range[i].begin, last = addresses->range[i].end, growth = 0;
+        if (begin < first)
+            growth += first - begin;
+        if (end > last)
+            growth += end - last;
+        if (growth < least) {
+            least = growth;
+            nearest = i;
+        }
+    }
+    if (addresses->ranges < REX_DEVICE_RANGES && least > size) {
         addresses->range[addresses->ranges].begin = begin;
         addresses->range[addresses->ranges++].end = end;
         return;
@@ -183,30 +181,23 @@ void rex_addresses_unmark(struct rex_addresses *addresses)
     addresses->lost = false;
 }
 
-/* Whether TO has a mapping with all of MAPPING; it is marked as used then. */
-static bool mark_if_known(struct rex_addresses *to, const struct rex_found_mapping *mapping)
-{
-    for (size_t i = 0; i < REX_FOUND_MAPPINGS; i++)
-        if (to->mapping[i].begin <= mapping->begin && mapping->end <= to->mapping[i].end) {
-            to->mapping[i].used = REX_COMMAND_ANY;
-            return true;
-        }
-    return false;
-}
-
 void rex_addresses_use_all(struct rex_addresses *to, const struct rex_addresses *from)
 {
     to->lost |= from->lost;
     for (uint32_t i = 0; i < from->ranges; i++)
         rex_addresses_use_range(to, from->range[i].begin,
                                 (size_t)(from->range[i].end - from->range[i].begin));
-    for (size_t i = 0; i < REX_FOUND_MAPPINGS && from->mapping[i].generation != 0; i++)
-        if (!mark_if_known(to, &from->mapping[i])) {
-            struct rex_found_mapping *mapping = slot_for(
-                to, from->mapping[i].begin, from->mapping[i].end, from->mapping[i].generation);
-            *mapping = from->mapping[i];
-            mapping->used = REX_COMMAND_ANY;
+    for (size_t i = 0; i < REX_FOUND_MAPPINGS && from->mapping[i].generation != 0; i++) {
+        const struct rex_found_mapping *wanted = &from->mapping[i];
+        struct rex_found_mapping *mapping = to->mapping, *end = mapping + REX_FOUND_MAPPINGS;
+        while (mapping < end && !(mapping->begin <= wanted->begin && wanted->end <= mapping->end))
+            mapping++;
+        if (mapping == end) {
+            mapping = slot_for(to, wanted->begin, wanted->end, wanted->generation);
+            *mapping = *wanted;
         }
+        mapping->used = REX_COMMAND_ANY;
+    }
 }
 
 bool rex_addresses_renew(struct rex_addresses *addresses, int number, uint64_t generation)

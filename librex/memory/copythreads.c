@@ -16,6 +16,7 @@
 #include <pthread.h>
 #include <stdint.h>
 
+#include "base/assert.h"
 #include "base/log.h"
 #include "base/process.h"
 #include "base/settings.h"
@@ -121,6 +122,7 @@ void rex_copy_threads_run(unsigned count, void (*work)(unsigned number, void *jo
         return;
     rex_shelter_begin(); /* the job may be on the caller's stack */
     pthread_mutex_lock(&lock);
+    REX_ASSERT(pool.taken && pool.at_work == 0);
     pool.work = work;
     pool.job = job;
     pool.count = pool.at_work = count;

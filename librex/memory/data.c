@@ -46,11 +46,14 @@ static int check_mapped_rows(const struct data_call *call)
 {
     int result =
         rex_check_presence(call->map, call->purpose, call->number, call->what, call->ranges);
-    if (result == REX_OK && call->purpose == REX_FOR_END)
+    if (result != REX_OK)
+        return result;
+    if (call->purpose == REX_FOR_END)
         result = rex_before_unmap(call->map, call->number, call->what);
-    if (result == REX_OK)
-        rex_device_used();
-    return result;
+    if (result != REX_OK)
+        return result;
+    rex_device_used();
+    return REX_OK;
 }
 
 /* ---- bases of use_device_ptr ----------------------------------------------------------------- */
@@ -97,31 +100,7 @@ static void put_bases_back(const struct rex_map *map)
     free(returned);
 }
 
-/* Before a map with RETURN_PARAM is begun; what is written is known after the call. */
-static int remember_bases(const struct rex_map *map, struct bases **returned)
-{
-    int32_t count = count_rows(map, REX_MAP_RETURN_PARAM);
-    size_t size = sizeof **returned + (size_t)count * sizeof *(*returned)->rows;
-    *returned = malloc(size);
-    if (*returned == NULL)
-        return rex_fail_memory(size, "the bases of a map");
-    (*returned)->column = map->base;
-    (*returned)->count = 0;
-    for (int32_t i = 0; i < map->count; i++)
-        if (map->types[i] & REX_MAP_RETURN_PARAM) {
-            (*returned)->rows[(*returned)->count].row = i;
-            (*returned)->rows[(*returned)->count++].base = map->base[i];
-        }
-    return REX_OK;
-}
-
 /* ---- ends ------------------------------------------------------------------------------------ */
-
-static int compare_addresses(const void *left, const void *right)
-{
-    const uintptr_t *a = left, *b = right;
-    return (*a > *b) - (*a < *b);
-}
 
 /*
  * Whether two rows lie in one mapping, adjacent or not; true also if there is no memory to find
@@ -129,18 +108,19 @@ static int compare_addresses(const void *left, const void *right)
  */
 static bool share_a_mapping(const struct rex_map *map, int number)
 {
-    uintptr_t *begin = malloc((size_t)map->count * sizeof *begin);
-    bool share = begin == NULL;
+    struct rex_row_span *span = malloc((size_t)map->count * sizeof *span);
+    bool share = span == NULL;
     size_t count = 0;
     for (int32_t i = 0; i < map->count && !share; i++)
         if (!(map->types[i] & REX_MAP_MEMBER_OF_MASK) || (map->types[i] & REX_MAP_PTR_AND_OBJ))
-            begin[count++] = (uintptr_t)map->begin[i];
+            span[count++] = (struct rex_row_span){.begin = (uintptr_t)map->begin[i]};
     if (count > 1)
-        qsort(begin, count, sizeof *begin, compare_addresses);
+        qsort(span, count, sizeof *span, rex_spans_compare);
     for (size_t i = 1; i < count && !share; i++)
-        share = rex_memory_presence((const void *)begin[i - 1], begin[i] + 1 - begin[i - 1],
-                                    number) == REX_PRESENT_WHOLE;
-    free(begin);
+        share =
+            rex_memory_presence((const void *)span[i - 1].begin,
+                                span[i].begin + 1 - span[i - 1].begin, number) == REX_PRESENT_WHOLE;
+    free(span);
     return share;
 }
 
@@ -186,16 +166,29 @@ static int end_mappings(const struct data_call *call)
 static int begin_mappings(struct data_call *call)
 {
     const struct rex_map *map = call->map;
-    struct bases *returned = NULL;
+    struct bases *returned = NULL; /* what is written to them is known after the call */
     enum rex_present_end how = REX_CALL_REFUSED;
+    size_t bases = (size_t)count_rows(map, REX_MAP_RETURN_PARAM);
     call->ranges = rex_present_enter(REX_CALL_BEGINS, map, call->number);
     int result = check_mapped_rows(call);
-    if (result == REX_OK && count_rows(map, REX_MAP_RETURN_PARAM) > 0) {
-        put_bases_back(map);
-        result = remember_bases(map, &returned);
-    }
     if (result != REX_OK)
         goto leave;
+    if (bases > 0) {
+        size_t size = sizeof *returned + bases * sizeof *returned->rows;
+        put_bases_back(map);
+        returned = malloc(size);
+        if (returned == NULL) {
+            result = rex_fail_memory(size, "the bases of a map");
+            goto leave;
+        }
+        returned->column = map->base;
+        returned->count = 0;
+        for (int32_t i = 0; i < map->count; i++)
+            if (map->types[i] & REX_MAP_RETURN_PARAM) {
+                returned->rows[returned->count].row = i;
+                returned->rows[returned->count++].base = map->base[i];
+            }
+    }
     result = rex_rows_begin(call->what, call->device, call->number, map);
     how = result == REX_OK ? REX_CALL_DONE : REX_CALL_LATER;
     if (returned != NULL) {
@@ -211,16 +204,6 @@ leave:
     return result;
 }
 
-static int update_mappings(struct data_call *call)
-{
-    call->ranges = rex_present_enter(REX_CALL_UPDATES, call->map, call->number);
-    int result = check_mapped_rows(call);
-    if (result == REX_OK)
-        result = rex_rows_update(call->what, call->device, call->number, call->map);
-    rex_present_leave(REX_CALL_UPDATES, call->map, call->number, REX_CALL_DONE);
-    return result;
-}
-
 static int make_data_call(struct rex_module *module, int64_t device, const struct rex_map *map,
                           enum rex_purpose purpose, const char *what)
 {
@@ -233,28 +216,41 @@ static int make_data_call(struct rex_module *module, int64_t device, const struc
     if (result != REX_OK)
         return result == REX_EHOST ? REX_OK : result;
     result = rex_check_rows(map, purpose, what);
-    if (result == REX_OK)
-        result = rex_device_offload(device, &call.number);
-    if (result == REX_OK)
-        result = rex_device_lost(call.number, what);
+    if (result != REX_OK)
+        goto leave;
+    result = rex_device_offload(device, &call.number);
+    if (result != REX_OK)
+        goto leave;
+    result = rex_device_lost(call.number, what);
     if (result != REX_OK)
         goto leave;
     united = *map;
     call.map = &united;
-    if (purpose != REX_FOR_UPDATE)
+    if (purpose != REX_FOR_UPDATE) {
         result = rex_rows_unite(&united, purpose, device, what, &types);
+        if (result != REX_OK)
+            goto leave;
+    }
     /* Checks before it enters: an end that waits for a queue, or is refused, holds nothing. */
-    if (result == REX_OK && purpose == REX_FOR_END)
+    if (purpose == REX_FOR_END) {
         result = check_mapped_rows(&call);
-    if (result != REX_OK)
-        goto leave;
+        if (result != REX_OK)
+            goto leave;
+    }
     /* Before the call enters, because its lines for the program's function are held back then. */
     if (rex_log_wanted(REX_LOG_DEBUG))
         rex_map_log(what, device, &united);
-    if (purpose == REX_FOR_UPDATE)
-        result = update_mappings(&call);
-    else
-        result = purpose == REX_FOR_END ? end_mappings(&call) : begin_mappings(&call);
+    if (purpose == REX_FOR_END) {
+        result = end_mappings(&call);
+    } else if (purpose != REX_FOR_UPDATE) {
+        result = begin_mappings(&call);
+    } else {
+        call.ranges = rex_present_enter(REX_CALL_UPDATES, &united, call.number);
+        result = check_mapped_rows(&call);
+        if (result == REX_OK)
+            result = rex_rows_update(what, device, call.number, &united);
+        rex_present_leave(REX_CALL_UPDATES, &united, call.number, REX_CALL_DONE);
+    }
 leave:
     free(types);
     rex_gate_leave();
@@ -330,31 +326,6 @@ __attribute__((destructor)) static void warn_of_regions(void)
 
 /* ---- raw data calls -------------------------------------------------------------------------- */
 
-static int check_raw_call(enum rex_data_call call, int64_t device, const struct rex_map *map)
-{
-    int32_t count = map->count;
-    if (rex_gate_check() != REX_OK)
-        return rex_last_error_code();
-    if (count < 0)
-        return rex_fail(REX_EINVAL, "a data call with a negative number of rows, %d", count);
-    if (count > 0 && !rex_has_columns(map))
-        return rex_fail_null_column(NULL, map->base, map->begin, map->sizes, map->types, count);
-    for (int32_t i = 0; i < count; i++) {
-        if (map->sizes[i] < 0)
-            return rex_fail(REX_EINVAL, "a data call: map row %d has a negative size", i);
-        if (rex_check_member(map, i, "a data call") != REX_OK)
-            return REX_EINVAL;
-        if (call == REX_DATA_BEGIN && rex_check_size(map, i, "a data call") != REX_OK)
-            return REX_ENOMEM;
-    }
-    if (rex_device_check(device) != REX_OK)
-        return REX_EDEVICE;
-    if (device == -1 && rex_device_check_default() != REX_OK)
-        return REX_EDEVICE;
-    rex_device_used();
-    return REX_OK;
-}
-
 int rex_pass_data_call(enum rex_data_call call, MAP_P)
 {
     static const struct {
@@ -369,10 +340,27 @@ int rex_pass_data_call(enum rex_data_call call, MAP_P)
         .count = count, .base = base, .begin = begin, .sizes = sizes, .types = types};
     int64_t *united = NULL;
     enum rex_present_end how = REX_CALL_DONE;
-    int result = check_raw_call(call, device, &map);
+    int result = REX_OK;
+    if (rex_gate_check() != REX_OK)
+        return rex_last_error_code();
+    if (count < 0)
+        return rex_fail(REX_EINVAL, "a data call with a negative number of rows, %d", count);
+    if (count > 0 && !rex_has_columns(&map))
+        return rex_fail_null_column(NULL, &map);
+    for (int32_t i = 0; i < count; i++) {
+        if (sizes[i] < 0)
+            return rex_fail(REX_EINVAL, "a data call: map row %d has a negative size", i);
+        if (rex_check_member(&map, i, "a data call") != REX_OK)
+            return REX_EINVAL;
+        if (call == REX_DATA_BEGIN && rex_check_size(&map, i, "a data call") != REX_OK)
+            return REX_ENOMEM;
+    }
+    if (rex_device_check(device) != REX_OK)
+        return REX_EDEVICE;
+    rex_device_used();
     /* If offloading is disabled libomptarget does nothing, and has no device to ask about rows. */
-    if (result != REX_OK || rex_devices_known() == REX_DEVICES_DISABLED)
-        return result;
+    if (rex_devices_known() == REX_DEVICES_DISABLED)
+        return REX_OK;
     if (call != REX_DATA_UPDATE)
         result = rex_rows_unite(&map, calls[call].purpose, device, what, &united);
     if (result != REX_OK)

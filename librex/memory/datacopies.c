@@ -42,48 +42,21 @@ static bool may_copy_rows(const struct rex_map *map)
 /* ---- updates --------------------------------------------------------------------------------- */
 
 /*
- * Row I as a copy in one direction; its size is 0 if the index does not know where it is mapped, or
- * if a pointer is attached there.
- */
-static struct rex_copy update_of_row(const struct rex_map *map, int32_t i, int number)
-{
-    int64_t direction = map->types[i] & REX_MAP_TOFROM;
-    size_t size = (size_t)map->sizes[i];
-    struct rex_copy none = {.size = 0};
-    struct rex_mapping found;
-    if (size == 0 || (direction != REX_MAP_TO && direction != REX_MAP_FROM) ||
-        !rex_mapping_find(map->begin[i], size, number, &found) || found.device == 0 ||
-        found.is_attached)
-        return none;
-    struct rex_copy copy = {.host = map->begin[i],
-                            .device = found.device + ((uintptr_t)map->begin[i] - found.begin),
-                            .size = size,
-                            .to_host = direction == REX_MAP_FROM};
-    return rex_copy_is_ours(&copy) ? copy : none;
-}
-
-static int update_some_rows(const char *what, int64_t device, const struct rex_map *map,
-                            int32_t first, int32_t count)
-{
-    struct rex_map some = rex_rows_from(map, first, count);
-    if (count == 0)
-        return REX_OK;
-    return rex_call_data(REX_DATA_UPDATE, what, device, &some);
-}
-
-/*
  * Writes the parts of the rows of MAP that no attached pointer has to PARTS, unless that is NULL.
- * Returns how many there are.
+ * Returns how many there are. *HAS_POINTERS: there is such a pointer.
  */
-static int32_t cut_at_pointers(const struct rex_map *map, int number, struct rex_map *parts)
+static size_t cut_at_pointers(const struct rex_map *map, int number, struct rex_map *parts,
+                              bool *has_pointers)
 {
-    int32_t count = 0;
+    size_t count = 0;
+    *has_pointers = false;
     for (int32_t i = 0; i < map->count; i++) {
         uintptr_t at = (uintptr_t)map->begin[i], end = at + (uintptr_t)map->sizes[i], next;
         bool is_last;
         do {
             uintptr_t pointer = end;
             is_last = !rex_attached_find(at, end, number, &pointer);
+            *has_pointers |= !is_last;
             next = pointer + sizeof(void *);
             if (parts != NULL && (at < pointer || at == end)) {
                 parts->base[count] = parts->begin[count] = (void *)at;
@@ -97,64 +70,77 @@ static int32_t cut_at_pointers(const struct rex_map *map, int number, struct rex
     return count;
 }
 
-static bool have_pointers(const struct rex_map *map, int number)
-{
-    for (int32_t i = 0; i < map->count; i++) {
-        uintptr_t begin = (uintptr_t)map->begin[i], pointer;
-        if (rex_attached_find(begin, begin + (uintptr_t)map->sizes[i], number, &pointer))
-            return true;
-    }
-    return false;
-}
-
 /*
  * libomptarget would copy the host's pointers, and put the device's back afterwards. A kernel could
- * follow the host's in between.
+ * follow the host's in between. So it updates the COUNT parts of the rows without a pointer.
  */
 static int update_beside_pointers(const char *what, int64_t device, int number,
-                                  const struct rex_map *map)
+                                  const struct rex_map *map, size_t count)
 {
-    size_t count = (size_t)cut_at_pointers(map, number, NULL);
     size_t bytes = count * (2 * sizeof(void *) + 2 * sizeof(int64_t));
-    void **base = malloc(bytes > 0 ? bytes : 1);
+    bool has_pointers;
+    if (count == 0)
+        return REX_OK;
+    void **base = malloc(bytes);
     if (base == NULL)
         return rex_fail_memory(bytes, what);
     struct rex_map parts = {.count = (int32_t)count, .base = base, .begin = base + count};
     parts.sizes = (void *)(parts.begin + count);
     parts.types = parts.sizes + count;
-    cut_at_pointers(map, number, &parts);
-    int result = count > 0 ? rex_call_data(REX_DATA_UPDATE, what, device, &parts) : REX_OK;
+    cut_at_pointers(map, number, &parts, &has_pointers);
+    int result = rex_call_data(REX_DATA_UPDATE, what, device, &parts);
     free(base);
     return result;
 }
 
 int rex_rows_update(const char *what, int64_t device, int number, const struct rex_map *map)
 {
-    if (are_rows_plain(map) && have_pointers(map, number))
-        return update_beside_pointers(what, device, number, map);
-    struct rex_copy *copies =
-        map->count > 0 && may_copy_rows(map) ? malloc((size_t)map->count * sizeof *copies) : NULL;
+    struct rex_copy *copies = NULL;
+    if (are_rows_plain(map)) {
+        bool has_pointers;
+        size_t count = cut_at_pointers(map, number, NULL, &has_pointers);
+        if (has_pointers)
+            return update_beside_pointers(what, device, number, map, count);
+    }
+    if (map->count > 0 && may_copy_rows(map))
+        copies = malloc((size_t)map->count * sizeof *copies);
     if (copies == NULL)
         return rex_call_data(REX_DATA_UPDATE, what, device, map);
-    for (int32_t i = 0; i < map->count; i++)
-        copies[i] = update_of_row(map, i, number);
+    for (int32_t i = 0; i < map->count; i++) {
+        int64_t direction = map->types[i] & REX_MAP_TOFROM;
+        uintptr_t begin = (uintptr_t)map->begin[i];
+        struct rex_copy copy = {.host = map->begin[i],
+                                .size = (size_t)map->sizes[i],
+                                .to_host = direction == REX_MAP_FROM};
+        struct rex_mapping found;
+        copies[i] = (struct rex_copy){.size = 0};
+        /* Only in one direction, to memory that the index knows, without an attached pointer. */
+        if (copy.size == 0 || (direction != REX_MAP_TO && direction != REX_MAP_FROM) ||
+            !rex_mapping_find(copy.host, copy.size, number, &found) || found.device == 0 ||
+            found.is_attached)
+            continue;
+        copy.device = found.device + (begin - found.begin);
+        if (rex_copy_is_ours(&copy))
+            copies[i] = copy;
+    }
     bool traced = rex_trace_on();
     struct rex_call_trace trace = {.packet = rex_packet_of_map(map)};
     if (traced)
         rex_call_trace_begin(&trace, "cuMemcpyAsync", number);
     rex_trace_depth++;
-    int32_t done = 0, some = 0; /* rows that were updated; libomptarget updates the others */
+    int32_t done = 0; /* rows that were updated; libomptarget updates the others */
     int result = REX_OK;
-    for (int32_t i = 0; i < map->count && result == REX_OK; i += some) {
-        bool are_copied;
-        some = (int32_t)rex_copy_some(copies + i, (size_t)(map->count - i), &are_copied);
-        if (are_copied) {
-            result = update_some_rows(what, device, map, done, i - done);
-            done = i + some;
-        }
+    for (int32_t i = 0, some = 1; i <= map->count && result == REX_OK; i += some) {
+        bool are_copied = i == map->count; /* behind the last row: as if it was copied */
+        if (i < map->count)
+            some = (int32_t)rex_copy_some(copies + i, (size_t)(map->count - i), &are_copied);
+        if (!are_copied)
+            continue;
+        struct rex_map rows = rex_rows_from(map, done, i - done);
+        if (rows.count > 0)
+            result = rex_call_data(REX_DATA_UPDATE, what, device, &rows);
+        done = i + some;
     }
-    if (result == REX_OK)
-        result = update_some_rows(what, device, map, done, map->count - done);
     rex_trace_depth--;
     free(copies);
     if (traced)
@@ -177,34 +163,6 @@ static int32_t copy_and_trace(const struct rex_copy *copies, int32_t count, int 
     return some;
 }
 
-/* Makes the copies of rows that libomptarget has just mapped. */
-static int copy_mapped_rows(const char *what, int64_t device, int number, const struct rex_map *map,
-                            struct rex_copy *copies)
-{
-    int64_t to = REX_MAP_TO;
-    for (int32_t i = 0; i < map->count; i++) {
-        void *there = NULL;
-        if (copies[i].size > 0)
-            rex_memory_find(copies[i].host, copies[i].size, number, &there);
-        copies[i].device = (uintptr_t)there;
-    }
-    for (int32_t i = 0, some; i < map->count; i += some) {
-        bool are_made;
-        some = copy_and_trace(copies + i, map->count - i, number, &are_made);
-        for (int32_t j = i; !are_made && j < i + some; j++) {
-            /* libomptarget copies what librex could not. */
-            struct rex_map row = rex_rows_from(map, j, 1);
-            row.types = &to;
-            if (copies[j].size == 0)
-                continue;
-            int result = rex_call_data(REX_DATA_UPDATE, what, device, &row);
-            if (result != REX_OK)
-                return result;
-        }
-    }
-    return REX_OK;
-}
-
 /* The rows' types, then their copies; NULL where librex does not copy. */
 static int64_t *types_and_copies(const struct rex_map *map, struct rex_copy **copies)
 {
@@ -217,7 +175,7 @@ static int64_t *types_and_copies(const struct rex_map *map, struct rex_copy **co
 int rex_rows_begin(const char *what, int64_t device, int number, const struct rex_map *map)
 {
     struct rex_copy *copies;
-    int64_t *types = types_and_copies(map, &copies);
+    int64_t *types = types_and_copies(map, &copies), to = REX_MAP_TO;
     if (types == NULL)
         return rex_call_data(REX_DATA_BEGIN, what, device, map);
     struct rex_map begun = *map;
@@ -238,8 +196,23 @@ int rex_rows_begin(const char *what, int64_t device, int number, const struct re
         }
     }
     int result = rex_call_data(REX_DATA_BEGIN, what, device, &begun);
-    if (result == REX_OK)
-        result = copy_mapped_rows(what, device, number, map, copies);
+    for (int32_t i = 0; result == REX_OK && i < map->count; i++) {
+        void *there = NULL;
+        if (copies[i].size > 0)
+            rex_memory_find(copies[i].host, copies[i].size, number, &there);
+        copies[i].device = (uintptr_t)there;
+    }
+    for (int32_t i = 0, some; result == REX_OK && i < map->count; i += some) {
+        bool are_made;
+        some = copy_and_trace(copies + i, map->count - i, number, &are_made);
+        for (int32_t j = i; !are_made && result == REX_OK && j < i + some; j++) {
+            /* libomptarget copies what librex could not. */
+            struct rex_map row = rex_rows_from(map, j, 1);
+            row.types = &to;
+            if (copies[j].size > 0)
+                result = rex_call_data(REX_DATA_UPDATE, what, device, &row);
+        }
+    }
     free(types);
     return result;
 }

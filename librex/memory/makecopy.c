@@ -88,13 +88,6 @@ static uint64_t get_relaxed(const uint64_t *number)
     return __atomic_load_n(number, __ATOMIC_RELAXED);
 }
 
-static void count_in_pace(struct pace *pace, size_t bytes, uint64_t nanoseconds)
-{
-    __atomic_store_n(&pace->bytes, get_relaxed(&pace->bytes) / 4 * 3 + bytes, __ATOMIC_RELAXED);
-    __atomic_store_n(&pace->nanoseconds, get_relaxed(&pace->nanoseconds) / 4 * 3 + nanoseconds,
-                     __ATOMIC_RELAXED);
-}
-
 static bool are_threads_slower(size_t at)
 {
     const struct pace *driver = &seen.driver[at], *threads = &seen.threads[at];
@@ -113,20 +106,20 @@ bool rex_copy_threads_pay(size_t size)
              get_relaxed(&seen.until_retry[at]) >= NANOSECONDS_UNTIL_RETRY));
 }
 
-void rex_copy_driver_took(size_t size, uint64_t nanoseconds)
+void rex_copy_large_took(bool by_threads, size_t size, uint64_t nanoseconds)
 {
     size_t at = size_class(size);
-    count_in_pace(&seen.driver[at], size, nanoseconds);
+    struct pace *pace = by_threads ? &seen.threads[at] : &seen.driver[at];
+    __atomic_store_n(&pace->bytes, get_relaxed(&pace->bytes) / 4 * 3 + size, __ATOMIC_RELAXED);
+    __atomic_store_n(&pace->nanoseconds, get_relaxed(&pace->nanoseconds) / 4 * 3 + nanoseconds,
+                     __ATOMIC_RELAXED);
+    if (by_threads) {
+        __atomic_store_n(&seen.until_retry[at], 0, __ATOMIC_RELAXED);
+        return;
+    }
     __atomic_fetch_add(&seen.by_driver, nanoseconds, __ATOMIC_RELAXED);
     if (are_threads_slower(at))
         __atomic_fetch_add(&seen.until_retry[at], nanoseconds, __ATOMIC_RELAXED);
-}
-
-void rex_copy_threads_took(size_t size, uint64_t nanoseconds)
-{
-    size_t at = size_class(size);
-    count_in_pace(&seen.threads[at], size, nanoseconds);
-    __atomic_store_n(&seen.until_retry[at], 0, __ATOMIC_RELAXED);
 }
 
 /* Waits for the stream of OWN. False with rex_cuda_why(): it will not be used again. */
@@ -155,17 +148,12 @@ static bool take_piece(struct job *job, struct piece *piece)
     return true;
 }
 
-static unsigned char *chunk_of(const struct rex_launch_context *own, size_t i)
-{
-    return own->staging + i % 2 * CHUNK;
-}
-
 /* Fills one chunk while the device reads the other. */
 static bool copy_to_device(struct job *job, const struct rex_launch_context *own)
 {
     struct piece piece;
     for (size_t i = 0; take_piece(job, &piece); i++) {
-        void *chunk = chunk_of(own, i), *event = own->event[i % 2];
+        void *chunk = own->staging + i % 2 * CHUNK, *event = own->event[i % 2];
         if (i >= 2 && REX_CUDA(cuEventSynchronize, event) != 0)
             return false;
         memcpy(chunk, (char *)job->copy.host + piece.at, piece.size);
@@ -177,30 +165,26 @@ static bool copy_to_device(struct job *job, const struct rex_launch_context *own
     return true;
 }
 
-/* Waits until the device has filled chunk I, and copies it to PIECE of the host's memory. */
-static bool empty_chunk(const struct job *job, const struct rex_launch_context *own, size_t i,
-                        const struct piece *piece)
-{
-    if (REX_CUDA(cuEventSynchronize, own->event[i % 2]) != 0)
-        return false;
-    memcpy((char *)job->copy.host + piece->at, chunk_of(own, i), piece->size);
-    return true;
-}
-
 /* Empties one chunk while the device fills the other. */
 static bool copy_from_device(struct job *job, const struct rex_launch_context *own)
 {
     struct piece piece, last = {0, 0};
-    size_t i = 0;
-    for (; take_piece(job, &piece); i++) {
-        if (REX_CUDA(cuMemcpyDtoHAsync, chunk_of(own, i), job->copy.device + piece.at, piece.size,
-                     own->stream) != 0 ||
-            REX_CUDA(cuEventRecord, own->event[i % 2], own->stream) != 0 ||
-            (i > 0 && !empty_chunk(job, own, i - 1, &last)))
+    for (size_t i = 0;; i++) {
+        size_t before = (i + 1) % 2;
+        bool is_more = take_piece(job, &piece);
+        if (is_more && (REX_CUDA(cuMemcpyDtoHAsync, own->staging + i % 2 * CHUNK,
+                                 job->copy.device + piece.at, piece.size, own->stream) != 0 ||
+                        REX_CUDA(cuEventRecord, own->event[i % 2], own->stream) != 0))
             return false;
+        if (i > 0) {
+            if (REX_CUDA(cuEventSynchronize, own->event[before]) != 0)
+                return false;
+            memcpy((char *)job->copy.host + last.at, own->staging + before * CHUNK, last.size);
+        }
+        if (!is_more)
+            return true;
         last = piece;
     }
-    return i == 0 || empty_chunk(job, own, i - 1, &last);
 }
 
 /* A thread that lacks a resource leaves the work to the other threads. */
@@ -269,7 +253,7 @@ static bool copy_by_threads(const struct rex_copy *copy)
         rex_log(REX_LOG_INFO, "%zu bytes were not copied by threads, but by the driver: %s",
                 copy->size, job.said ? job.why : "no thread could be started");
     else if (!job.is_first)
-        rex_copy_threads_took(copy->size, rex_trace_clock() - begin);
+        rex_copy_large_took(true, copy->size, rex_trace_clock() - begin);
     rex_copy_threads_give();
     return done;
 }
@@ -289,7 +273,7 @@ static int copy_large(const struct rex_copy *copy, void *stream)
     uint64_t begin = rex_trace_clock();
     int result = copy_by_driver(copy, stream);
     if (result == 0)
-        rex_copy_driver_took(copy->size, rex_trace_clock() - begin);
+        rex_copy_large_took(false, copy->size, rex_trace_clock() - begin);
     return result;
 }
 

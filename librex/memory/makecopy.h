@@ -44,11 +44,10 @@ bool rex_copy_is_ours(const struct rex_copy *copy);
 size_t rex_copy_some(const struct rex_copy *copies, size_t count, bool *are_made);
 
 /*
- * Notes the time of a copy of SIZE bytes, at least REX_COPY_LARGE, by the driver or by threads. The
+ * Notes the time of a copy of SIZE bytes, at least REX_COPY_LARGE, BY_THREADS or by the driver. The
  * times decide whether the next one goes to threads.
  */
-void rex_copy_driver_took(size_t size, uint64_t nanoseconds);
-void rex_copy_threads_took(size_t size, uint64_t nanoseconds);
+void rex_copy_large_took(bool by_threads, size_t size, uint64_t nanoseconds);
 bool rex_copy_threads_pay(size_t size);
 
 #endif

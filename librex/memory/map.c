@@ -9,12 +9,15 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "calls/forward.h"
 #include "memory/rowcheck.h"
 #include "memory/section.h"
 
 int32_t rex_map_next_row(const struct rex_map_builder *builder)
 {
-    return builder != NULL ? (int32_t)builder->row : rex_fail_null("rex_map_next_row", "builder");
+    if (builder == NULL)
+        return rex_fail_null("rex_map_next_row", "builder");
+    return (int32_t)builder->row;
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
@@ -61,15 +64,20 @@ int rex_map_add(struct rex_map_builder *builder, struct rex_row row)
         !rex_row_has(row.type, REX_MAP_NOT_MAPPED))
         return rex_fail(REX_EINVAL, "map row %lld: a mapper maps %lld bytes at NULL", number,
                         (long long)row.size);
-    if (!rex_row_has(row.type, REX_MAP_LITERAL | REX_MAP_PTR_AND_OBJ) &&
-        rex_row_leaves_element(builder, &row))
+    /* In the surrounding section, but not in the element that is mapped. */
+    uintptr_t begin = (uintptr_t)row.begin, end = begin + (uintptr_t)row.size;
+    uintptr_t first = (uintptr_t)builder->part.begin, element = (uintptr_t)builder->part.base;
+    if (builder->depth > 0 && !rex_row_has(row.type, REX_MAP_LITERAL | REX_MAP_PTR_AND_OBJ) &&
+        begin < first + (uintptr_t)builder->part.size && end > first &&
+        (begin < element || end > element + (uintptr_t)builder->element_size))
         return rex_fail(REX_EINVAL,
                         "map row %lld: a mapper maps %lld bytes at %p, which reach out of its "
                         "element of %lld bytes at %p: is that the size of its type?",
                         number, (long long)row.size, row.begin, (long long)builder->element_size,
                         builder->part.base);
     if (builder->handle != NULL)
-        rex_add_to_runtime(builder, &row);
+        REX_REAL(push_mapper_component)
+    (builder->handle, row.base, row.begin, row.size, row.type, NULL);
     if (builder->columns != NULL) {
         struct rex_map map = map_of_builder(builder);
         map.base[number] = row.base;
@@ -103,81 +111,69 @@ static int add_map(struct rex_map_builder *builder, const struct rex_map *map)
 
 /* ---- the two passes -------------------------------------------------------------------------- */
 
-struct build {
-    const struct rex_map *prefix, *suffix;
-    rex_rows *rows;
-    void *context;
-};
-
-static int add_all_rows(struct rex_map_builder *builder, const struct build *build)
-{
-    int result = add_map(builder, build->prefix);
-    if (result == REX_OK && build->rows != NULL)
-        result = build->rows(builder, build->context);
-    if (result != REX_OK)
-        return result;
-    return add_map(builder, build->suffix);
-}
-
-static bool has_mappers(const struct rex_map *map)
-{
-    return map != NULL && map->mappers != NULL;
-}
-
-static int check_fixed_rows(const struct rex_map *map, const char *which)
-{
-    if (map == NULL || map->count == 0)
-        return REX_OK;
-    if (map->count < 0)
-        return rex_fail(REX_EINVAL, "rex_map_build: a %s with a negative number of rows, %d", which,
-                        map->count);
-    if (map->base == NULL || map->begin == NULL || map->sizes == NULL || map->types == NULL)
-        return rex_fail(REX_EINVAL, "rex_map_build: a %s of %d rows with a column that is NULL",
-                        which, map->count);
-    return REX_OK;
-}
-
 int rex_map_build(struct rex_map *map, const struct rex_map *prefix, rex_rows *rows, void *context,
                   const struct rex_map *suffix)
 {
-    struct build build = {prefix, suffix, rows, context};
     struct rex_map_builder builder = {0};
     if (map == NULL)
         return rex_fail(REX_EINVAL, "rex_map_build: the map is NULL");
-    int result = check_fixed_rows(prefix, "prefix");
-    if (result == REX_OK)
-        result = check_fixed_rows(suffix, "suffix");
-    if (result == REX_OK)
-        result = add_all_rows(&builder, &build);
+    for (int i = 0; i < 2; i++) {
+        const struct rex_map *fixed = i == 0 ? prefix : suffix;
+        const char *which = i == 0 ? "prefix" : "suffix";
+        if (fixed == NULL || fixed->count == 0)
+            continue;
+        if (fixed->count < 0)
+            return rex_fail(REX_EINVAL, "rex_map_build: a %s with a negative number of rows, %d",
+                            which, fixed->count);
+        if (!rex_has_columns(fixed))
+            return rex_fail(REX_EINVAL, "rex_map_build: a %s of %d rows with a column that is NULL",
+                            which, fixed->count);
+    }
+    void **before = prefix != NULL ? prefix->mappers : NULL;
+    void **behind = suffix != NULL ? suffix->mappers : NULL;
+    bool mapped = before != NULL || behind != NULL; /* then there is a fifth column */
+    int result;
+add_rows:
+    result = add_map(&builder, prefix);
     if (result != REX_OK)
-        return result;
-    bool mapped = has_mappers(prefix) || has_mappers(suffix); /* then there is a fifth column */
-    /* one row more, so that an empty map has columns, too */
-    size_t size = ((size_t)builder.row + 1) * (mapped ? 5 : 4) * sizeof *builder.columns;
-    builder.columns = calloc(1, size);
-    if (builder.columns == NULL)
-        return rex_fail_memory(size, "the rows of a map");
-    builder.capacity = builder.row;
-    builder.row = 0;
-    result = add_all_rows(&builder, &build);
-    if (result == REX_OK && builder.row != builder.capacity)
+        goto free_columns;
+    if (rows != NULL) {
+        result = rows(&builder, context);
+        if (result != REX_OK)
+            goto free_columns;
+    }
+    result = add_map(&builder, suffix);
+    if (result != REX_OK)
+        goto free_columns;
+    if (builder.columns == NULL) { /* the rows are counted */
+        /* one row more, so that an empty map has columns, too */
+        size_t size = ((size_t)builder.row + 1) * (mapped ? 5 : 4) * sizeof *builder.columns;
+        builder.columns = calloc(1, size);
+        if (builder.columns == NULL)
+            return rex_fail_memory(size, "the rows of a map");
+        builder.capacity = builder.row;
+        builder.row = 0;
+        goto add_rows;
+    }
+    if (builder.row != builder.capacity) {
         result = rex_fail(
             REX_EINVAL, "the row function counted %lld rows and pushed %lld when it filled the map",
             (long long)builder.capacity, (long long)builder.row);
-    if (result != REX_OK) {
-        free(builder.columns);
-        return result;
+        goto free_columns;
     }
     struct rex_map built = map_of_builder(&builder);
     if (mapped)
         built.mappers = (void **)built.storage + 4 * (size_t)built.count;
-    if (has_mappers(prefix))
-        memcpy(built.mappers, prefix->mappers, (size_t)prefix->count * sizeof *built.mappers);
-    if (has_mappers(suffix))
-        memcpy(built.mappers + (built.count - suffix->count), suffix->mappers,
+    if (before != NULL)
+        memcpy(built.mappers, before, (size_t)prefix->count * sizeof *built.mappers);
+    if (behind != NULL)
+        memcpy(built.mappers + (built.count - suffix->count), behind,
                (size_t)suffix->count * sizeof *built.mappers);
     *map = built; /* which may be the prefix or the suffix */
     return REX_OK;
+free_columns:
+    free(builder.columns);
+    return result;
 }
 
 void rex_map_free(struct rex_map *map)

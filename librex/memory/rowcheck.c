@@ -34,38 +34,14 @@ static const char *wrong_member(const struct rex_map *map, int32_t i)
     return NULL;
 }
 
-/* Why no release does what TYPE says; NULL if TYPE is right. */
-static const char *wrong_type(int64_t type, enum rex_purpose purpose)
-{
-    bool launches = purpose == REX_FOR_LAUNCH || purpose == REX_FOR_QUEUE;
-    bool is_value = rex_row_has(type, REX_MAP_LITERAL);
-    bool is_attached = rex_row_has(type, REX_MAP_PTR_AND_OBJ);
-    if (rex_row_has(type, is_value ? ~(REX_ROW_KNOWN | REX_MAP_KIND_MASK) : ~REX_ROW_KNOWN))
-        return "has type bits that are no map type";
-    if (is_value && rex_row_has(type, REX_MAP_PRIVATE))
-        return "is both a literal and private";
-    if (is_value && !is_attached &&
-        rex_row_has(type, REX_MAP_TOFROM | REX_MAP_DELETE | REX_MAP_ALWAYS))
-        return "is a literal and asks for a copy";
-    if (rex_row_has(type, REX_MAP_PRIVATE) && rex_row_has(type, REX_MAP_FROM))
-        return "is private and asks for a copy back";
-    if (rex_row_has(type, REX_MAP_NOT_MAPPED) && !is_attached && !launches)
-        return "is a kernel's argument, and this is not a launch";
-    if (purpose == REX_FOR_QUEUE && rex_row_has(type, REX_MAP_PRIVATE))
-        return "is private, which a queue has no memory for: pass a value, or map it";
-    if (purpose == REX_FOR_QUEUE && rex_row_has(type, REX_MAP_ALWAYS))
-        return "asks for a copy at every launch, which a queue does not make: use "
-               "rex_queue_update()";
-    if (rex_row_has(type, REX_MAP_RETURN_PARAM) && launches)
-        return "asks for its device address, which only a data region gives back";
-    if (rex_row_has(type, REX_MAP_DELETE) && purpose != REX_FOR_END && purpose != REX_FOR_UPDATE)
-        return "deletes, which only the end of a mapping can";
-    return NULL;
-}
-
+/* Why no release does what row I says for PURPOSE; NULL if the row is right. */
 static const char *wrong_row(const struct rex_map *map, int32_t i, enum rex_purpose purpose)
 {
     int64_t type = map->types[i], size = map->sizes[i];
+    bool launches = purpose == REX_FOR_LAUNCH || purpose == REX_FOR_QUEUE;
+    bool is_value = rex_row_has(type, REX_MAP_LITERAL);
+    bool is_attached = rex_row_has(type, REX_MAP_PTR_AND_OBJ);
+    bool is_private = rex_row_has(type, REX_MAP_PRIVATE);
     /* Most rows have an address, a size and a direction, which is right in each call. */
     if ((type & ~(REX_MAP_TOFROM | REX_MAP_TARGET_PARAM)) == 0 &&
         rex_row_has(type, REX_MAP_TOFROM) && size >= 0 && size <= REX_ROW_MOST &&
@@ -76,19 +52,37 @@ static const char *wrong_row(const struct rex_map *map, int32_t i, enum rex_purp
     const char *wrong = wrong_member(map, i);
     if (wrong != NULL && (purpose != REX_FOR_UPDATE || rex_row_parent(type) >= i))
         return wrong;
-    if (!rex_row_has(type, REX_MAP_NOT_MAPPED) && map->begin[i] == NULL && size > 0)
+    if (!is_value && !is_private && map->begin[i] == NULL && size > 0)
         return "begins at NULL";
-    if (rex_row_has(type, REX_MAP_PTR_AND_OBJ) && !rex_row_has(type, REX_MAP_LITERAL) &&
-        map->base[i] == NULL)
+    if (is_attached && !is_value && map->base[i] == NULL)
         return "is attached to a pointer at NULL";
     if (purpose == REX_FOR_UPDATE && !rex_row_has(type, REX_MAP_TOFROM) &&
         !rex_row_is_parent(map, i))
         return "is neither to nor from";
-    if (purpose == REX_FOR_LAUNCH && rex_row_has(type, REX_MAP_LITERAL) &&
-        !rex_row_has(type, REX_MAP_PTR_AND_OBJ) && size > 8)
+    if (purpose == REX_FOR_LAUNCH && is_value && !is_attached && size > 8)
         return "is a value of more than 8 bytes, which only the CUDA driver can pass: map it, or "
                "use REX_FIRSTPRIVATE";
-    return wrong_type(type, purpose);
+    if (rex_row_has(type, is_value ? ~(REX_ROW_KNOWN | REX_MAP_KIND_MASK) : ~REX_ROW_KNOWN))
+        return "has type bits that are no map type";
+    if (is_value && is_private)
+        return "is both a literal and private";
+    if (is_value && !is_attached &&
+        rex_row_has(type, REX_MAP_TOFROM | REX_MAP_DELETE | REX_MAP_ALWAYS))
+        return "is a literal and asks for a copy";
+    if (is_private && rex_row_has(type, REX_MAP_FROM))
+        return "is private and asks for a copy back";
+    if ((is_value || is_private) && !is_attached && !launches)
+        return "is a kernel's argument, and this is not a launch";
+    if (purpose == REX_FOR_QUEUE && is_private)
+        return "is private, which a queue has no memory for: pass a value, or map it";
+    if (purpose == REX_FOR_QUEUE && rex_row_has(type, REX_MAP_ALWAYS))
+        return "asks for a copy at every launch, which a queue does not make: use "
+               "rex_queue_update()";
+    if (rex_row_has(type, REX_MAP_RETURN_PARAM) && launches)
+        return "asks for its device address, which only a data region gives back";
+    if (rex_row_has(type, REX_MAP_DELETE) && purpose != REX_FOR_END && purpose != REX_FOR_UPDATE)
+        return "deletes, which only the end of a mapping can";
+    return NULL;
 }
 
 /* The end of the argument at TEXT: a comma outside of brackets and strings, or the final 0. */
@@ -167,36 +161,33 @@ int rex_check_rows(const struct rex_map *map, enum rex_purpose purpose, const ch
     if (map->count < 0)
         return rex_fail(REX_EINVAL, "%.*s: a map with a negative number of rows, %d",
                         REX_KERNEL_NAME(what), map->count);
-    if (map->count > 0 &&
-        (map->base == NULL || map->begin == NULL || map->sizes == NULL || map->types == NULL))
+    if (map->count > 0 && !rex_has_columns(map))
         return rex_fail(REX_EINVAL, "%.*s: a map of %d rows with a column that is NULL",
                         REX_KERNEL_NAME(what), map->count);
     for (int32_t i = 0; i < map->count; i++) {
         const char *wrong = wrong_row(map, i, purpose);
         if (wrong != NULL)
             return fail_row(map, i, wrong, what);
-        bool begins = purpose == REX_FOR_LAUNCH || purpose == REX_FOR_BEGIN;
-        if (begins && rex_check_size(map, i, what) != REX_OK)
+        if (rex_purpose_begins(purpose) && rex_check_size(map, i, what) != REX_OK)
             return REX_ENOMEM;
     }
     return REX_OK;
 }
 
-int rex_fail_null_column(const char *kernel, const void *base, const void *begin, const void *sizes,
-                         const void *types, int64_t count)
+int rex_fail_null_column(const char *kernel, const struct rex_map *map)
 {
-    const char *column = base == NULL    ? "base addresses"
-                         : begin == NULL ? "begin addresses"
-                         : sizes == NULL ? "sizes"
-                         : types == NULL ? "map types"
-                                         : NULL;
+    const char *column = map->base == NULL    ? "base addresses"
+                         : map->begin == NULL ? "begin addresses"
+                         : map->sizes == NULL ? "sizes"
+                         : map->types == NULL ? "map types"
+                                              : NULL;
     if (column == NULL)
         return REX_OK;
     if (kernel == NULL)
-        return rex_fail(REX_EINVAL, "a data call: the column of %s is NULL, for %lld rows", column,
-                        (long long)count);
-    return rex_fail(REX_EINVAL, "kernel \"%.*s\": the column of %s is NULL, for %lld rows",
-                    REX_KERNEL_NAME(kernel), column, (long long)count);
+        return rex_fail(REX_EINVAL, "a data call: the column of %s is NULL, for %d rows", column,
+                        map->count);
+    return rex_fail(REX_EINVAL, "kernel \"%.*s\": the column of %s is NULL, for %d rows",
+                    REX_KERNEL_NAME(kernel), column, map->count);
 }
 
 /* ---- rows against each other ----------------------------------------------------------------- */

@@ -17,6 +17,11 @@
 
 enum rex_purpose { REX_FOR_LAUNCH, REX_FOR_QUEUE, REX_FOR_BEGIN, REX_FOR_END, REX_FOR_UPDATE };
 
+static inline bool rex_purpose_begins(enum rex_purpose purpose)
+{
+    return purpose == REX_FOR_LAUNCH || purpose == REX_FOR_BEGIN;
+}
+
 /* The row that a row of TYPE is a member of, or -1. */
 static inline int64_t rex_row_parent(int64_t type)
 {
@@ -88,11 +93,10 @@ int rex_check_size(const struct rex_map *map, int32_t i, const char *what);
 int rex_check_rows(const struct rex_map *map, enum rex_purpose purpose, const char *what);
 
 /*
- * Fail with REX_EINVAL and name the column that is NULL. The call is a launch of KERNEL (NULL: a
- * data call) with COUNT rows. Returns 0 if no column is NULL.
+ * Fail with REX_EINVAL and name the column of MAP, which has rows, that is NULL. The call is a
+ * launch of KERNEL; NULL: a data call. Returns 0 if no column is NULL.
  */
-int rex_fail_null_column(const char *kernel, const void *base, const void *begin, const void *sizes,
-                         const void *types, int64_t count);
+int rex_fail_null_column(const char *kernel, const struct rex_map *map);
 
 /* ---- rows against each other ----------------------------------------------------------------- */
 

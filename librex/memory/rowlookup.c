@@ -17,11 +17,6 @@
 #include "omp/backend.h"
 #include "omp/runtime.h"
 
-static bool begins(enum rex_purpose purpose)
-{
-    return purpose == REX_FOR_LAUNCH || purpose == REX_FOR_BEGIN;
-}
-
 /*
  * Whether the row may be larger than its mapping. An implicit row may, unless it is copied, because
  * libomptarget copies it whole. A section with a mapper may not, though it is implicit and copies
@@ -33,8 +28,8 @@ static bool may_exceed(const struct rex_map *map, int32_t i, enum rex_purpose pu
     bool copied = purpose == REX_FOR_END
                       ? rex_row_has(type, REX_MAP_FROM)
                       : rex_row_has(type, REX_MAP_ALWAYS) && rex_row_has(type, REX_MAP_TOFROM);
-    bool has_mapper =
-        begins(purpose) && !rex_row_has(type, REX_MAP_TOFROM) && rex_row_is_parent(map, i);
+    bool has_mapper = rex_purpose_begins(purpose) && !rex_row_has(type, REX_MAP_TOFROM) &&
+                      rex_row_is_parent(map, i);
     return rex_row_has(type, REX_MAP_IMPLICIT) && !copied && !has_mapper;
 }
 
@@ -61,10 +56,10 @@ static bool is_looked_up(const struct rex_map *map, int32_t i, enum rex_purpose 
      * A member lies in its parent, which is checked already; an attached pointer need not. Memory
      * that has to be present may have to be so before the parent is mapped.
      */
-    if (begins(purpose) && rex_row_has(type, REX_MAP_MEMBER_OF_MASK) &&
+    if (rex_purpose_begins(purpose) && rex_row_has(type, REX_MAP_MEMBER_OF_MASK) &&
         !rex_row_has(type, REX_MAP_PTR_AND_OBJ | REX_MAP_PRESENT))
         return false;
-    return begins(purpose) || rex_row_has(type, REX_MAP_PRESENT) ||
+    return rex_purpose_begins(purpose) || rex_row_has(type, REX_MAP_PRESENT) ||
            may_exceed(map, i, purpose) != rex_row_has(type, REX_MAP_IMPLICIT);
 }
 
@@ -108,38 +103,6 @@ int rex_fail_absent(enum rex_purpose purpose, const char *what, const struct rex
                     rex_row_text(map, row, text));
 }
 
-static int fail_partly_mapped(const struct look *look, const struct rex_row_span *wanted,
-                              const char *where)
-{
-    struct rex_mapping found;
-    const void *begin = (const void *)wanted->begin;
-    size_t size = rex_span_size(wanted);
-    char mapped[80] = "", text[REX_ROW_TEXT];
-    if (rex_mapping_find_any(begin, size, look->number, &found))
-        snprintf(mapped, sizeof mapped, "; %zu bytes at %p are mapped",
-                 (size_t)(found.end - found.begin), (void *)found.begin);
-    return rex_fail(
-        REX_EOVERLAP,
-        "%.*s: map row %d, %lld bytes at %p, is %s on device %d: libomptarget aborts on that%s%s",
-        REX_KERNEL_NAME(look->what), wanted->row, (long long)size, begin, where, look->number,
-        mapped, rex_row_text(look->map, wanted->row, text));
-}
-
-/*
- * Whether an earlier row of the call will have mapped this memory by then. An implicit row may turn
- * out smaller, so it does not count.
- */
-static bool is_mapped_before(const struct look *look, const struct rex_row_span *wanted)
-{
-    for (size_t i = 0; begins(look->purpose) && i < look->count; i++) {
-        const struct rex_row_span *before = &look->spans[i];
-        if (!before->may_exceed && before->begin <= wanted->begin && wanted->begin < before->end &&
-            rex_span_size(wanted) <= before->end - wanted->begin)
-            return true;
-    }
-    return false;
-}
-
 /* Looks WANTED up, and notes it if the call will map it. */
 static int check_span(struct look *look, const struct rex_row_span *wanted)
 {
@@ -148,10 +111,20 @@ static int check_span(struct look *look, const struct rex_row_span *wanted)
     int64_t type = look->map->types[wanted->row];
     enum rex_presence presence = rex_memory_presence(begin, size, look->number);
     bool is_absent = presence == REX_ABSENT || presence == REX_PRESENT_INSIDE;
+    struct rex_mapping found;
+    char mapped[80] = "", text[REX_ROW_TEXT];
     if (look->purpose == REX_FOR_UPDATE || look->purpose == REX_FOR_QUEUE ||
         rex_row_has(type, REX_MAP_PRESENT)) {
-        if (is_absent && !look->release->presence_at_entry && is_mapped_before(look, wanted))
-            return REX_OK;
+        /*
+         * An earlier row of the call may have mapped this memory by then. An implicit row may turn
+         * out smaller, so it does not count.
+         */
+        bool is_asked =
+            is_absent && !look->release->presence_at_entry && rex_purpose_begins(look->purpose);
+        for (size_t i = 0; is_asked && i < look->count; i++)
+            if (!look->spans[i].may_exceed && rex_span_contains(&look->spans[i], wanted) &&
+                wanted->begin < look->spans[i].end)
+                return REX_OK;
         if (is_absent)
             presence = rex_presence_after_load(begin, size, look->number);
         if (presence == REX_PRESENT_WHOLE)
@@ -170,8 +143,15 @@ static int check_span(struct look *look, const struct rex_row_span *wanted)
     }
     if (exceeds)
         return REX_OK;
-    return fail_partly_mapped(
-        look, wanted, presence == REX_PRESENT_INSIDE ? "mapped in its middle" : "mapped in part");
+    if (rex_mapping_find_any(begin, size, look->number, &found))
+        snprintf(mapped, sizeof mapped, "; %zu bytes at %p are mapped",
+                 (size_t)(found.end - found.begin), (void *)found.begin);
+    return rex_fail(
+        REX_EOVERLAP,
+        "%.*s: map row %d, %lld bytes at %p, is %s on device %d: libomptarget aborts on that%s%s",
+        REX_KERNEL_NAME(look->what), wanted->row, (long long)size, begin,
+        presence == REX_PRESENT_INSIDE ? "mapped in its middle" : "mapped in part", look->number,
+        mapped, rex_row_text(look->map, wanted->row, text));
 }
 
 static int check_mapped_row(struct look *look, int32_t i)
@@ -180,7 +160,7 @@ static int check_mapped_row(struct look *look, int32_t i)
     int64_t type = map->types[i], parent = rex_row_parent(type);
     uintptr_t begin = (uintptr_t)map->begin[i], end = begin + (uintptr_t)map->sizes[i];
     /* libomptarget maps an attached pointer first, unless the row's parent contains it. */
-    if (begins(look->purpose) && rex_row_has(type, REX_MAP_PTR_AND_OBJ) &&
+    if (rex_purpose_begins(look->purpose) && rex_row_has(type, REX_MAP_PTR_AND_OBJ) &&
         !rex_row_has(type, REX_MAP_NOT_MAPPED) &&
         (parent < 0 || !rex_row_contains(map, (int32_t)parent, map->base[i], sizeof(void *)))) {
         uintptr_t base = (uintptr_t)map->base[i];
@@ -195,32 +175,6 @@ static int check_mapped_row(struct look *look, int32_t i)
     if (look->release->parents_rounded && rex_row_is_parent(map, i) && parent < 0)
         begin -= begin % 8;
     return check_span(look, &(struct rex_row_span){begin, end, i, false, false});
-}
-
-/*
- * Refuses a row of size 0 if a later row of the launch maps the memory around it. It counts as no
- * reference, because it comes first, but it ends the mapping, so that the end of the launch finds
- * it gone.
- */
-static int check_empty_rows(const struct look *look)
-{
-    const struct rex_map *map = look->map;
-    for (int32_t i = 0; i < map->count; i++) {
-        uintptr_t begin = (uintptr_t)map->begin[i];
-        if (map->sizes[i] != 0 || begin == 0 || rex_row_has(map->types[i], REX_MAP_NOT_MAPPED))
-            continue;
-        for (size_t j = 0; j < look->count; j++) {
-            const struct rex_row_span *span = &look->spans[j];
-            if (i < span->row && begin >= span->begin && begin < span->end)
-                return rex_fail(
-                    REX_EOVERLAP,
-                    "%.*s: map row %d, of no length at %p, lies in row %d: LLVM %d aborts on "
-                    "that, unless it comes after it",
-                    REX_KERNEL_NAME(look->what), i, (void *)begin, span->row,
-                    look->release->number);
-        }
-    }
-    return REX_OK;
 }
 
 /*
@@ -260,12 +214,36 @@ int rex_check_presence(const struct rex_map *map, enum rex_purpose purpose, int 
     if (size > sizeof on_stack && (look.spans = malloc(size)) == NULL)
         return rex_fail_memory(size, "the rows of a call");
     int result = REX_OK;
-    for (int32_t i = 0; i < map->count && result == REX_OK; i++)
+    for (int32_t i = 0; i < map->count; i++) {
         result = check_mapped_row(&look, i);
-    if (result == REX_OK)
-        result = rex_new_spans_check(look.spans, &look.count, map, what);
-    if (result == REX_OK && purpose == REX_FOR_LAUNCH && look.release->one_end_a_call)
-        result = check_empty_rows(&look);
+        if (result != REX_OK)
+            goto free_spans;
+    }
+    result = rex_new_spans_check(look.spans, &look.count, map, what);
+    if (result != REX_OK || purpose != REX_FOR_LAUNCH || !look.release->one_end_a_call)
+        goto free_spans;
+    /*
+     * A row of size 0 is wrong if a later row of the launch maps the memory around it. It counts as
+     * no reference, because it comes first, but it ends the mapping, so that the end of the launch
+     * finds it gone.
+     */
+    for (int32_t i = 0; i < map->count; i++) {
+        uintptr_t begin = (uintptr_t)map->begin[i];
+        if (map->sizes[i] != 0 || begin == 0 || rex_row_has(map->types[i], REX_MAP_NOT_MAPPED))
+            continue;
+        for (size_t j = 0; j < look.count; j++) {
+            const struct rex_row_span *span = &look.spans[j];
+            if (i >= span->row || begin < span->begin || begin >= span->end)
+                continue;
+            result =
+                rex_fail(REX_EOVERLAP,
+                         "%.*s: map row %d, of no length at %p, lies in row %d: LLVM %d aborts "
+                         "on that, unless it comes after it",
+                         REX_KERNEL_NAME(what), i, (void *)begin, span->row, look.release->number);
+            goto free_spans;
+        }
+    }
+free_spans:
     if (look.spans != on_stack)
         free(look.spans);
     return result;

@@ -18,23 +18,6 @@
 
 #define MOST_DIMENSIONS 8
 
-static int check_dimension(const struct rex_dimension *dimension, int number)
-{
-    int64_t last;
-    if (dimension->extent <= 0 || dimension->lower < 0 || dimension->lower > dimension->extent ||
-        dimension->length < 0 || dimension->stride <= 0)
-        return rex_fail(REX_EINVAL,
-                        "dimension %d: extent %lld, lower %lld, length %lld, stride %lld", number,
-                        (long long)dimension->extent, (long long)dimension->lower,
-                        (long long)dimension->length, (long long)dimension->stride);
-    if (dimension->length > 0 &&
-        (__builtin_mul_overflow(dimension->length - 1, dimension->stride, &last) ||
-         __builtin_add_overflow(last, dimension->lower, &last) || last >= dimension->extent))
-        return rex_fail(REX_EINVAL, "dimension %d: the part reaches past its %lld elements", number,
-                        (long long)dimension->extent);
-    return REX_OK;
-}
-
 struct part {
     const struct rex_dimension *dimensions;
     const int64_t *pitch;
@@ -42,24 +25,20 @@ struct part {
     int64_t type;
 };
 
-static bool is_one_run(const struct part *part, int d)
-{
-    return d == part->run && part->dimensions[d].stride == 1;
-}
-
 static int push_part(struct rex_map_builder *builder, const struct part *part, int d, char *base,
                      int64_t offset)
 {
     const struct rex_dimension *dimension = &part->dimensions[d];
-    bool one_run = is_one_run(part, d);
+    bool one_run = d == part->run && dimension->stride == 1;
     int64_t steps = one_run ? 1 : dimension->length;
     int64_t bytes = part->pitch[d] * (one_run ? dimension->length : 1);
     int result = REX_OK;
     for (int64_t i = 0; i < steps && result == REX_OK; i++) {
         int64_t at = offset + (dimension->lower + i * dimension->stride) * part->pitch[d];
-        result = d == part->run
-                     ? rex_map_add(builder, rex_row_of(base, base + at, bytes, part->type))
-                     : push_part(builder, part, d + 1, base, at);
+        if (d == part->run)
+            result = rex_map_add(builder, rex_row_of(base, base + at, bytes, part->type));
+        else
+            result = push_part(builder, part, d + 1, base, at);
     }
     return result;
 }
@@ -79,10 +58,20 @@ int rex_map_add_strided(struct rex_map_builder *builder, void *base, int64_t ele
     int64_t bytes = element_size;
     int empty = 0, run = count - 1;
     for (int d = 0; d < count; d++) {
-        int result = check_dimension(&dimensions[d], d);
-        if (result != REX_OK)
-            return result;
-        empty |= dimensions[d].length == 0;
+        const struct rex_dimension *one = &dimensions[d];
+        int64_t last;
+        if (one->extent <= 0 || one->lower < 0 || one->lower > one->extent || one->length < 0 ||
+            one->stride <= 0)
+            return rex_fail(REX_EINVAL,
+                            "dimension %d: extent %lld, lower %lld, length %lld, stride %lld", d,
+                            (long long)one->extent, (long long)one->lower, (long long)one->length,
+                            (long long)one->stride);
+        if (one->length > 0 &&
+            (__builtin_mul_overflow(one->length - 1, one->stride, &last) ||
+             __builtin_add_overflow(last, one->lower, &last) || last >= one->extent))
+            return rex_fail(REX_EINVAL, "dimension %d: the part reaches past its %lld elements", d,
+                            (long long)one->extent);
+        empty |= one->length == 0;
     }
     for (int d = count - 1; d >= 0; d--) {
         pitch[d] = bytes;
@@ -100,8 +89,9 @@ int rex_map_add_strided(struct rex_map_builder *builder, void *base, int64_t ele
     /* Refused first, because counting more rows than a map can have would take hours. */
     int64_t rows = 1;
     for (int d = 0; d <= run; d++)
-        if (!is_one_run(&part, d) && (__builtin_mul_overflow(rows, dimensions[d].length, &rows) ||
-                                      rows > INT32_MAX - builder->row))
+        if ((d < run || dimensions[d].stride != 1) &&
+            (__builtin_mul_overflow(rows, dimensions[d].length, &rows) ||
+             rows > INT32_MAX - builder->row))
             return rex_fail(REX_EINVAL, "rex_map_add_strided: a map of more than %d rows",
                             INT32_MAX);
     return push_part(builder, &part, 0, base, 0);
@@ -129,14 +119,6 @@ struct rex_row rex_row_inside(const struct rex_map_builder *builder, struct rex_
             row.type |= REX_MAP_MEMBER_OF(builder->parent);
     }
     return row;
-}
-
-bool rex_row_leaves_element(const struct rex_map_builder *builder, const struct rex_row *row)
-{
-    uintptr_t begin = (uintptr_t)row->begin, end = begin + (uintptr_t)row->size;
-    uintptr_t first = (uintptr_t)builder->part.begin, element = (uintptr_t)builder->part.base;
-    return builder->depth > 0 && begin < first + (uintptr_t)builder->part.size && end > first &&
-           (begin < element || end > element + (uintptr_t)builder->element_size);
 }
 
 int rex_map_add_mapped(struct rex_map_builder *builder, rex_mapper *mapper, struct rex_row section,
@@ -193,12 +175,6 @@ int rex_map_add_mapped(struct rex_map_builder *builder, rex_mapper *mapper, stru
 }
 
 /* ---- called by libomptarget ------------------------------------------------------------------ */
-
-void rex_add_to_runtime(const struct rex_map_builder *builder, const struct rex_row *row)
-{
-    REX_REAL(push_mapper_component)
-    (builder->handle, row->base, row->begin, row->size, row->type, NULL);
-}
 
 void rex_map_for_runtime(rex_mapper *mapper, int64_t element_size, void *handle, void *base,
                          void *begin, int64_t size, int64_t type)

@@ -24,10 +24,4 @@ struct rex_map_builder {
 /* ROW with the types that the surrounding sections pass on and allow. */
 struct rex_row rex_row_inside(const struct rex_map_builder *builder, struct rex_row row);
 
-/* Whether ROW lies in the surrounding section, and not in the element that is mapped. */
-bool rex_row_leaves_element(const struct rex_map_builder *builder, const struct rex_row *row);
-
-/* Pass ROW to libomptarget. */
-void rex_add_to_runtime(const struct rex_map_builder *builder, const struct rex_row *row);
-
 #endif

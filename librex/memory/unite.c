@@ -52,78 +52,34 @@ static bool are_spans_in_order(const struct rex_row_span *spans, size_t count)
     return true;
 }
 
-#define FEW 16 /* spans that are compared faster than sorted */
-
-/* Sorts SPANS if some overlap. Returns false if none do. */
-static bool sort_if_overlapping(struct rex_row_span *spans, size_t count)
-{
-    bool some = count > FEW && !are_spans_in_order(spans, count);
-    for (size_t i = 1; i < count && count <= FEW; i++)
-        for (size_t j = 0; j < i; j++)
-            some |= rex_spans_overlap(&spans[j], &spans[i]);
-    if (!some)
-        return false;
-    qsort(spans, count, sizeof *spans, rex_spans_compare);
-    return !are_spans_in_order(spans, count);
-}
-
-/* ---- equal rows ------------------------------------------------------------------------------ */
-
-/*
- * Unites COUNT equal rows in TYPES, of a call that makes COPIES. ALWAYS stays with the directions
- * that it was given for. If a launch has it for one direction of two, the first row makes both
- * copies of new memory, and the others make the one of mapped memory.
- */
-static void unite_equal(const struct rex_row_span *equal, size_t count, int64_t copies,
-                        int64_t *types)
-{
-    int64_t all = 0, always = 0;
-    for (size_t i = 0; i < count; i++) {
-        int64_t type = types[equal[i].row];
-        all |= type & REX_MAP_TOFROM;
-        always |= rex_row_has(type, REX_MAP_ALWAYS) ? type & copies : 0;
-    }
-    for (size_t i = 0; i < count; i++) {
-        int64_t *type = &types[equal[i].row], own = all;
-        if (always != 0 && (i > 0 || always == (all & copies)))
-            own = REX_MAP_ALWAYS | always | (all & ~copies);
-        *type = (*type & ~(REX_MAP_TOFROM | REX_MAP_ALWAYS)) | own;
-    }
-}
-
 /* ---- parts ----------------------------------------------------------------------------------- */
 
 /*
- * Whether libomptarget maps WHOLE for the call, and then makes fewer copies than PART asks for. A
+ * Fails if libomptarget maps WHOLE for the call, and then makes fewer copies than PART asks for. A
  * part with ALWAYS is copied by itself, and one with PRESENT is mapped before.
  */
-static bool loses_copies(const struct rex_map *map, const struct rex_row_span *part,
-                         const struct rex_row_span *whole, int64_t device)
-{
-    int number;
-    int64_t type = map->types[part->row];
-    const void *begin = (const void *)whole->begin;
-    size_t size = rex_span_size(whole);
-    return rex_span_contains(whole, part) && part->row > whole->row &&
-           !rex_row_has(type, REX_MAP_ALWAYS | REX_MAP_PRESENT) &&
-           rex_row_has(type & ~map->types[whole->row], REX_MAP_TOFROM) &&
-           rex_device_offload(device, &number) == REX_OK &&
-           rex_memory_presence(begin, size, number) == REX_ABSENT &&
-           rex_is_absent(begin, size, number);
-}
-
-static int fail_part(const struct rex_map *map, const struct rex_row_span *part,
-                     const struct rex_row_span *whole, const char *what)
+static int check_part(const struct rex_map *map, const struct rex_row_span *part,
+                      const struct rex_row_span *whole, int64_t device, const char *what)
 {
     char text[REX_ROW_TEXT], whole_text[REX_ROW_TEXT];
-    int64_t lost = map->types[part->row] & ~map->types[whole->row];
+    int number;
+    int64_t type = map->types[part->row], lost = type & ~map->types[whole->row];
+    const void *begin = (const void *)whole->begin;
+    size_t size = rex_span_size(whole);
+    if (!rex_span_contains(whole, part) || part->row <= whole->row ||
+        rex_row_has(type, REX_MAP_ALWAYS | REX_MAP_PRESENT) || !rex_row_has(lost, REX_MAP_TOFROM))
+        return REX_OK;
+    if (rex_device_offload(device, &number) != REX_OK ||
+        rex_memory_presence(begin, size, number) != REX_ABSENT ||
+        !rex_is_absent(begin, size, number))
+        return REX_OK;
     return rex_fail(REX_EOVERLAP,
                     "%s: map row %d, %zu bytes at %p, is copied %s the device, and row %d, in "
                     "which it lies, %zu bytes at %p, is not: libomptarget copies as row %d "
                     "says%s%s",
                     what, part->row, rex_span_size(part), (void *)part->begin,
-                    rex_row_has(lost, REX_MAP_TO) ? "to" : "from", whole->row, rex_span_size(whole),
-                    (void *)whole->begin, whole->row, rex_row_text(map, part->row, text),
+                    rex_row_has(lost, REX_MAP_TO) ? "to" : "from", whole->row, size, begin,
+                    whole->row, rex_row_text(map, part->row, text),
                     rex_row_text(map, whole->row, whole_text));
 }
 
@@ -143,16 +99,36 @@ static int unite_spans(const struct rex_row_span *spans, size_t count, const str
         while (next < count && spans[next].begin == spans[i].begin &&
                spans[next].end == spans[i].end)
             next++;
-        if (next > i + 1)
-            unite_equal(&spans[i], next - i, copies, types);
-        for (; next < count && spans[next].begin < spans[i].end; next++)
-            if (purpose != REX_FOR_END && loses_copies(map, &spans[next], &spans[i], device))
-                return fail_part(map, &spans[next], &spans[i], what);
+        /*
+         * Equal rows. ALWAYS stays with the directions that it was given for. If a launch has it
+         * for one direction of two, the first row makes both copies of new memory, and the others
+         * make the one of mapped memory.
+         */
+        int64_t all = 0, always = 0;
+        for (size_t j = i; j < next; j++) {
+            int64_t type = types[spans[j].row];
+            all |= type & REX_MAP_TOFROM;
+            always |= rex_row_has(type, REX_MAP_ALWAYS) ? type & copies : 0;
+        }
+        for (size_t j = i; next > i + 1 && j < next; j++) {
+            int64_t *type = &types[spans[j].row], own = all;
+            if (always != 0 && (j > i || always == (all & copies)))
+                own = REX_MAP_ALWAYS | always | (all & ~copies);
+            *type = (*type & ~(REX_MAP_TOFROM | REX_MAP_ALWAYS)) | own;
+        }
+        for (; next < count && spans[next].begin < spans[i].end; next++) {
+            if (purpose == REX_FOR_END)
+                continue;
+            int result = check_part(map, &spans[next], &spans[i], device, what);
+            if (result != REX_OK)
+                return result;
+        }
     }
     return REX_OK;
 }
 
 #define SPANS_ON_STACK 32
+#define FEW 16 /* spans that are compared faster than sorted */
 
 int rex_rows_unite(struct rex_map *map, enum rex_purpose purpose, int64_t device, const char *what,
                    int64_t **types)
@@ -166,7 +142,17 @@ int rex_rows_unite(struct rex_map *map, enum rex_purpose purpose, int64_t device
     if (rows > SPANS_ON_STACK && (spans = malloc(rows * sizeof *spans)) == NULL)
         return rex_fail_memory(rows * sizeof *spans, what);
     count = collect_spans(map, spans);
-    if (!sort_if_overlapping(spans, count))
+    if (count <= FEW) {
+        bool some = false;
+        for (size_t i = 1; i < count; i++)
+            for (size_t j = 0; j < i; j++)
+                some |= rex_spans_overlap(&spans[j], &spans[i]);
+        if (!some)
+            goto done;
+    } else if (are_spans_in_order(spans, count))
+        goto done;
+    qsort(spans, count, sizeof *spans, rex_spans_compare);
+    if (are_spans_in_order(spans, count))
         goto done;
     *types = malloc(rows * sizeof **types);
     if (*types == NULL) {

@@ -126,52 +126,44 @@ static struct rex_entries entries_between(const struct __tgt_offload_entry *begi
 /* ---- images ---------------------------------------------------------------------------------- */
 
 /*
- * One image, raw: fit it in place, and get the GPUs that it is for ready. An image that cannot be
- * fitted goes to libomptarget as it is. Messages call it by its NUMBER and the file BINARY.
- *
- * No compiler's own code has PTX there. A descriptor that was written by hand may have it, and no
- * libomptarget says why the device has no kernels then.
- */
-static void fit_adopted(unsigned char *bytes, size_t size, const struct rex_release *release,
-                        const char *binary, int number)
-{
-    char name[REX_MESSAGE_MAX], suffix;
-    unsigned architecture;
-    snprintf(name, sizeof name, "%d of %s", number, binary);
-    if (rex_ptx_is(bytes, size, &architecture, &suffix))
-        rex_log(REX_LOG_WARN,
-                "device image %s is PTX, which libomptarget does not take: make a CUBIN of it, or "
-                "register it as a module or a library of librex",
-                name);
-    rex_image_fit_header(bytes, size, name, release);
-    architecture = rex_cubin_architecture(bytes, size);
-    if (architecture == 0 || rex_runtime_disabled())
-        return;
-    uint64_t begin = rex_phase_begin();
-    /* never undone: libomptarget uses the device until the process ends */
-    rex_context_activate(architecture, false);
-    rex_phase_end(begin, "activate contexts", NULL);
-}
-
-/*
- * Bytes of our own that stay, with the image or those of the container fitted; NULL: out of memory.
- * NUMBER is that of the first.
+ * Bytes of our own that stay, with the image or those of the container fitted in place, and the
+ * GPUs that they are for ready; NULL: out of memory. An image that cannot be fitted goes to
+ * libomptarget as it is. Messages call the first by its NUMBER and the file BINARY.
  */
 static unsigned char *copy_and_fit(const void *image, size_t size,
                                    const struct rex_release *release, const char *binary,
                                    int number)
 {
+    char name[REX_MESSAGE_MAX], suffix;
+    unsigned architecture;
     unsigned char *bytes = malloc(size), *same;
-    struct rex_span span;
+    struct rex_span span = {0, size};
     if (bytes == NULL)
         return NULL;
     memcpy(bytes, image, size);
     size_t count = rex_container_images(bytes, size);
-    if (count == 0)
-        fit_adopted(bytes, size, release, binary, number);
-    for (size_t i = 0; i < count; i++)
-        if (rex_container_image(bytes, size, i, &span) == 0)
-            fit_adopted(bytes + span.offset, span.size, release, binary, number++);
+    for (size_t i = 0; i == 0 || i < count; i++) {
+        if (count > 0 && rex_container_image(bytes, size, i, &span) != 0)
+            continue;
+        snprintf(name, sizeof name, "%d of %s", number++, binary);
+        /*
+         * No compiler's own code has PTX there. A descriptor that was written by hand may have it,
+         * and no libomptarget says why the device has no kernels then.
+         */
+        if (rex_ptx_is(bytes + span.offset, span.size, &architecture, &suffix))
+            rex_log(REX_LOG_WARN,
+                    "device image %s is PTX, which libomptarget does not take: make a CUBIN of it, "
+                    "or register it as a module or a library of librex",
+                    name);
+        rex_image_fit_header(bytes + span.offset, span.size, name, release);
+        architecture = rex_cubin_architecture(bytes + span.offset, span.size);
+        if (architecture == 0 || rex_runtime_disabled())
+            continue;
+        uint64_t begin = rex_phase_begin();
+        /* never undone: libomptarget uses the device until the process ends */
+        rex_context_activate(architecture, false);
+        rex_phase_end(begin, "activate contexts", NULL);
+    }
     same = rex_retained(bytes, size);
     if (same == NULL && rex_retain(bytes, size, true) == REX_OK)
         return bytes;
@@ -191,29 +183,24 @@ static size_t count_opened(const struct rex_release *release, const unsigned cha
                : rex_container_images(bytes, size);
 }
 
-static void add_adopted_image(struct __tgt_bin_desc *copy, unsigned char *bytes, size_t size,
-                              const struct rex_entries *entries)
-{
-    char *begin = (char *)(uintptr_t)entries->begin;
-    copy->DeviceImages[copy->NumDeviceImages++] = (struct __tgt_device_image){
-        bytes, bytes + size, (void *)begin, (void *)(begin + entries->size)};
-}
-
 /* ---- a descriptor ---------------------------------------------------------------------------- */
 
 /*
  * The images and entries of ORIGINAL go into the copy. Entries of an image are those of the host,
- * in all that clang builds. -1: out of memory.
+ * in all that clang builds. *IS_CHANGED: an image, or the host's entries, are others in the copy.
+ * -1: out of memory.
  */
 static int fill_adopted(struct __tgt_bin_desc *copy, const struct __tgt_bin_desc *original,
-                        const struct rex_release *release, const char *binary)
+                        const struct rex_release *release, const char *binary, bool *is_changed)
 {
     bool old = release->old_entries_only;
+    struct rex_entries given =
+        entries_between(original->HostEntriesBegin, original->HostEntriesEnd);
     struct rex_entries host, entries;
-    struct rex_span span;
-    if (rex_entries_copy(entries_between(original->HostEntriesBegin, original->HostEntriesEnd), old,
-                         &host) != 0)
+    if (rex_entries_copy(given, old, &host) != 0)
         return -1;
+    *is_changed = host.size != given.size ||
+                  (host.size > 0 && memcmp(host.begin, given.begin, host.size) != 0);
     char *begin = (char *)(uintptr_t)host.begin;
     copy->DeviceImages = (struct __tgt_device_image *)(copy + 1);
     copy->HostEntriesBegin = (void *)begin;
@@ -231,56 +218,16 @@ static int fill_adopted(struct __tgt_bin_desc *copy, const struct __tgt_bin_desc
                                         old, &entries) != 0))
             return -1;
         size_t count = count_opened(release, image->ImageStart, size); /* for which there is room */
-        if (count == 0)
-            add_adopted_image(copy, bytes, size, &entries);
-        for (size_t j = 0; j < count; j++)
-            if (rex_container_image(bytes, size, j, &span) == 0)
-                add_adopted_image(copy, bytes + span.offset, span.size, &entries);
+        struct rex_span span = {0, size};
+        char *begin_of_entries = (char *)(uintptr_t)entries.begin;
+        *is_changed |= count > 0 || (size > 0 && memcmp(bytes, image->ImageStart, size) != 0);
+        for (size_t j = 0; j == 0 || j < count; j++)
+            if (count == 0 || rex_container_image(bytes, size, j, &span) == 0)
+                copy->DeviceImages[copy->NumDeviceImages++] = (struct __tgt_device_image){
+                    bytes + span.offset, bytes + span.offset + span.size, (void *)begin_of_entries,
+                    (void *)(begin_of_entries + entries.size)};
     }
     return 0;
-}
-
-/*
- * A copy that libomptarget was not given. Images of one container have one table of entries; bytes
- * that are retained already serve a later registration of the same image.
- */
-static void free_adopted(struct __tgt_bin_desc *copy)
-{
-    for (int i = 0; i < copy->NumDeviceImages; i++) {
-        struct __tgt_offload_entry *entries = copy->DeviceImages[i].EntriesBegin;
-        bool is_last =
-            i + 1 == copy->NumDeviceImages || copy->DeviceImages[i + 1].EntriesBegin != entries;
-        if (entries != copy->HostEntriesBegin && is_last)
-            free(entries);
-    }
-    free(copy->HostEntriesBegin);
-    free(copy);
-}
-
-static bool are_bytes_equal(const void *begin, const void *end, const void *other,
-                            const void *other_end)
-{
-    size_t size = rex_bytes_between(begin, end);
-    return size == rex_bytes_between(other, other_end) &&
-           (size == 0 || memcmp(begin, other, size) == 0);
-}
-
-/* Whether COPY has the entries and images of ORIGINAL as they are. */
-static bool is_adopted_unchanged(const struct __tgt_bin_desc *copy,
-                                 const struct __tgt_bin_desc *original)
-{
-    if (copy->NumDeviceImages != original->NumDeviceImages ||
-        !are_bytes_equal(copy->HostEntriesBegin, copy->HostEntriesEnd, original->HostEntriesBegin,
-                         original->HostEntriesEnd))
-        return false;
-    for (int i = 0; i < copy->NumDeviceImages; i++) {
-        const struct __tgt_device_image *ours = &copy->DeviceImages[i],
-                                        *theirs = &original->DeviceImages[i];
-        if (!are_bytes_equal(ours->ImageStart, ours->ImageEnd, theirs->ImageStart,
-                             theirs->ImageEnd))
-            return false;
-    }
-    return true;
 }
 
 /* A copy of ORIGINAL for libomptarget; ORIGINAL itself where memory runs out. */
@@ -301,21 +248,32 @@ static struct __tgt_bin_desc *adopt_descriptor(struct __tgt_bin_desc *original)
             ? calloc(1, sizeof *copy + (size_t)images * sizeof(struct __tgt_device_image))
             : NULL;
     uint64_t begin = rex_phase_begin();
-    if (copy == NULL || fill_adopted(copy, original, release, binary) != 0) {
-        if (copy != NULL)
-            free_adopted(copy);
-        rex_fail(REX_ENOMEM, "out of memory: the offload code of %s is registered as it is",
-                 binary);
-        return original;
-    }
+    bool is_changed;
+    if (copy == NULL || fill_adopted(copy, original, release, binary, &is_changed) != 0)
+        goto fail;
     rex_phase_end(begin, "adopt", binary);
     if (rex_log_wanted(REX_LOG_INFO))
         rex_log(REX_LOG_INFO, "adopted the offload code of %s, %d device image%s: %s LLVM %d",
                 binary, copy->NumDeviceImages, copy->NumDeviceImages == 1 ? "" : "s",
-                is_adopted_unchanged(copy, original) ? "nothing in it had to change for"
-                                                     : "changed for",
-                release->number);
+                is_changed ? "changed for" : "nothing in it had to change for", release->number);
     return copy;
+fail:
+    /*
+     * Images of one container have one table of entries. Bytes that are retained already serve a
+     * later registration of the same image.
+     */
+    for (int i = 0; copy != NULL && i < copy->NumDeviceImages; i++) {
+        struct __tgt_offload_entry *entries = copy->DeviceImages[i].EntriesBegin;
+        bool is_last =
+            i + 1 == copy->NumDeviceImages || copy->DeviceImages[i + 1].EntriesBegin != entries;
+        if (entries != copy->HostEntriesBegin && is_last)
+            free(entries);
+    }
+    if (copy != NULL)
+        free(copy->HostEntriesBegin);
+    free(copy);
+    rex_fail(REX_ENOMEM, "out of memory: the offload code of %s is registered as it is", binary);
+    return original;
 }
 
 /* ---- registered by code of other compilers --------------------------------------------------- */
@@ -334,10 +292,8 @@ void __tgt_register_lib(struct __tgt_bin_desc *desc)
         struct rex_entries table = entries_between(desc->HostEntriesBegin, desc->HostEntriesEnd);
         for (size_t i = 0; i < count_entries(table); i++)
             if (entry_at(table, i).flags == ENTRY_REQUIRES &&
-                (entry_at(table, i).data & UNIFIED_SHARED_MEMORY)) {
+                (entry_at(table, i).data & UNIFIED_SHARED_MEMORY))
                 rex_add_process_reasons(REX_REASON_UNIFIED);
-                break;
-            }
     }
     if (adopted != NULL) {
         if (rex_setting_read(REX_OPTION_ADOPT) && rex_runtime_bind() == REX_OK)

@@ -80,43 +80,7 @@ bool rex_choose_lacks_gpu(const struct rex_sources *sources)
 
 /* ---- the choice ------------------------------------------------------------------------------ */
 
-/* Each image with the device that it is for, file by file. */
-static void list_images(const struct rex_sources *sources, struct rex_report *text)
-{
-    char target[REX_TARGET_MAX];
-    for (size_t i = 0; i < sources->count; i++)
-        for (size_t j = 0; j < sources->list[i].list.count; j++) {
-            if (j == 0)
-                rex_report_add(text, "%s%s is for ", i > 0 ? "; " : "", sources->list[i].path);
-            rex_report_add(text, "%s%s", j > 0 ? ", " : "",
-                           rex_item_target(&sources->list[i].list.entries[j].item, target));
-        }
-}
-
-static int fail_nothing_suits(const struct rex_sources *sources)
-{
-    struct rex_report all = {0};
-    unsigned sm = rex_cuda_architecture(0);
-    list_images(sources, &all);
-    if (sources->missing.length > 0)
-        rex_report_add(&all, "; there is no %s", sources->missing.text);
-    if (rex_cuda_devices() == 0)
-        return rex_fail(rex_cuda_forked() ? REX_EFORK : REX_ENODEVICE,
-                        "no device image can be used: %s; this process has no NVIDIA GPU: %s",
-                        all.text, rex_cuda_why());
-    return rex_fail(REX_ENODEVICE,
-                    "no device image suits the GPU, sm_%u: %s; compile with nvcc -arch=sm_%u or "
-                    "rex-cc --arch=sm_%u",
-                    sm, all.text, sm, sm);
-}
-
 static bool is_warned; /* that kernels run on the CPU */
-
-/* Whether the host's image stands in for one for a GPU that is there. */
-static bool misses_gpu(bool has_gpu_image)
-{
-    return !has_gpu_image && !rex_runtime_disabled() && rex_cuda_devices() > 0;
-}
 
 #define NOT_FOR_GPU "there is a GPU, and no image for it"
 
@@ -129,29 +93,12 @@ static enum rex_log_level level_of_host_line(void)
                : REX_LOG_WARN;
 }
 
-static void log_choice(const struct rex_choice *choice, const struct rex_sources *sources,
-                       bool has_gpu_image)
-{
-    struct rex_report all = {0};
-    char target[REX_TARGET_MAX];
-    const struct rex_image_item *item = &choice->source->list.entries[choice->index].item;
-    list_images(sources, &all);
-    rex_log(REX_LOG_DEBUG, "to choose from: %s", all.text);
-    if (item->kind == REX_IMAGE_HOST && has_gpu_image)
-        rex_log(level_of_host_line(), "kernels run on the CPU: host image %s is used: %s",
-                choice->source->path, rex_cuda_why());
-    else if (item->kind == REX_IMAGE_HOST && sources->missing.length > 0 && !sources->asked_for &&
-             misses_gpu(has_gpu_image))
-        rex_log(level_of_host_line(), "kernels run on the CPU: host image %s is used: " NOT_FOR_GPU,
-                choice->source->path);
-    else
-        rex_log(REX_LOG_INFO, "device image %s: chosen is the one for %s", choice->source->path,
-                rex_item_target(item, target));
-}
-
 int rex_choose(const struct rex_sources *sources, struct rex_choice *choice)
 {
     const struct rex_list *list = &sources->list[0].list;
+    const struct rex_image_item *item;
+    struct rex_report all = {0};
+    char target[REX_TARGET_MAX];
     *choice = (struct rex_choice){sources->list, 0, -1};
     /* Nothing to choose: the reader says what is wrong. PTX has to be compiled for a GPU. */
     if (sources->count == 1 && sources->missing.length == 0 && list->plain &&
@@ -161,13 +108,43 @@ int rex_choose(const struct rex_sources *sources, struct rex_choice *choice)
     struct survey seen = survey_images(sources, count > 0 ? 0 : -1);
     for (int gpu = 1; gpu < count && seen.rank == 0; gpu++)
         seen = survey_images(sources, gpu);
-    if (seen.host.source != NULL && (count == 0 || !seen.has_gpu_image))
+    /* Each image with the device that it is for, file by file. */
+    for (size_t i = 0; i < sources->count; i++)
+        for (size_t j = 0; j < sources->list[i].list.count; j++) {
+            if (j == 0)
+                rex_report_add(&all, i > 0 ? "; " : "", "%s is for ", sources->list[i].path);
+            item = &sources->list[i].list.entries[j].item;
+            rex_report_add(&all, j > 0 ? ", " : "", "%s", rex_item_target(item, target));
+        }
+    if (seen.host.source != NULL && (count == 0 || !seen.has_gpu_image)) {
         *choice = seen.host;
-    else if (seen.rank > 0)
+    } else if (seen.rank > 0) {
         *choice = seen.best;
+    } else {
+        unsigned sm = rex_cuda_architecture(0);
+        if (sources->missing.length > 0)
+            rex_report_add(&all, "", "; there is no %s", sources->missing.text);
+        if (count == 0)
+            return rex_fail(rex_cuda_forked() ? REX_EFORK : REX_ENODEVICE,
+                            "no device image can be used: %s; this process has no NVIDIA GPU: %s",
+                            all.text, rex_cuda_why());
+        return rex_fail(REX_ENODEVICE,
+                        "no device image suits the GPU, sm_%u: %s; compile with nvcc -arch=sm_%u "
+                        "or rex-cc --arch=sm_%u",
+                        sm, all.text, sm, sm);
+    }
+    item = &choice->source->list.entries[choice->index].item;
+    rex_log(REX_LOG_DEBUG, "to choose from: %s", all.text);
+    if (item->kind == REX_IMAGE_HOST && seen.has_gpu_image)
+        rex_log(level_of_host_line(), "kernels run on the CPU: host image %s is used: %s",
+                choice->source->path, rex_cuda_why());
+    else if (item->kind == REX_IMAGE_HOST && sources->missing.length > 0 && !sources->asked_for &&
+             !rex_runtime_disabled() && count > 0)
+        rex_log(level_of_host_line(), "kernels run on the CPU: host image %s is used: " NOT_FOR_GPU,
+                choice->source->path);
     else
-        return fail_nothing_suits(sources);
-    log_choice(choice, sources, seen.has_gpu_image);
+        rex_log(REX_LOG_INFO, "device image %s: chosen is the one for %s", choice->source->path,
+                rex_item_target(item, target));
     return REX_OK;
 }
 
@@ -291,15 +268,6 @@ void rex_module_image_close(struct rex_module_image *image)
 /* ---- the files and the bytes in memory ------------------------------------------------------- */
 
 /*
- * gold gives missing weak symbols the program's own address where it collects sections: begin and
- * end are the same then.
- */
-static bool is_image_there(const void *begin, const void *end)
-{
-    return begin != NULL && begin != end;
-}
-
-/*
  * The SIZE BYTES in memory, or where they are NULL the files NAMES. 0; REX_ENOIMAGE, without a
  * message, where none is there; or another error.
  */
@@ -322,7 +290,11 @@ find_main_image(struct rex_sources *sources, const struct rex_module *module, co
 {
     char configured[REX_SETTING_MAX];
     _Static_assert(PATH_MAX <= sizeof configured, "a path fits, too");
-    if (name == NULL && is_image_there(module->image, module->image_end)) {
+    /*
+     * gold gives missing weak symbols the program's own address where it collects sections: begin
+     * and end are the same then.
+     */
+    if (name == NULL && module->image != NULL && module->image != module->image_end) {
         size_t size = module->image_end != NULL
                           ? rex_bytes_between(module->image, module->image_end)
                           : module->image_size;
@@ -338,24 +310,6 @@ find_main_image(struct rex_sources *sources, const struct rex_module *module, co
     return add_named(sources, module, NULL, 0, name);
 }
 
-static void log_host_image(const struct rex_sources *host, const struct rex_module *module,
-                           bool has_gpu_image)
-{
-    /* A module that names no image for GPUs is meant for the CPU. */
-    bool is_missed = module->image_name != NULL && misses_gpu(has_gpu_image);
-    enum rex_log_level level = has_gpu_image || is_missed ? level_of_host_line() : REX_LOG_INFO;
-    const char *why = has_gpu_image         ? rex_cuda_why()
-                      : is_missed           ? NOT_FOR_GPU
-                      : host->names == NULL ? "there is no other"
-                                            : "which does not exist";
-    if (host->names == NULL)
-        rex_log(level, "kernels run on the CPU: the host image in memory is used: %s", why);
-    else
-        rex_log(level, "kernels run on the CPU: host image %s instead of %s: %s",
-                host->list[0].path, module->image_name != NULL ? module->image_name : "a CUBIN",
-                why);
-}
-
 /*
  * The host's image is used instead of images that are not there, or for which there is no GPU:
  * RESULT says which.
@@ -365,16 +319,30 @@ static int turn_to_host_image(struct rex_sources *sources, const struct rex_modu
 {
     struct rex_sources host = {0};
     const void *begin = module->host_image, *end = module->host_image_end;
-    int found = add_named(&host, module, is_image_there(begin, end) ? begin : NULL,
-                          rex_bytes_between(begin, end), module->host_image_name);
+    int found = add_named(&host, module, begin != end ? begin : NULL, rex_bytes_between(begin, end),
+                          module->host_image_name);
     if (found == REX_OK) {
-        log_host_image(&host, module, result == REX_OK);
+        bool has_gpu_image = result == REX_OK;
+        /* A module that names no image for GPUs is meant for the CPU. */
+        bool is_missed = module->image_name != NULL && !has_gpu_image && !rex_runtime_disabled() &&
+                         rex_cuda_devices() > 0;
+        enum rex_log_level level = has_gpu_image || is_missed ? level_of_host_line() : REX_LOG_INFO;
+        const char *why = has_gpu_image        ? rex_cuda_why()
+                          : is_missed          ? NOT_FOR_GPU
+                          : host.names == NULL ? "there is no other"
+                                               : "which does not exist";
+        if (host.names == NULL)
+            rex_log(level, "kernels run on the CPU: the host image in memory is used: %s", why);
+        else
+            rex_log(level, "kernels run on the CPU: host image %s instead of %s: %s",
+                    host.list[0].path, module->image_name != NULL ? module->image_name : "a CUBIN",
+                    why);
         rex_sources_close(sources);
         *sources = host;
         return REX_OK;
     }
     if (found == REX_ENOIMAGE && result == REX_ENOIMAGE && host.missing.length > 0)
-        rex_report_add(&sources->missing, "%s%s", sources->missing.length > 0 ? ", " : "",
+        rex_report_add(&sources->missing, sources->missing.length > 0 ? ", " : "", "%s",
                        host.missing.text);
     rex_sources_close(&host);
     return found == REX_ENOIMAGE ? result : found;

@@ -58,32 +58,51 @@ static int fail_not_linked(int result, char *log, const char *path)
 }
 
 /*
- * Lines of the source are kept where the PTX tells them, as that of clang -g does. For other PTX
- * the compiler would number the lines of the PTX.
+ * libomptarget takes CUBINs alone. On an H100 compiling takes 57 to 122 ms, and what comes out has
+ * CUDA 13's header. The driver keeps it in its own cache, of which the linker makes use too: 12 MB
+ * of PTX took 14 s in one process, and 47 ms in the next.
  */
-static int link_ptx(struct rex_module_image *image)
+int rex_image_compile(struct rex_module_image *image, int gpu)
 {
+    /*
+     * Lines of the source are kept where the PTX tells them, as that of clang -g does. For other
+     * PTX the compiler would number the lines of the PTX.
+     */
     static const char directive[] = "\t.loc\t";
     bool has_lines = memmem(image->bytes, image->size, directive, strlen(directive)) != NULL;
     char log[2048] = "";
     int options[] = {JIT_ERROR_LOG_BUFFER, JIT_ERROR_LOG_BUFFER_SIZE, JIT_GENERATE_LINE_INFO};
     void *values[] = {log, (void *)(uintptr_t)(sizeof log - 1), (void *)(uintptr_t)has_lines};
-    void *state = NULL, *made = NULL;
+    void *context, *state = NULL, *made = NULL;
+    unsigned char *copy;
     size_t size;
-    int result = REX_CUDA(cuLinkCreate, 3, options, values, &state);
-    if (result != 0)
-        return fail_not_linked(result, log, image->path);
-    /* The size counts the NUL. */
-    result = REX_CUDA(cuLinkAddData, state, JIT_INPUT_PTX, image->bytes, image->size + 1,
-                      image->path, 0, NULL, NULL);
+    int entered = -1;
+    if (rex_cuda_need(REX_CUDA_LINKER) != 0)
+        return rex_fail(REX_ECUDA, "device image %s is PTX: %s", image->path, rex_cuda_why());
+    uint64_t begin = rex_trace_clock();
+    rex_context_activate_one(gpu);
+    image->holds_context = true;
+    bool is_kept = rex_context_retain(gpu, &context) == 0;
+    if (is_kept)
+        entered = rex_context_enter(context);
+    int result = REX_ECUDA;
+    if (entered < 0) {
+        rex_fail(REX_ECUDA, "device image %s: GPU %d, for compiling the PTX: %s", image->path, gpu,
+                 rex_cuda_why());
+        goto leave;
+    }
+    result = REX_CUDA(cuLinkCreate, 3, options, values, &state);
+    if (result == 0) /* the size counts the NUL */
+        result = REX_CUDA(cuLinkAddData, state, JIT_INPUT_PTX, image->bytes, image->size + 1,
+                          image->path, 0, NULL, NULL);
     if (result == 0)
         result = REX_CUDA(cuLinkComplete, state, &made, &size);
-    /* The linker's CUBIN lasts as long as the linker. */
-    unsigned char *copy = result == 0 ? malloc(size) : NULL;
     if (result != 0) {
         result = fail_not_linked(result, log, image->path);
         goto destroy;
     }
+    /* The linker's CUBIN lasts as long as the linker. */
+    copy = malloc(size);
     if (copy == NULL) {
         result = rex_fail_memory(size, "a compiled device image");
         goto destroy;
@@ -92,36 +111,15 @@ static int link_ptx(struct rex_module_image *image)
     image->bytes = memcpy(copy, made, size);
     image->size = size;
     image->view_most = SIZE_MAX; /* the driver's own */
+    rex_log(REX_LOG_INFO, "device image %s: PTX compiled for sm_%u in %.0f ms", image->path,
+            rex_cuda_architecture(gpu), (double)(rex_trace_clock() - begin) * 1e-6);
 destroy:
-    rex_driver.cuLinkDestroy(state);
-    return result;
-}
-
-/*
- * libomptarget takes CUBINs alone. On an H100 compiling takes 57 to 122 ms, and what comes out has
- * CUDA 13's header. The driver keeps it in its own cache, of which the linker makes use too: 12 MB
- * of PTX took 14 s in one process, and 47 ms in the next.
- */
-int rex_image_compile(struct rex_module_image *image, int gpu)
-{
-    void *context;
-    if (rex_cuda_need(REX_CUDA_LINKER) != 0)
-        return rex_fail(REX_ECUDA, "device image %s is PTX: %s", image->path, rex_cuda_why());
-    uint64_t begin = rex_trace_clock();
-    rex_context_activate_one(gpu);
-    image->holds_context = true;
-    bool is_kept = rex_context_retain(gpu, &context) == 0;
-    int entered = is_kept ? rex_context_enter(context) : -1;
-    int result = entered >= 0
-                     ? link_ptx(image)
-                     : rex_fail(REX_ECUDA, "device image %s: GPU %d, for compiling the PTX: %s",
-                                image->path, gpu, rex_cuda_why());
+    if (state != NULL)
+        rex_driver.cuLinkDestroy(state);
+leave:
     rex_context_leave(entered);
     if (is_kept)
         rex_context_drop(gpu);
-    if (result == REX_OK)
-        rex_log(REX_LOG_INFO, "device image %s: PTX compiled for sm_%u in %.0f ms", image->path,
-                rex_cuda_architecture(gpu), (double)(rex_trace_clock() - begin) * 1e-6);
     return result;
 }
 
@@ -189,7 +187,8 @@ int rex_image_hide_modes(struct rex_module_image *image, const struct rex_releas
         return result;
     for (size_t i = 0; view.kind == REX_IMAGE_CUBIN && i < view.count; i++) {
         const char *name = view.symbols[i].name;
-        if (view.symbols[i].kernel || rex_view_kernel_of(&view, name, REX_EXEC_MODE_SUFFIX) == NULL)
+        if (view.symbols[i].kernel ||
+            rex_view_kernel_of(&view, name, "", REX_EXEC_MODE_SUFFIX) == NULL)
             continue;
         rex_log(REX_LOG_INFO, "device image %s: %s renamed for LLVM %d, in a private copy",
                 image->path, name, release->number);

@@ -47,7 +47,9 @@ static const char *next_library(struct needs *needs)
 {
     Elf64_Dyn entry;
     const char *name = NULL;
-    while (name == NULL && rex_elf_dynamic(&needs->elf, &needs->dynamic, needs->next++, &entry) &&
+    while (name == NULL &&
+           rex_elf_row(&needs->elf, &needs->dynamic, SHT_DYNAMIC, needs->next++, &entry,
+                       sizeof entry) &&
            entry.d_tag != DT_NULL) {
         needs->has_path |= entry.d_tag == DT_RUNPATH || entry.d_tag == DT_RPATH;
         needs->binds_now |= entry.d_tag == DT_BIND_NOW ||
@@ -198,26 +200,12 @@ static bool lacks_host_symbol(struct needs *needs, const Elf64_Shdr *symbols, si
     return true;
 }
 
-static int check_relocations(struct needs *needs, const Elf64_Shdr *section, bool binds_now,
-                             const char *path)
-{
-    Elf64_Shdr symbols;
-    Elf64_Rela rela;
-    const char *name;
-    if (!rex_elf_section(&needs->elf, section->sh_link, &symbols))
-        return REX_OK;
-    for (size_t i = 0; rex_elf_relocation(&needs->elf, section, i, &rela); i++)
-        if ((binds_now || ELF64_R_TYPE(rela.r_info) != CALLED) &&
-            lacks_host_symbol(needs, &symbols, ELF64_R_SYM(rela.r_info), &name))
-            return rex_fail(REX_EIMAGE, "device image %s needs the symbol %s, which no library has",
-                            path, name);
-    return REX_OK;
-}
-
 int rex_host_check_symbols(const unsigned char *bytes, size_t size, const char *path)
 {
     struct needs needs;
-    Elf64_Shdr section;
+    Elf64_Shdr section, symbols;
+    Elf64_Rela rela;
+    const char *name;
     uint64_t total = 0;
     if (!open_host_needs(&needs, bytes, size))
         return REX_OK;
@@ -227,37 +215,23 @@ int rex_host_check_symbols(const unsigned char *bytes, size_t size, const char *
         return REX_OK;
     bool binds_now = needs.binds_now; /* next_library() begins again below */
     int result = check_versions(&needs.elf, path);
-    for (size_t i = 0; result == REX_OK && rex_elf_section(&needs.elf, i, &section); i++)
-        if (section.sh_type == SHT_RELA && (section.sh_flags & SHF_ALLOC)) {
-            total += section.sh_size; /* no linker writes more than the file has */
-            if (total <= size)
-                result = check_relocations(&needs, &section, binds_now, path);
-        }
+    for (size_t i = 0; result == REX_OK && rex_elf_section(&needs.elf, i, &section); i++) {
+        if (section.sh_type != SHT_RELA || !(section.sh_flags & SHF_ALLOC))
+            continue;
+        total += section.sh_size; /* no linker writes more than the file has */
+        if (total > size || !rex_elf_section(&needs.elf, section.sh_link, &symbols))
+            continue;
+        for (size_t j = 0; rex_elf_row(&needs.elf, &section, SHT_RELA, j, &rela, sizeof rela); j++)
+            if ((binds_now || ELF64_R_TYPE(rela.r_info) != CALLED) &&
+                lacks_host_symbol(&needs, &symbols, ELF64_R_SYM(rela.r_info), &name))
+                return rex_fail(REX_EIMAGE,
+                                "device image %s needs the symbol %s, which no library has", path,
+                                name);
+    }
     return result;
 }
 
 /* ---- threads of its loops -------------------------------------------------------------------- */
-
-/* Where the image has the number; NULL where it has none, or not as rex/openmp.h defines it. */
-static const unsigned char *find_thread_number(const struct rex_elf *elf)
-{
-    Elf64_Shdr symbols, section;
-    Elf64_Sym symbol;
-    const char *name;
-    if (!rex_elf_find_type(elf, SHT_DYNSYM, &symbols))
-        return NULL;
-    for (size_t i = 1; rex_elf_symbol(elf, &symbols, i, &symbol, &name); i++) {
-        if (strcmp(name, REX_PROCESSORS_SYMBOL) != 0 || symbol.st_size != sizeof(int) ||
-            !rex_elf_section(elf, symbol.st_shndx, &section) ||
-            (section.sh_flags & (SHF_ALLOC | SHF_WRITE)) != (SHF_ALLOC | SHF_WRITE))
-            continue;
-        uint64_t into = symbol.st_value - section.sh_addr; /* beyond all sizes in front of it */
-        const unsigned char *bytes = rex_elf_section_bytes(elf, &section);
-        if (bytes != NULL && into < section.sh_size && section.sh_size - into >= sizeof(int))
-            return bytes + into;
-    }
-    return NULL;
-}
 
 void rex_host_limit_threads(unsigned char *bytes, size_t size)
 {
@@ -272,7 +246,24 @@ void rex_host_limit_threads(unsigned char *bytes, size_t size)
     } while (rex_name_after(library, "libgomp.so") == NULL &&
              rex_name_after(library, "libomp.so") == NULL &&
              rex_name_after(library, "libiomp5.so") == NULL);
-    const unsigned char *number = find_thread_number(&needs.elf);
+    /* Where the image has the number, as rex/openmp.h defines it. */
+    const unsigned char *number = NULL;
+    const struct rex_elf *elf = &needs.elf;
+    Elf64_Shdr symbols, section;
+    Elf64_Sym symbol;
+    const char *name;
+    if (!rex_elf_find_type(elf, SHT_DYNSYM, &symbols))
+        return;
+    for (size_t i = 1; number == NULL && rex_elf_symbol(elf, &symbols, i, &symbol, &name); i++) {
+        if (strcmp(name, REX_PROCESSORS_SYMBOL) != 0 || symbol.st_size != sizeof(int) ||
+            !rex_elf_section(elf, symbol.st_shndx, &section) ||
+            (section.sh_flags & (SHF_ALLOC | SHF_WRITE)) != (SHF_ALLOC | SHF_WRITE))
+            continue;
+        uint64_t into = symbol.st_value - section.sh_addr; /* beyond all sizes in front of it */
+        const unsigned char *start = rex_elf_section_bytes(elf, &section);
+        if (start != NULL && into < section.sh_size && section.sh_size - into >= sizeof(int))
+            number = start + into;
+    }
     if (number == NULL)
         return;
     /* libomp warns of each loop that asks for more threads than OMP_THREAD_LIMIT. */

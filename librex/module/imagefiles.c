@@ -23,12 +23,6 @@
 
 #define PROGRAM "/proc/self/exe"
 
-/* Between paths that were tried. */
-static const char *separator(const struct rex_report *tried)
-{
-    return tried->length > 0 ? ", " : "";
-}
-
 /* The file at the source's path; results as those of rex_source_read(). */
 static int read_source(struct rex_source *source, struct rex_report *tried)
 {
@@ -36,7 +30,7 @@ static int read_source(struct rex_source *source, struct rex_report *tried)
     if (rex_file_read(source->path, &source->file, why, sizeof why) == 0)
         return REX_OK;
     if (errno == ENOENT || errno == ENOTDIR) {
-        rex_report_add(tried, "%s%s", separator(tried), source->path);
+        rex_report_add(tried, tried->length > 0 ? ", " : "", "%s", source->path);
         return REX_ENOIMAGE;
     }
     if (errno == ENOMEM)
@@ -51,7 +45,7 @@ static int read_in_folder(struct rex_source *source, const char *folder, size_t 
     int whole = snprintf(source->path, PATH_MAX, "%.*s/%s", (int)length, folder, name);
     if ((size_t)whole < PATH_MAX)
         return read_source(source, tried);
-    rex_report_add(tried, "%s%.60s..., which is too long for a path", separator(tried),
+    rex_report_add(tried, tried->length > 0 ? ", " : "", "%.60s..., which is too long for a path",
                    source->path);
     return REX_ENOIMAGE;
 }
@@ -160,22 +154,6 @@ static int list_source(struct rex_sources *sources, struct rex_source *source, c
     return result;
 }
 
-static int add_named_file(struct rex_sources *sources, const struct rex_module *module,
-                          const char *name)
-{
-    struct rex_report *missing = &sources->missing;
-    size_t before = missing->length;
-    struct rex_source *source = room_for_source(sources);
-    if (source == NULL)
-        return REX_ENOMEM;
-    int result = rex_source_read(source, module, name, missing);
-    if (result != REX_OK)
-        return result;
-    missing->length = before; /* where else it was looked for matters no more */
-    missing->text[before] = '\0';
-    return list_source(sources, source, source->file.bytes, source->file.size);
-}
-
 int rex_sources_add_files(struct rex_sources *sources, const struct rex_module *module,
                           const char *names)
 {
@@ -187,10 +165,21 @@ int rex_sources_add_files(struct rex_sources *sources, const struct rex_module *
     while (result == REX_OK && (name = strsep(&rest, ":")) != NULL) {
         if (*name == '\0')
             continue;
-        result = add_named_file(sources, module, name);
+        struct rex_report *missing = &sources->missing;
+        size_t before = missing->length;
+        struct rex_source *source = room_for_source(sources);
+        if (source == NULL) {
+            result = REX_ENOMEM;
+            break;
+        }
+        result = rex_source_read(source, module, name, missing);
         if (result == REX_ENOIMAGE) {
             rex_log(REX_LOG_DEBUG, "there is no %s", name);
             result = REX_OK;
+        } else if (result == REX_OK) {
+            missing->length = before; /* where else it was looked for matters no more */
+            missing->text[before] = '\0';
+            result = list_source(sources, source, source->file.bytes, source->file.size);
         }
     }
     free(copy);

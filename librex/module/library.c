@@ -21,91 +21,70 @@
 
 /* ---- on one device --------------------------------------------------------------------------- */
 
-/* Finds the GPU that is device NUMBER; -1 if that is the host. Returns 0 or an error. */
-static int find_library_gpu(const struct rex_library *library, int number, const char *call,
-                            int *ordinal)
-{
-    int result = rex_device_ordinal(call, number, ordinal);
-    if (result != REX_OK)
-        return result;
-    if (*ordinal < 0 && number != rex_device_count())
-        return rex_fail(REX_EUNSUPPORTED,
-                        "%s: device image %s is for a GPU, and device %d is no NVIDIA GPU", call,
-                        library->image.path, number);
-    return REX_OK;
-}
-
-static int library_context_failed(const struct rex_library *library, int ordinal)
-{
-    return rex_fail(REX_ECUDA, "device image %s, on GPU %d: %s", library->image.path, ordinal,
-                    rex_cuda_why());
-}
-
 /*
- * Loads the library on GPU ORDINAL; if NAME is not NULL, *ADDRESS gets the address of that global.
+ * Loads the library on the GPU that is device NUMBER, and does nothing if that is the host. If NAME
+ * is not NULL, *ADDRESS gets the address of that global. CALL begins a message.
  */
-static int load_library_on_gpu(const struct rex_library *library, int ordinal, const char *name,
-                               void **address)
+static int load_library_on_device(const struct rex_library *library, int number, const char *call,
+                                  const char *name, void **address)
 {
     struct rex_registration *registration = rex_library_registration(library);
+    const char *path = library->image.path;
     void *context;
-    if (rex_context_retain(ordinal, &context) != 0)
-        return library_context_failed(library, ordinal);
-    int entered = rex_context_enter(context), result = REX_OK;
+    int ordinal, entered = -1, result = rex_device_ordinal(call, number, &ordinal);
+    if (result != REX_OK)
+        return result;
+    if (ordinal < 0 && number != rex_device_count())
+        return rex_fail(REX_EUNSUPPORTED,
+                        "%s: device image %s is for a GPU, and device %d is no NVIDIA GPU", call,
+                        path, number);
+    if (ordinal < 0)
+        return REX_OK;
+    bool is_kept = rex_context_retain(ordinal, &context) == 0;
+    if (is_kept)
+        entered = rex_context_enter(context);
     if (entered < 0)
-        result = library_context_failed(library, ordinal);
+        result =
+            rex_fail(REX_ECUDA, "device image %s, on GPU %d: %s", path, ordinal, rex_cuda_why());
     else if (name == NULL)
         result = rex_loaded_image_prepare(registration, ordinal, context);
     else if ((*address = rex_loaded_global_address(registration, name, ordinal, context)) == NULL)
         result = rex_last_error_code();
     rex_context_leave(entered);
-    rex_context_drop(ordinal);
+    if (is_kept)
+        rex_context_drop(ordinal);
     return result;
-}
-
-static int load_library_on(const struct rex_library *library, int64_t device)
-{
-    int number = 0, ordinal, result = rex_device_resolve(device, &number);
-    if (result != REX_OK || rex_runtime_disabled())
-        return result;
-    if (library->is_registered && number == rex_device_count())
-        return REX_OK;
-    if (library->is_registered) {
-        rex_device_used();
-        /* an empty region loads all registered images, on every release */
-        return rex_call_data(REX_DATA_BEGIN, NULL, number, &(struct rex_map){0});
-    }
-    result = find_library_gpu(library, number, "rex_library_load", &ordinal);
-    if (result != REX_OK || ordinal < 0)
-        return result;
-    return load_library_on_gpu(library, ordinal, NULL, NULL);
 }
 
 /* ---- load and unload ------------------------------------------------------------------------- */
 
-static int load_library(struct rex_library **library, int64_t device, const void *image,
-                        size_t size, const char *name)
-{
-    struct rex_library *made = NULL;
-    int result = rex_library_open(&made, image, size, name);
-    if (result != REX_OK)
-        return result;
-    result = load_library_on(made, device);
-    if (result != REX_OK) {
-        rex_library_drop(&made->module);
-        return result;
-    }
-    *library = made;
-    return REX_OK;
-}
-
 int rex_library_load(struct rex_library **library, int64_t device, const void *image, size_t size,
                      const char *name)
 {
+    struct rex_library *made = NULL;
+    int number = 0;
     if (library == NULL || name == NULL)
         return rex_fail_null("rex_library_load", library == NULL ? "library" : "name");
     rex_shelter_begin();
-    int result = load_library(library, device, image, size, name);
+    int result = rex_library_open(&made, image, size, name);
+    if (result != REX_OK)
+        goto done;
+    result = rex_device_resolve(device, &number);
+    if (result != REX_OK || rex_runtime_disabled())
+        goto opened;
+    if (!made->is_registered) {
+        result = load_library_on_device(made, number, "rex_library_load", NULL, NULL);
+    } else if (number != rex_device_count()) {
+        rex_device_used();
+        /* an empty region loads all registered images, on every release */
+        result = rex_call_data(REX_DATA_BEGIN, NULL, number, &(struct rex_map){0});
+    }
+opened:
+    if (result == REX_OK)
+        *library = made;
+    else
+        rex_library_drop(&made->module);
+done:
     rex_shelter_end();
     return result;
 }
@@ -159,49 +138,6 @@ const struct rex_image_view *rex_library_view(const struct rex_library *library)
                : NULL;
 }
 
-static int global_not_there(const char *name, int number)
-{
-    return rex_fail(REX_EABSENT, "rex_library_global: global \"%s\" is not on device %d", name,
-                    number);
-}
-
-static int global_of_runtime(void **address, size_t *size, const struct rex_library *library,
-                             int number, const char *name)
-{
-    const struct __tgt_offload_entry *entry = find_library_entry(library, name, false);
-    if (entry == NULL)
-        return REX_ENOKERNEL;
-    void *found = rex_runtime_disabled() || number == rex_device_count()
-                      ? NULL
-                      : rex_memory_address(entry->addr, number);
-    if (found == NULL)
-        return global_not_there(name, number);
-    *address = found;
-    *size = entry->size;
-    return REX_OK;
-}
-
-static int global_of_driver(void **address, size_t *size, const struct rex_library *library,
-                            int number, const char *name)
-{
-    const struct rex_image_symbol *symbol = rex_view_find(&library->image.view, name);
-    int ordinal;
-    void *found = NULL;
-    if (symbol == NULL || symbol->kernel)
-        return rex_table_lacks(NULL, &library->image.view, library->image.path, name, false);
-    int result = find_library_gpu(library, number, "rex_library_global", &ordinal);
-    if (result != REX_OK)
-        return result;
-    if (ordinal < 0)
-        return global_not_there(name, number);
-    result = load_library_on_gpu(library, ordinal, name, &found);
-    if (result != REX_OK)
-        return result;
-    *address = found;
-    *size = symbol->size;
-    return REX_OK;
-}
-
 int rex_library_global(void **address, size_t *size, struct rex_library *library, int64_t device,
                        const char *name)
 {
@@ -217,6 +153,29 @@ int rex_library_global(void **address, size_t *size, struct rex_library *library
     if (result != REX_OK)
         return result;
     rex_await_deferred(number);
-    return library->is_registered ? global_of_runtime(address, size, library, number, name)
-                                  : global_of_driver(address, size, library, number, name);
+    void *found = NULL;
+    size_t bytes;
+    if (library->is_registered) {
+        const struct __tgt_offload_entry *entry = find_library_entry(library, name, false);
+        if (entry == NULL)
+            return REX_ENOKERNEL;
+        if (!rex_runtime_disabled() && number != rex_device_count())
+            found = rex_memory_address(entry->addr, number);
+        bytes = entry->size;
+    } else {
+        const struct rex_view *view = &library->image.view;
+        const struct rex_image_symbol *symbol = rex_view_find(view, name);
+        if (symbol == NULL || symbol->kernel)
+            return rex_table_lacks(NULL, view, library->image.path, name, false);
+        result = load_library_on_device(library, number, "rex_library_global", name, &found);
+        if (result != REX_OK)
+            return result;
+        bytes = symbol->size;
+    }
+    if (found == NULL)
+        return rex_fail(REX_EABSENT, "rex_library_global: global \"%s\" is not on device %d", name,
+                        number);
+    *address = found;
+    *size = bytes;
+    return REX_OK;
 }

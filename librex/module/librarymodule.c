@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/process.h"
@@ -297,6 +298,7 @@ void rex_library_hold(struct rex_module *module)
 void rex_library_drop(struct rex_module *module)
 {
     struct rex_library *library = library_of(module);
+    REX_ASSERT(library == NULL || __atomic_load_n(&library->holders, __ATOMIC_ACQUIRE) > 0);
     if (library == NULL || __atomic_sub_fetch(&library->holders, 1, __ATOMIC_ACQ_REL) > 0)
         return;
     if (!library->is_registered && library->forks == rex_forks())

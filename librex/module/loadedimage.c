@@ -12,6 +12,7 @@
 
 #include <stdlib.h>
 
+#include "base/assert.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/process.h"
@@ -24,19 +25,6 @@
 
 /* ---- unloading ------------------------------------------------------------------------------- */
 
-static void discard_loaded_image(struct rex_loaded_image *image)
-{
-    if (image->module != NULL) {
-        int entered = rex_context_enter(image->context); /* if it fails, the calls may still work */
-        /* a graph that was destroyed may still be running */
-        rex_cuda_note(rex_driver.cuCtxSynchronize(), "cuCtxSynchronize");
-        REX_CUDA(cuModuleUnload, image->module);
-        rex_context_leave(entered);
-        rex_context_drop(image->ordinal);
-    }
-    free(image);
-}
-
 void rex_loaded_image_hold(struct rex_loaded_image *image)
 {
     rex_load_lock();
@@ -47,10 +35,18 @@ void rex_loaded_image_hold(struct rex_loaded_image *image)
 void rex_loaded_image_drop(struct rex_loaded_image *image)
 {
     rex_load_lock();
+    REX_ASSERT(image->holders > 0);
     bool last = --image->holders == 0;
     rex_load_unlock();
-    if (last)
-        discard_loaded_image(image);
+    if (!last)
+        return;
+    int entered = rex_context_enter(image->context); /* if it fails, the calls may still work */
+    /* a graph that was destroyed may still be running */
+    rex_cuda_note(rex_driver.cuCtxSynchronize(), "cuCtxSynchronize");
+    REX_CUDA(cuModuleUnload, image->module);
+    rex_context_leave(entered);
+    rex_context_drop(image->ordinal);
+    free(image);
 }
 
 /* Called when the registration ends; no launch is at work. */
@@ -83,30 +79,6 @@ static void *load_kernel_function(const struct rex_loaded_kernel *kernel)
     return function;
 }
 
-static int find_kernel_function(struct rex_loaded_kernel *kernel)
-{
-    void *function = load_kernel_function(kernel);
-    if (function == NULL)
-        return rex_fail(REX_ECUDA, "kernel \"%.*s\": %s", REX_KERNEL_NAME(kernel->name),
-                        rex_cuda_why());
-    __atomic_store_n(&kernel->function, function, __ATOMIC_RELEASE);
-    return REX_OK;
-}
-
-/* With REX_CHECK=off a kernel is compared with the image at its first launch. */
-static int match_kernel_facts(const struct rex_target *target)
-{
-    struct rex_kernel *kernel = target->kernel;
-    int result = rex_registration_match(target->registration, kernel);
-    if (result != REX_OK)
-        return result;
-    if (kernel->layout == NULL)
-        return rex_fail(REX_ENOKERNEL,
-                        "device image %s does not say what parameters kernel \"%.*s\" has",
-                        target->registration->image_path, REX_KERNEL_NAME(target->name));
-    return REX_OK;
-}
-
 /* ---- loading --------------------------------------------------------------------------------- */
 
 /*
@@ -115,21 +87,34 @@ static int match_kernel_facts(const struct rex_target *target)
  * waits for this launch. A kernel that fails here is loaded again at its launch, which reports the
  * error.
  */
-static int load_with_kernels(struct rex_loaded_image *image)
+static struct rex_loaded_image *new_loaded_image(struct rex_registration *registration, int ordinal,
+                                                 void *context)
 {
-    const struct rex_registration *registration = image->registration;
     const struct rex_table *table = &registration->table;
     const char *path = registration->image_path;
-    void *context;
-    if (rex_context_retain(image->ordinal, &context) != 0)
-        return rex_fail(rex_cuda_memory_error(), "GPU %d: %s", image->ordinal, rex_cuda_why());
+    size_t size = sizeof(struct rex_loaded_image) + table->count * sizeof(struct rex_loaded_kernel);
+    struct rex_loaded_image *image = calloc(1, size);
+    if (image == NULL) {
+        rex_fail_memory(size, "a module's kernels");
+        return NULL;
+    }
+    image->registration = registration;
+    image->ordinal = ordinal;
+    image->context = context;
+    image->holders = 1;
+    if (rex_context_retain(ordinal, &context) != 0) {
+        rex_fail(rex_cuda_memory_error(), "GPU %d: %s", ordinal, rex_cuda_why());
+        free(image);
+        return NULL;
+    }
     if (REX_CUDA(cuModuleLoadData, &image->module, registration->descriptor->image.ImageStart) !=
         0) {
-        image->module = NULL;
-        rex_context_drop(image->ordinal);
-        return rex_fail(rex_cuda_memory_error(),
-                        "device image %s, for librex's own launches on GPU %d: %s", path,
-                        image->ordinal, rex_cuda_why());
+        rex_context_drop(ordinal);
+        rex_fail(rex_cuda_memory_error(),
+                 "device image %s, for librex's own launches on GPU %d: %s", path, ordinal,
+                 rex_cuda_why());
+        free(image);
+        return NULL;
     }
     for (uint32_t i = 0; i < table->count; i++) {
         struct rex_loaded_kernel *kernel = &image->kernel[i];
@@ -140,29 +125,9 @@ static int load_with_kernels(struct rex_loaded_image *image)
         if (!is_global)
             kernel->function = load_kernel_function(kernel);
     }
-    rex_log(REX_LOG_INFO, "loaded %s on GPU %d%s, for librex's own launches", path, image->ordinal,
+    rex_log(REX_LOG_INFO, "loaded %s on GPU %d%s, for librex's own launches", path, ordinal,
             registration->library == NULL ? " a second time" : "");
-    return REX_OK;
-}
-
-static struct rex_loaded_image *new_loaded_image(struct rex_registration *registration, int ordinal,
-                                                 void *context)
-{
-    size_t size = sizeof(struct rex_loaded_image) +
-                  registration->table.count * sizeof(struct rex_loaded_kernel);
-    struct rex_loaded_image *image = calloc(1, size);
-    if (image == NULL) {
-        rex_fail_memory(size, "a module's kernels");
-        return NULL;
-    }
-    image->registration = registration;
-    image->ordinal = ordinal;
-    image->context = context;
-    image->holders = 1;
-    if (load_with_kernels(image) == REX_OK)
-        return image;
-    discard_loaded_image(image);
-    return NULL;
+    return image;
 }
 
 static struct rex_loaded_image *find_or_load_image(struct rex_registration *registration,
@@ -178,19 +143,13 @@ static struct rex_loaded_image *find_or_load_image(struct rex_registration *regi
     return image;
 }
 
-static bool image_suits_gpu(const struct rex_registration *registration, int ordinal)
-{
-    const struct __tgt_device_image *image = &registration->descriptor->image;
-    const char *bytes = image->ImageStart;
-    return !rex_registration_on_host(registration) &&
-           rex_image_suits(
-               rex_cubin_architecture(bytes, (size_t)((const char *)image->ImageEnd - bytes)),
-               rex_cuda_architecture(ordinal));
-}
-
 int rex_loaded_image_prepare(struct rex_registration *registration, int ordinal, void *context)
 {
-    if (registration == NULL || !image_suits_gpu(registration, ordinal))
+    if (registration == NULL || rex_registration_on_host(registration))
+        return REX_OK;
+    const struct rex_descriptor *given = registration->descriptor;
+    unsigned sm = rex_cubin_architecture(given->image.ImageStart, rex_descriptor_bytes(given));
+    if (!rex_image_suits(sm, rex_cuda_architecture(ordinal)))
         return REX_OK;
     if (find_or_load_image(registration, ordinal, context) == NULL)
         return rex_last_error_code();
@@ -226,12 +185,24 @@ struct rex_loaded_kernel *rex_loaded_kernel(const struct rex_target *target, int
     if (image == NULL && (image = find_or_load_image(registration, ordinal, context)) == NULL)
         return NULL;
     struct rex_loaded_kernel *kernel = &image->kernel[target->kernel - registration->table.kernels];
+    /* With REX_CHECK=off a kernel is compared with the image at its first launch. */
     bool is_matched = rex_kernel_flags(target->kernel) & REX_KERNEL_MATCHED;
-    if ((!is_matched || target->kernel->layout == NULL) && match_kernel_facts(target) != REX_OK)
+    if (!is_matched && rex_registration_match(registration, target->kernel) != REX_OK)
         return NULL;
-    if (__atomic_load_n(&kernel->function, __ATOMIC_ACQUIRE) == NULL &&
-        find_kernel_function(kernel) != REX_OK)
+    if (target->kernel->layout == NULL) {
+        rex_fail(REX_ENOKERNEL, "device image %s does not say what parameters kernel \"%.*s\" has",
+                 registration->image_path, REX_KERNEL_NAME(target->name));
         return NULL;
+    }
+    if (__atomic_load_n(&kernel->function, __ATOMIC_ACQUIRE) == NULL) {
+        void *function = load_kernel_function(kernel);
+        if (function == NULL) {
+            rex_fail(REX_ECUDA, "kernel \"%.*s\": %s", REX_KERNEL_NAME(kernel->name),
+                     rex_cuda_why());
+            return NULL;
+        }
+        __atomic_store_n(&kernel->function, function, __ATOMIC_RELEASE);
+    }
     if (dynamic_memory + (uint64_t)target->kernel->shared_memory > REX_SHARED_MEMORY &&
         dynamic_memory > __atomic_load_n(&kernel->dynamic_memory, __ATOMIC_ACQUIRE) &&
         allow_dynamic_memory(kernel, dynamic_memory) != REX_OK)

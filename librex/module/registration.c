@@ -28,49 +28,17 @@
 
 /* ---- descriptors ----------------------------------------------------------------------------- */
 
-static void free_descriptor(struct rex_descriptor *descriptor)
-{
-    free(descriptor->entries);
-    free(descriptor);
-}
-
-/* A descriptor with room for copies of COUNT entries; 0: it has none. */
-static struct rex_descriptor *allocate_descriptor(size_t count)
-{
-    struct rex_descriptor *descriptor = calloc(1, sizeof *descriptor);
-    if (descriptor != NULL && count > 0)
-        descriptor->entries = calloc(count, sizeof *descriptor->entries);
-    if (descriptor != NULL && (count == 0 || descriptor->entries != NULL))
-        return descriptor;
-    rex_fail_memory(sizeof *descriptor + count * sizeof *descriptor->entries, "a registration");
-    free(descriptor);
-    return NULL;
-}
-
-static void fill_descriptor(struct rex_descriptor *descriptor, const struct rex_module_image *image,
-                            struct __tgt_offload_entry *begin, size_t count)
-{
-    descriptor->image =
-        (struct __tgt_device_image){image->bytes, image->bytes + image->size, begin, begin + count};
-    descriptor->given = (struct __tgt_bin_desc){1, &descriptor->image, begin, begin + count};
-}
-
 /*
  * LLVM 14 and 15 give row i of the program the address in row i of the host image, and ignore the
  * names. So the rows are put in the image's order. A row of the image without an entry in the
  * program gets its own address as its key.
  */
-static int describe_by_position(struct rex_registration *registration,
-                                const struct rex_module_image *image,
-                                struct rex_descriptor **result)
+static int place_rows(struct __tgt_offload_entry *rows, const struct rex_registration *registration,
+                      const struct rex_module_image *image)
 {
     const struct rex_table *table = &registration->table;
     const struct rex_view *view = &image->view;
     size_t count = view->position_count, placed = 0;
-    struct rex_descriptor *descriptor = allocate_descriptor(count);
-    if (descriptor == NULL)
-        return REX_ENOMEM;
-    struct __tgt_offload_entry *rows = descriptor->entries;
     for (size_t i = 0; i < count; i++)
         rows[i] =
             (struct __tgt_offload_entry){&rows[i], (char *)(uintptr_t)view->positions[i], 0, 0, 0};
@@ -83,19 +51,15 @@ static int describe_by_position(struct rex_registration *registration,
                 row = at + 1;
                 break;
             }
-        if (row == 0) {
-            free_descriptor(descriptor);
+        if (row == 0)
             return rex_fail(REX_ENOKERNEL,
                             "host image %s has no row for \"%s\" in its own section "
                             "omp_offloading_entries, by which LLVM %d finds kernels: write "
                             "kernels with REX_DEVICE_KERNEL (rex/kernel.h)",
                             image->path, entry->name, registration->release->number);
-        }
         rows[row - 1] = *entry;
         placed = row % count;
     }
-    fill_descriptor(descriptor, image, rows, count);
-    *result = descriptor;
     return REX_OK;
 }
 
@@ -103,27 +67,43 @@ int rex_descriptor_new(struct rex_registration *registration, const struct rex_m
                        bool fresh, struct rex_descriptor **result)
 {
     const struct rex_table *table = &registration->table;
-    if (registration->release->entries_by_position && image->view.kind == REX_IMAGE_HOST)
-        return describe_by_position(registration, image, result);
-    bool calls = registration->release->host.version != 0 && image->view.kind == REX_IMAGE_HOST;
-    fresh |= calls;
-    struct rex_descriptor *descriptor = allocate_descriptor(fresh ? table->count : 0);
-    if (descriptor == NULL)
-        return REX_ENOMEM;
-    struct __tgt_offload_entry *entries = fresh ? descriptor->entries : table->entries;
-    if (fresh)
-        memcpy(entries, table->entries, table->count * sizeof *entries);
+    const struct rex_release *release = registration->release;
+    bool on_host = image->view.kind == REX_IMAGE_HOST;
+    bool by_position = on_host && release->entries_by_position;
+    bool calls = on_host && !by_position && release->host.version != 0;
+    size_t count = by_position ? image->view.position_count : table->count;
+    size_t copies = fresh || by_position || calls ? count : 0;
+    struct __tgt_offload_entry *entries = by_position ? NULL : table->entries;
+    struct rex_descriptor *descriptor = calloc(1, sizeof *descriptor);
+    if (descriptor != NULL && copies > 0)
+        entries = descriptor->entries = calloc(copies, sizeof *entries);
+    if (descriptor == NULL || (copies > 0 && entries == NULL)) {
+        free(descriptor);
+        return rex_fail_memory(sizeof *descriptor + copies * sizeof *entries, "a registration");
+    }
+    if (by_position) {
+        int failed = place_rows(entries, registration, image);
+        if (failed != REX_OK) {
+            free(entries);
+            free(descriptor);
+            return failed;
+        }
+    } else if (copies > 0) {
+        memcpy(entries, table->entries, copies * sizeof *entries);
+    }
     /*
      * A host device that calls kernels in its own way gets the name of the function that calls a
      * kernel. The names are in the image, which stays as long as these copies.
      */
-    for (size_t i = 0; calls && i < table->count; i++) {
+    for (size_t i = 0; calls && i < count; i++) {
         const struct rex_image_symbol *kernel =
             entries[i].size == 0 ? rex_view_find(&image->view, entries[i].name) : NULL;
         if (kernel != NULL && kernel->call != NULL)
             entries[i].name = (char *)(uintptr_t)kernel->call;
     }
-    fill_descriptor(descriptor, image, entries, table->count);
+    descriptor->image = (struct __tgt_device_image){image->bytes, image->bytes + image->size,
+                                                    entries, entries + count};
+    descriptor->given = (struct __tgt_bin_desc){1, &descriptor->image, entries, entries + count};
     *result = descriptor;
     return REX_OK;
 }
@@ -145,70 +125,16 @@ void rex_registration_ended(struct rex_registration *registration)
     rex_retained_drop(registration->descriptor->image.ImageStart);
 }
 
-static int fail_not_accepted(const struct rex_registration *registration,
-                             const struct rex_module_image *image)
-{
-    char trouble[256];
-    const char *cause = rex_runtime_doubt();
-    if (image->view.kind == REX_IMAGE_CUBIN) {
-        int result = rex_trial_contexts();
-        if (result != REX_OK)
-            return result;
-    }
-    if (*cause == '\0' && image->view.kind == REX_IMAGE_CUBIN &&
-        rex_device_trouble(registration->release, trouble, sizeof trouble))
-        cause = trouble;
-    return rex_fail(REX_ERUNTIME,
-                    "LLVM %d's libomptarget (%s) accepted device image %s for no device%s%s",
-                    registration->release->number, rex_runtime_path(), image->path,
-                    *cause != '\0' ? "; " : "", cause);
-}
-
 /*
  * Once libomptarget has seen the descriptor it stays, and the registration has it. Where there is
  * no device for the image it is not registered.
  */
-static int register_with_runtime(struct rex_registration *registration,
-                                 const struct rex_module_image *image,
-                                 struct rex_descriptor *descriptor)
-{
-    int result = rex_gate_register(image->path, false);
-    if (result != REX_OK)
-        return result;
-    bool for_gpu = image->view.kind == REX_IMAGE_CUBIN;
-    bool late = rex_devices_in_use() && !rex_runtime_disabled();
-    if (late)
-        result = rex_trial_load_now(descriptor, image->path, !for_gpu);
-    if (result != REX_OK) {
-        rex_gate_registered();
-        return result;
-    }
-    descriptor->previous = registration->descriptor;
-    registration->descriptor = descriptor;
-    REX_REAL(register_lib)
-    (&descriptor->given);
-    bool is_accepted = rex_devices_ask_alone() > 0;
-    if (!is_accepted) {
-        REX_REAL(unregister_lib)
-        (&descriptor->given);
-        free_copies(descriptor, registration->release);
-    } else if (!late || !for_gpu) {
-        rex_trial_load_later(!for_gpu);
-    }
-    /* Devices are in use: a launch that loads the image would meet those of other threads. */
-    for (int device = 0; is_accepted && late && device < rex_devices_known(); device++)
-        rex_call_data(REX_DATA_BEGIN, NULL, device, &(struct rex_map){0});
-    rex_gate_registered();
-    if (!is_accepted)
-        return fail_not_accepted(registration, image);
-    return REX_OK;
-}
-
 static int give_to_runtime(struct rex_registration *registration,
                            const struct rex_module_image *image, struct rex_descriptor *descriptor)
 {
     const struct rex_release *release = registration->release;
     bool for_gpu = image->view.kind == REX_IMAGE_CUBIN;
+    char trouble[256];
     if (release->late_image_ignored && rex_devices_used() && !registration->is_kept)
         return rex_fail(
             REX_EUNSUPPORTED,
@@ -221,8 +147,47 @@ static int give_to_runtime(struct rex_registration *registration,
     }
     if (registration->is_kept)
         return REX_OK;
-    int result = register_with_runtime(registration, image, descriptor);
-    if (result != REX_OK && for_gpu)
+    int result = rex_gate_register(image->path, false);
+    if (result != REX_OK)
+        goto unhold;
+    /* Launches of a module that is registered may still use devices. */
+    bool late = rex_devices_used() && rex_devices_are_there() && !rex_runtime_disabled();
+    if (late)
+        result = rex_trial_load_now(descriptor, image->path, !for_gpu);
+    if (result != REX_OK) {
+        rex_gate_registered();
+        goto unhold;
+    }
+    descriptor->previous = registration->descriptor;
+    registration->descriptor = descriptor;
+    REX_REAL(register_lib)
+    (&descriptor->given);
+    bool is_accepted = rex_devices_ask(true) > 0;
+    if (!is_accepted) {
+        REX_REAL(unregister_lib)
+        (&descriptor->given);
+        free_copies(descriptor, release);
+    } else if (!late || !for_gpu) {
+        rex_trial_load_later(!for_gpu);
+    }
+    /* Devices are in use: a launch that loads the image would meet those of other threads. */
+    for (int device = 0; is_accepted && late && device < rex_devices_known(); device++)
+        rex_call_data(REX_DATA_BEGIN, NULL, device, &(struct rex_map){0});
+    rex_gate_registered();
+    if (is_accepted)
+        return REX_OK;
+    const char *cause = rex_runtime_doubt();
+    if (for_gpu)
+        result = rex_trial_contexts();
+    if (result != REX_OK)
+        goto unhold;
+    if (*cause == '\0' && for_gpu && rex_device_trouble(release, trouble, sizeof trouble))
+        cause = trouble;
+    result = rex_fail(
+        REX_ERUNTIME, "LLVM %d's libomptarget (%s) accepted device image %s for no device%s%s",
+        release->number, rex_runtime_path(), image->path, *cause != '\0' ? "; " : "", cause);
+unhold:
+    if (for_gpu)
         rex_context_unhold();
     return result;
 }
@@ -251,13 +216,12 @@ static void read_reasons(struct rex_registration *registration)
     static const unsigned against[] = {[REX_STATE_GLOBAL] = REX_REASON_GLOBALS,
                                        [REX_STATE_RUNTIME] = REX_REASON_DEVICE_RUNTIME,
                                        [REX_STATE_LIBRARY] = REX_REASON_DEVICE_LIBRARY};
-    const struct __tgt_device_image *image = &registration->descriptor->image;
-    const char *bytes = image->ImageStart;
+    const struct rex_descriptor *descriptor = registration->descriptor;
     struct rex_elf elf;
     registration->exact_rows = rex_setting_read(REX_OPTION_CHECK) == REX_CHECK_FULL;
     registration->reasons = rex_registration_on_host(registration) ? REX_REASON_DEVICE : 0u;
     if (registration->reasons == 0 &&
-        rex_elf_open(&elf, bytes, (size_t)((const char *)image->ImageEnd - bytes)) == 0)
+        rex_elf_open(&elf, descriptor->image.ImageStart, rex_descriptor_bytes(descriptor)) == 0)
         registration->reasons = against[rex_cubin_state(&elf, registration->about)];
     for (uint32_t i = 0; i < registration->table.count; i++)
         if (registration->table.entries[i].size > 0)
@@ -304,8 +268,10 @@ static int register_opened(struct rex_registration *registration, struct rex_mod
         result = rex_module_image_retain(image, registration->release);
     if (result == REX_OK)
         result = give_to_runtime(registration, image, descriptor);
-    if (registration->descriptor != descriptor)
-        free_descriptor(descriptor);
+    if (registration->descriptor != descriptor) {
+        free(descriptor->entries);
+        free(descriptor);
+    }
     if (result != REX_OK) {
         rex_modules_unclaim(registration);
         return result;

@@ -101,6 +101,12 @@ struct rex_descriptor {
     struct __tgt_offload_entry *entries;
 };
 
+/* The size of its image. */
+static inline size_t rex_descriptor_bytes(const struct rex_descriptor *descriptor)
+{
+    return rex_bytes_between(descriptor->image.ImageStart, descriptor->image.ImageEnd);
+}
+
 /*
  * Make a descriptor for a registration with IMAGE: 0 or an error. FRESH: the linker's own section
  * was registered before, so that the entries have to be copies.

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/process.h"
@@ -116,6 +117,7 @@ void rex_retained_drop(const void *bytes)
     while ((*at)->bytes != bytes)
         at = &(*at)->next;
     retained = *at;
+    REX_ASSERT(retained->holders > 0);
     bool is_last = --retained->holders == 0 && !retained->stays;
     if (is_last)
         *at = retained->next;
@@ -128,31 +130,23 @@ void rex_retained_drop(const void *bytes)
 
 /* ---- the list of modules --------------------------------------------------------------------- */
 
-static bool has_module_key(const struct rex_module *module, const void *key)
-{
-    const struct rex_registration *registration = rex_registration_of(module);
-    if (registration != NULL)
-        return rex_table_find(&registration->table, key) != NULL;
-    if (rex_is_of_library(module) || !rex_table_is_own(module))
-        return false;
-    /* By number, rounded down, because an unchecked table may be misshapen. */
-    bool aligned = (uintptr_t)module->entries_begin % sizeof(void *) == 0;
-    ptrdiff_t count = aligned ? module->entries_end - module->entries_begin : 0;
-    for (ptrdiff_t i = 0; i < count; i++)
-        if (module->entries_begin[i].addr == key)
-            return true;
-    return false;
-}
-
 struct rex_module *rex_modules_find(const void *key)
 {
     struct rex_module *known = NULL;
-    for (struct rex_module *module = rex_modules_first(); module != NULL; module = module->next)
-        if (has_module_key(module, key)) {
-            if (rex_registration_of(module) != NULL)
-                return module;
-            known = known != NULL ? known : module;
-        }
+    for (struct rex_module *module = rex_modules_first(); module != NULL; module = module->next) {
+        const struct rex_registration *registration = rex_registration_of(module);
+        if (registration != NULL && rex_table_find(&registration->table, key) != NULL)
+            return module;
+        if (registration != NULL || known != NULL || rex_is_of_library(module) ||
+            !rex_table_is_own(module))
+            continue;
+        /* By number, rounded down, because an unchecked table may be misshapen. */
+        bool aligned = (uintptr_t)module->entries_begin % sizeof(void *) == 0;
+        ptrdiff_t count = aligned ? module->entries_end - module->entries_begin : 0;
+        for (ptrdiff_t i = 0; i < count && known == NULL; i++)
+            if (module->entries_begin[i].addr == key)
+                known = module;
+    }
     return known;
 }
 
@@ -245,59 +239,49 @@ void rex_modules_look_around(void)
 
 /* ---- conflicts between modules --------------------------------------------------------------- */
 
-/* A host key belongs to one module. The smaller table is looked up in the larger one. */
-static int check_keys_apart(const struct rex_table *ours, const struct rex_table *theirs)
-{
-    bool turned = theirs->count < ours->count;
-    const struct rex_table *small = turned ? theirs : ours, *large = turned ? ours : theirs;
-    for (uint32_t i = 0; i < small->count; i++) {
-        const struct rex_kernel *other = rex_table_find(large, small->entries[i].addr);
-        if (other == NULL)
-            continue;
-        const char *names[] = {small->entries[i].name, other->entry->name};
-        return rex_fail(
-            REX_EKEY,
-            "kernel \"%.*s\" has the host key of \"%.*s\" in a module that is registered "
-            "already: two binaries define one symbol "
-            "id__; make the keys hidden",
-            REX_KERNEL_NAME(names[turned]), REX_KERNEL_NAME(names[!turned]));
-    }
-    return REX_OK;
-}
-
-/*
- * At the first use of a device libomptarget loads an image of every registered descriptor on it
- * (LLVM 14 to 23). It ends the process if a descriptor has none for the device ("No image loaded
- * for device id"). 15 to 20 may also use another descriptor's image for it.
- */
-static int check_kinds_alike(const struct rex_registration *ours, bool on_host,
-                             const struct rex_registration *theirs)
-{
-    if (on_host == rex_registration_on_host(theirs) || rex_runtime_disabled())
-        return REX_OK;
-    return rex_fail(REX_EUNSUPPORTED,
-                    "device image %s is for %s, and %s, of a module that is registered already, "
-                    "for %s: libomptarget would end the process "
-                    "at the first "
-                    "use of a device for which one module has no image; give each module a CUBIN, "
-                    "or run all on the CPU (host images, and "
-                    "CUDA_VISIBLE_DEVICES= in the environment)",
-                    ours->image_path, on_host ? "the CPU" : "a GPU", theirs->image_path,
-                    on_host ? "a GPU" : "the CPU");
-}
-
 int rex_modules_claim(struct rex_registration *registration, bool on_host)
 {
+    const struct rex_table *ours = &registration->table;
     int result = REX_OK;
     rex_registry_lock();
+    REX_ASSERT(!registration->claims_keys || registration->is_kept);
     for (const struct rex_module *other = rex_first_module; other != NULL && result == REX_OK;
          other = other->next) {
         const struct rex_registration *theirs = other->registration;
         if (theirs == registration || !theirs->claims_keys)
             continue;
-        result = check_keys_apart(&registration->table, &theirs->table);
-        if (result == REX_OK)
-            result = check_kinds_alike(registration, on_host, theirs);
+        /* A host key belongs to one module. The smaller table is looked up in the larger one. */
+        bool turned = theirs->table.count < ours->count;
+        const struct rex_table *small = turned ? &theirs->table : ours;
+        const struct rex_table *large = turned ? ours : &theirs->table;
+        for (uint32_t i = 0; i < small->count && result == REX_OK; i++) {
+            const struct rex_kernel *same = rex_table_find(large, small->entries[i].addr);
+            if (same == NULL)
+                continue;
+            const char *names[] = {small->entries[i].name, same->entry->name};
+            result =
+                rex_fail(REX_EKEY,
+                         "kernel \"%.*s\" has the host key of \"%.*s\" in a module that is "
+                         "registered already: two binaries define one symbol id__; make the keys "
+                         "hidden",
+                         REX_KERNEL_NAME(names[turned]), REX_KERNEL_NAME(names[!turned]));
+        }
+        if (result != REX_OK || on_host == rex_registration_on_host(theirs) ||
+            rex_runtime_disabled())
+            continue;
+        /*
+         * At the first use of a device libomptarget loads an image of every registered descriptor
+         * on it (LLVM 14 to 23). It ends the process if a descriptor has none for the device ("No
+         * image loaded for device id"). 15 to 20 may also use another descriptor's image for it.
+         */
+        result = rex_fail(
+            REX_EUNSUPPORTED,
+            "device image %s is for %s, and %s, of a module that is registered already, for %s: "
+            "libomptarget would end the process at the first use of a device for which one module "
+            "has no image; give each module a CUBIN, or run all on the CPU (host images, and "
+            "CUDA_VISIBLE_DEVICES= in the environment)",
+            registration->image_path, on_host ? "the CPU" : "a GPU", theirs->image_path,
+            on_host ? "a GPU" : "the CPU");
     }
     registration->claims_keys = result == REX_OK;
     /* Relaxed: it stands for itself, as rex_registration_on_host() says. */

@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/process.h"
@@ -64,6 +65,7 @@ static bool begin_work(struct rex_registration *registration, uintptr_t from)
 
 static void end_work(struct rex_registration *registration, uintptr_t state)
 {
+    REX_ASSERT(registration->worker == &rex_thread);
     __atomic_store_n(&registration->worker, NULL, __ATOMIC_RELAXED); /* Relaxed: as above. */
     __atomic_store_n(&registration->module->state, state, __ATOMIC_RELEASE);
     rex_shelter_end();
@@ -177,7 +179,8 @@ int rex_module_ready(struct rex_module *module, enum rex_need need, const char *
     result = register_as(module, NULL);
     /* Some causes are told, because the host version would hide them. */
     if (need != REX_NEED_MODULE_OR_HOST || result == REX_OK || result == REX_EFORK ||
-        rex_gate_is_over() || rex_setting_read(REX_OPTION_REQUIRE_GPU) || rex_runtime_mandatory())
+        rex_gate_is_over() || rex_setting_read(REX_OPTION_REQUIRE_GPU) ||
+        rex_runtime_policy_is("mandatory"))
         return result;
     return REX_EHOST;
 }
@@ -238,20 +241,6 @@ static const char *skip_nothing(const char *path)
     return path;
 }
 
-/* Whether NAME is the module's own name for its image: "./a//b" is "a/b". */
-static bool is_own_image_name(const struct rex_module *module, const char *name)
-{
-    const char *own = module->image_name;
-    if (own == NULL || (*own == '/') != (*name == '/'))
-        return false;
-    for (own = skip_nothing(own), name = skip_nothing(name); *own != '\0' && *own == *name;) {
-        bool part = *own == '/';
-        own = part ? skip_nothing(own) : own + 1;
-        name = part ? skip_nothing(name) : name + 1;
-    }
-    return *own == *name;
-}
-
 int rex_module_register(struct rex_module *module, const char *image_name)
 {
     if (image_name == NULL)
@@ -259,7 +248,18 @@ int rex_module_register(struct rex_module *module, const char *image_name)
     int result = rex_module_check(module, "rex_module_register");
     if (result != REX_OK)
         return result;
-    result = register_as(module, is_own_image_name(module, image_name) ? NULL : image_name);
+    /* Whether that is the module's own name for its image: "./a//b" is "a/b". */
+    const char *own = module->image_name, *name = image_name;
+    bool is_own = own != NULL && (*own == '/') == (*name == '/');
+    if (is_own) {
+        for (own = skip_nothing(own), name = skip_nothing(name); *own != '\0' && *own == *name;) {
+            bool part = *own == '/';
+            own = part ? skip_nothing(own) : own + 1;
+            name = part ? skip_nothing(name) : name + 1;
+        }
+        is_own = *own == *name;
+    }
+    result = register_as(module, is_own ? NULL : image_name);
     if (result != REX_OK)
         return result;
     const struct rex_registration *registration = rex_registration_of(module);

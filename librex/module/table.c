@@ -30,35 +30,6 @@ bool rex_table_is_own(const struct rex_module *module)
            !is_table_foreign(module, &own, &other);
 }
 
-static int check_table_shape(const struct rex_module *module, size_t *count)
-{
-    Dl_info own, other;
-    uintptr_t begin = (uintptr_t)module->entries_begin, end = (uintptr_t)module->entries_end;
-    if (begin == 0 || end == 0 || begin == end)
-        return rex_fail(REX_EENTRIES,
-                        "the table of offload entries is empty: no entry was compiled into this "
-                        "binary, or the linker dropped the section omp_offloading_entries (link "
-                        "with -Wl,-z,nostart-stop-gc), or gcc -flto dropped entries without "
-                        "__attribute__((used)) (add it, or link with -rdynamic)");
-    if (is_table_foreign(module, &own, &other))
-        return rex_fail(REX_EENTRIES,
-                        "%s has no offload entry of its own, and the linker gave it the table of "
-                        "%s: no entry was compiled into it",
-                        own.dli_fname, other.dli_fname);
-    if (end < begin || begin % sizeof(void *) != 0 ||
-        (end - begin) % sizeof(struct __tgt_offload_entry) != 0)
-        return rex_fail(
-            REX_EENTRIES,
-            "the table of offload entries, %p to %p, is no array of entries of %zu bytes",
-            (void *)module->entries_begin, (void *)module->entries_end,
-            sizeof(struct __tgt_offload_entry));
-    *count = (end - begin) / sizeof(struct __tgt_offload_entry);
-    if (*count > UINT32_MAX / 4)
-        return rex_fail(REX_EENTRIES, "the table has %zu entries, more than librex can index",
-                        *count);
-    return REX_OK;
-}
-
 static void free_layouts(struct rex_table *table)
 {
     struct rex_layout *layout;
@@ -94,32 +65,6 @@ static int reserve_index(struct rex_table *table, size_t count)
     return REX_OK;
 }
 
-static int index_entry(struct rex_table *table, uint32_t position)
-{
-    const struct __tgt_offload_entry *entry = &table->entries[position];
-    if (entry->name == NULL || *entry->name == '\0')
-        return rex_fail(REX_EENTRIES, "offload entry %u has no name", position);
-    if (entry->addr == NULL)
-        return rex_fail(REX_EENTRIES, "offload entry %u (\"%s\") has no host key", position,
-                        entry->name);
-    if ((entry->flags & ~(entry->size > 0 ? FLAG_LINK : 0)) != 0)
-        return rex_fail(
-            REX_EENTRIES,
-            "offload entry %u (\"%s\") has the flags %d: a kernel has 0, a global 0 or 1", position,
-            entry->name, entry->flags);
-    const struct rex_kernel *other = rex_table_find(table, entry->addr);
-    if (other != NULL)
-        return rex_fail(REX_EKEY,
-                        "offload entries %u (\"%s\") and %u (\"%s\") have the same host key",
-                        (unsigned)(other - table->kernels),
-                        table->entries[other - table->kernels].name, position, entry->name);
-    uint32_t at = rex_hash_key(entry->addr) & table->mask;
-    while (table->index[at] != 0)
-        at = (at + 1) & table->mask;
-    table->index[at] = position + 1;
-    return REX_OK;
-}
-
 /*
  * Whether the index has the module's entries as they are. Then it is not changed, because another
  * thread may look for a key in it while the module is registered again (rex_modules_find()).
@@ -137,18 +82,60 @@ static bool is_indexed(const struct rex_table *table, const struct rex_module *m
 
 int rex_table_build(struct rex_table *table, const struct rex_module *module)
 {
-    size_t count = 0;
-    int result = check_table_shape(module, &count);
-    if (result != REX_OK)
-        return result;
+    Dl_info own, other;
+    uintptr_t begin = (uintptr_t)module->entries_begin, end = (uintptr_t)module->entries_end;
+    if (begin == 0 || end == 0 || begin == end)
+        return rex_fail(REX_EENTRIES,
+                        "the table of offload entries is empty: no entry was compiled into this "
+                        "binary, or the linker dropped the section omp_offloading_entries (link "
+                        "with -Wl,-z,nostart-stop-gc), or gcc -flto dropped entries without "
+                        "__attribute__((used)) (add it, or link with -rdynamic)");
+    if (is_table_foreign(module, &own, &other))
+        return rex_fail(REX_EENTRIES,
+                        "%s has no offload entry of its own, and the linker gave it the table of "
+                        "%s: no entry was compiled into it",
+                        own.dli_fname, other.dli_fname);
+    if (end < begin || begin % sizeof(void *) != 0 ||
+        (end - begin) % sizeof(struct __tgt_offload_entry) != 0)
+        return rex_fail(
+            REX_EENTRIES,
+            "the table of offload entries, %p to %p, is no array of entries of %zu bytes",
+            (void *)module->entries_begin, (void *)module->entries_end,
+            sizeof(struct __tgt_offload_entry));
+    size_t count = (end - begin) / sizeof(struct __tgt_offload_entry);
+    if (count > UINT32_MAX / 4)
+        return rex_fail(REX_EENTRIES, "the table has %zu entries, more than librex can index",
+                        count);
     free_layouts(table);
-    if (!is_indexed(table, module, count)) {
-        result = reserve_index(table, count);
-        table->entries = module->entries_begin;
-        for (uint32_t i = 0; result == REX_OK && i < count; i++)
-            result = index_entry(table, i);
+    bool is_known = is_indexed(table, module, count);
+    if (!is_known) {
+        int result = reserve_index(table, count);
         if (result != REX_OK)
             return result;
+        table->entries = module->entries_begin;
+    }
+    for (uint32_t i = 0; !is_known && i < count; i++) {
+        const struct __tgt_offload_entry *entry = &table->entries[i];
+        if (entry->name == NULL || *entry->name == '\0')
+            return rex_fail(REX_EENTRIES, "offload entry %u has no name", i);
+        if (entry->addr == NULL)
+            return rex_fail(REX_EENTRIES, "offload entry %u (\"%s\") has no host key", i,
+                            entry->name);
+        if ((entry->flags & ~(entry->size > 0 ? FLAG_LINK : 0)) != 0)
+            return rex_fail(
+                REX_EENTRIES,
+                "offload entry %u (\"%s\") has the flags %d: a kernel has 0, a global 0 or 1", i,
+                entry->name, entry->flags);
+        const struct rex_kernel *same = rex_table_find(table, entry->addr);
+        if (same != NULL)
+            return rex_fail(REX_EKEY,
+                            "offload entries %u (\"%s\") and %u (\"%s\") have the same host key",
+                            (unsigned)(same - table->kernels),
+                            table->entries[same - table->kernels].name, i, entry->name);
+        uint32_t at = rex_hash_key(entry->addr) & table->mask;
+        while (table->index[at] != 0)
+            at = (at + 1) & table->mask;
+        table->index[at] = i + 1;
     }
     for (size_t i = 0; i < count; i++)
         table->kernels[i] = (struct rex_kernel){.entry = &table->entries[i]};
@@ -304,18 +291,27 @@ static int check_call(const struct rex_image_symbol *symbol, const struct rex_vi
 }
 
 /*
- * Compares a kernel's entry with the image. The flags are set last, because a thread that sees
- * REX_KERNEL_MATCHED reads the other facts.
+ * Compares a kernel's or a global's entry with the image. The flags are set last, because a thread
+ * that sees REX_KERNEL_MATCHED reads the other facts.
  */
-static int match_kernel(struct rex_table *table, struct rex_kernel *kernel,
-                        const struct rex_view *view, const char *path,
-                        const struct rex_release *release)
+int rex_kernel_match(struct rex_table *table, struct rex_kernel *kernel,
+                     const struct rex_view *view, const char *path,
+                     const struct rex_release *release)
 {
-    const char *name = kernel->entry->name;
+    const struct __tgt_offload_entry *entry = kernel->entry;
+    const char *name = entry->name;
+    if (entry->size > 0 && (entry->flags & FLAG_LINK))
+        return REX_OK;
     const struct rex_image_symbol *symbol = rex_view_find(view, name);
     uint8_t flags = REX_KERNEL_MATCHED;
-    if (symbol == NULL || !symbol->kernel)
-        return rex_table_lacks(table, view, path, name, true);
+    if (symbol == NULL || symbol->kernel != (entry->size == 0))
+        return rex_table_lacks(table, view, path, name, entry->size == 0);
+    if (entry->size > 0 && symbol->size != entry->size)
+        return rex_fail(REX_ENOKERNEL,
+                        "global \"%s\" has %zu bytes in the program and %llu in device image %s",
+                        name, entry->size, (unsigned long long)symbol->size, path);
+    if (entry->size > 0)
+        return REX_OK;
     if (symbol->odd_size > 0 && symbol->odd_index == 0)
         flags |= REX_KERNEL_NARROW_FIRST;
     int result = REX_OK;
@@ -346,25 +342,6 @@ static int match_kernel(struct rex_table *table, struct rex_kernel *kernel,
     kernel->most_threads = most_threads(symbol, view);
     kernel->shared_memory = rex_view_own_memory(view, symbol);
     __atomic_fetch_or(&kernel->flags, flags, __ATOMIC_RELEASE);
-    return REX_OK;
-}
-
-int rex_kernel_match(struct rex_table *table, struct rex_kernel *kernel,
-                     const struct rex_view *view, const char *path,
-                     const struct rex_release *release)
-{
-    const struct __tgt_offload_entry *entry = kernel->entry;
-    if (entry->size == 0)
-        return match_kernel(table, kernel, view, path, release);
-    if (entry->flags & FLAG_LINK)
-        return REX_OK;
-    const struct rex_image_symbol *global = rex_view_find(view, entry->name);
-    if (global == NULL || global->kernel)
-        return rex_table_lacks(table, view, path, entry->name, false);
-    if (global->size != entry->size)
-        return rex_fail(REX_ENOKERNEL,
-                        "global \"%s\" has %zu bytes in the program and %llu in device image %s",
-                        entry->name, entry->size, (unsigned long long)global->size, path);
     return REX_OK;
 }
 

@@ -20,6 +20,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/process.h"
@@ -42,51 +43,49 @@ static struct rex_registration *next_registration(bool on_host, struct rex_modul
     return NULL;
 }
 
-static size_t size_of_trial(const struct rex_descriptor *descriptor)
-{
-    const struct __tgt_device_image *image = &descriptor->image;
-    return (size_t)((const char *)image->ImageEnd - (const char *)image->ImageStart);
-}
-
-static int try_image(struct rex_descriptor *descriptor, const char *path, int ordinal)
-{
-    if (REX_CUDA(cuModuleLoadData, &descriptor->trial, descriptor->image.ImageStart) == 0)
-        return REX_OK;
-    descriptor->trial = NULL;
-    return rex_fail(rex_cuda_memory_error(),
-                    "device image %s cannot be loaded on GPU %d, which has little memory left: %s",
-                    path, ordinal, rex_cuda_why());
-}
-
-static void drop_trial(struct rex_descriptor *descriptor)
-{
-    if (descriptor->trial != NULL)
-        REX_CUDA(cuModuleUnload, descriptor->trial);
-    descriptor->trial = NULL;
-}
-
-/* A trial loads these images on GPU ORDINAL. */
+/* A trial loads these images on one GPU. Of a copy, those that come next are taken away. */
 struct trial {
-    int ordinal;
     struct rex_module *first;    /* modules that are registered, and not loaded yet; NULL: none */
     struct rex_descriptor *more; /* NULL: none */
     const char *path;            /* of its image */
 };
 
-static int try_all_images(const struct trial *trial)
+/* The next image that is LEFT of a trial, which messages call *PATH; NULL: none is. */
+static struct rex_descriptor *next_in_trial(struct trial *left, const char **path)
 {
-    struct rex_registration *registration;
+    struct rex_registration *registration = next_registration(false, &left->first);
+    struct rex_descriptor *more = left->more;
+    if (registration != NULL) {
+        *path = registration->image_path;
+        return registration->descriptor;
+    }
+    *path = left->path;
+    left->more = NULL;
+    return more;
+}
+
+static int try_all_images(const struct trial *trial, int ordinal)
+{
+    struct trial left = *trial;
+    struct rex_descriptor *image;
+    const char *path;
     int result = REX_OK;
-    for (struct rex_module *at = trial->first;
-         result == REX_OK && (registration = next_registration(false, &at)) != NULL;)
-        result = try_image(registration->descriptor, registration->image_path, trial->ordinal);
-    if (result == REX_OK && trial->more != NULL)
-        result = try_image(trial->more, trial->path, trial->ordinal);
-    for (struct rex_module *at = trial->first;
-         (registration = next_registration(false, &at)) != NULL;)
-        drop_trial(registration->descriptor);
-    if (trial->more != NULL)
-        drop_trial(trial->more);
+    while (result == REX_OK && (image = next_in_trial(&left, &path)) != NULL) {
+        REX_ASSERT(image->trial == NULL);
+        if (REX_CUDA(cuModuleLoadData, &image->trial, image->image.ImageStart) == 0)
+            continue;
+        image->trial = NULL;
+        result = rex_fail(rex_cuda_memory_error(),
+                          "device image %s cannot be loaded on GPU %d, which has little memory "
+                          "left: %s",
+                          path, ordinal, rex_cuda_why());
+    }
+    left = *trial;
+    while ((image = next_in_trial(&left, &path)) != NULL) {
+        if (image->trial != NULL)
+            REX_CUDA(cuModuleUnload, image->trial);
+        image->trial = NULL;
+    }
     return result;
 }
 
@@ -109,54 +108,49 @@ int rex_trial_contexts(void)
     return REX_OK;
 }
 
-/* The context exists, unless there is no memory for it or libomptarget is to choose its policy. */
-static int try_on_gpu(const struct trial *trial)
+/*
+ * The context exists, unless there is no memory for it or libomptarget is to choose its policy. If
+ * libomptarget has all GPUs, it numbers them as the driver does.
+ */
+static int try_on_device(const struct trial *trial, int number)
 {
+    int ordinal = number, result = REX_OK;
+    if (rex_devices_known() != rex_cuda_devices())
+        result = rex_device_known_ordinal(number, &ordinal);
+    if (result != REX_OK || ordinal < 0)
+        return result;
     void *context;
     if (rex_cuda_need(REX_CUDA_QUEUES) != 0 || rex_driver.cuMemGetInfo == NULL ||
-        (!rex_context_is_active(trial->ordinal) &&
+        (rex_context_is_active(ordinal, NULL) <= 0 &&
          rex_setting_read(REX_OPTION_WAIT) == REX_WAIT_RUNTIME))
         return REX_OK;
-    if (rex_context_retain(trial->ordinal, &context) != 0)
-        return fail_no_context(trial->ordinal);
-    int result = REX_OK, entered = rex_context_enter(context);
+    if (rex_context_retain(ordinal, &context) != 0)
+        return fail_no_context(ordinal);
+    int entered = rex_context_enter(context);
     if (entered < 0) {
-        result = fail_no_context(trial->ordinal);
+        result = fail_no_context(ordinal);
         goto drop;
     }
-    size_t left = 0, all = 0, needed = REX_LOAD_MEMORY;
-    struct rex_registration *registration;
-    for (struct rex_module *at = trial->first;
-         (registration = next_registration(false, &at)) != NULL;)
-        needed += size_of_trial(registration->descriptor);
-    if (trial->more != NULL)
-        needed += size_of_trial(trial->more);
-    if (rex_driver.cuMemGetInfo(&left, &all) == 0 && left < needed)
-        result = try_all_images(trial);
-    if (result == REX_ENOMEM && rex_blocks_free(&rex_devices[trial->ordinal]))
-        result = try_all_images(trial);
+    size_t memory = 0, all = 0, needed = REX_LOAD_MEMORY;
+    struct trial left = *trial;
+    const struct rex_descriptor *image;
+    const char *path;
+    while ((image = next_in_trial(&left, &path)) != NULL)
+        needed += rex_descriptor_bytes(image);
+    if (rex_driver.cuMemGetInfo(&memory, &all) == 0 && memory < needed)
+        result = try_all_images(trial, ordinal);
+    if (result == REX_ENOMEM && rex_blocks_free(&rex_devices[ordinal]))
+        result = try_all_images(trial, ordinal);
 drop:
     rex_context_leave(entered);
-    rex_context_drop(trial->ordinal);
+    rex_context_drop(ordinal);
     return result;
-}
-
-/* If libomptarget has all GPUs, it numbers them as the driver does. */
-static int ordinal_of_device(int number, int *ordinal)
-{
-    *ordinal = number;
-    if (rex_devices_known() == rex_cuda_devices())
-        return REX_OK;
-    return rex_device_known_ordinal(number, ordinal);
 }
 
 static int try_registered(int number)
 {
     struct trial trial = {.first = rex_modules_first()};
-    int result = ordinal_of_device(number, &trial.ordinal);
-    if (result != REX_OK || trial.ordinal < 0)
-        return result;
-    return try_on_gpu(&trial);
+    return try_on_device(&trial, number);
 }
 
 /* ---- the host device ------------------------------------------------------------------------- */
@@ -177,32 +171,27 @@ static const char *folder_of_images(void)
     return folder != NULL ? folder : "/tmp";
 }
 
-/* Write MORE, or where it is NULL what device NUMBER has not loaded: 0, or an error's number. */
-static int write_images(int file, int number, const struct rex_descriptor *more)
-{
-    struct rex_registration *registration;
-    size_t done;
-    int error =
-        more != NULL ? rex_file_write(file, more->image.ImageStart, size_of_trial(more), &done) : 0;
-    for (struct rex_module *at = more != NULL ? NULL : rex_modules_first();
-         error == 0 && (registration = next_registration(true, &at)) != NULL;) {
-        const struct rex_descriptor *one = registration->descriptor;
-        if (!(one->loaded >> number & 1))
-            error = rex_file_write(file, one->image.ImageStart, size_of_trial(one), &done);
-    }
-    return error;
-}
-
+/* Try with MORE, or if it is NULL with what device NUMBER has not loaded. */
 static __attribute__((noinline)) int try_image_folder(int number, const struct rex_descriptor *more)
 {
     const char *folder = folder_of_images(), *failed = "made";
+    struct rex_module *at = more != NULL ? NULL : rex_modules_first();
+    struct rex_registration *registration;
     char path[PATH_MAX];
+    size_t done;
     snprintf(path, sizeof path, "%.4000s/rex-image.XXXXXX", folder);
     int file = mkostemp(path, O_CLOEXEC), error = errno;
     if (file < 0)
         goto fail;
     failed = "written";
-    error = write_images(file, number, more);
+    error = 0;
+    if (more != NULL)
+        error = rex_file_write(file, more->image.ImageStart, rex_descriptor_bytes(more), &done);
+    while (error == 0 && (registration = next_registration(true, &at)) != NULL) {
+        const struct rex_descriptor *one = registration->descriptor;
+        if (!(one->loaded >> number & 1))
+            error = rex_file_write(file, one->image.ImageStart, rex_descriptor_bytes(one), &done);
+    }
     if (error != 0)
         goto close;
     failed = "run";
@@ -225,15 +214,9 @@ fail:
 
 struct loaded {
     const char *folder;
-    size_t before, count; /* objects of the process: those that were there, and those seen */
+    /* objects of the process: those that were there, which stay, and those seen */
+    size_t before, count;
 };
-
-static int count_object(struct dl_phdr_info *object, size_t size, void *count)
-{
-    (void)object, (void)size;
-    ++*(size_t *)count;
-    return 0;
-}
 
 static int unlink_image(struct dl_phdr_info *object, size_t size, void *context)
 {
@@ -250,14 +233,16 @@ static int unlink_image(struct dl_phdr_info *object, size_t size, void *context)
 /* libomptarget loads the images here, so that their files are the newest objects. */
 static int load_host_images(int number)
 {
-    struct loaded loaded = {.folder = folder_of_images()};
+    struct loaded loaded = {.folder = folder_of_images(), .before = SIZE_MAX};
     struct rex_registration *registration;
     if (rex_runtime_disabled())
         return REX_OK;
     int result = try_image_folder(number, NULL);
     if (result != REX_OK)
         return result;
-    dl_iterate_phdr(count_object, &loaded.before);
+    dl_iterate_phdr(unlink_image, &loaded);
+    loaded.before = loaded.count;
+    loaded.count = 0;
     result = rex_call_data(REX_DATA_BEGIN, NULL, number, &(struct rex_map){0});
     dl_iterate_phdr(unlink_image, &loaded);
     for (struct rex_module *at = rex_modules_first();
@@ -286,9 +271,7 @@ int rex_trial_load_now(struct rex_descriptor *more, const char *path, bool on_ho
         struct trial trial = {.more = more, .path = path};
         if (rex_load_is_due(number))
             trial.first = rex_modules_first();
-        result = ordinal_of_device(number, &trial.ordinal);
-        if (result == REX_OK && trial.ordinal >= 0)
-            result = try_on_gpu(&trial);
+        result = try_on_device(&trial, number);
     }
     rex_load_unlock();
     return result;

@@ -31,75 +31,49 @@ static const char *first_obeyed(void)
     return NULL;
 }
 
-static bool is_part_of_openmp(const char *file)
-{
-    const char *slash = strrchr(file, '/');
-    const char *name = slash != NULL ? slash + 1 : file;
-    return strncmp(name, "libomp", 6) == 0 || strncmp(name, "libiomp", 7) == 0 ||
-           strncmp(name, "libarcher", 9) == 0;
-}
-
-/*
- * Whether libomp loads an OMPT tool; libomp searches the same places. libomp's own
- * ompt_start_tool() is empty. archer, which comes with libomp, does nothing without ThreadSanitizer
- * and handles no devices.
- */
-static bool has_tool(void)
-{
-    const char *wanted = getenv("OMP_TOOL"), *libraries = getenv("OMP_TOOL_LIBRARIES");
-    Dl_info info;
-    if (wanted != NULL && strcasecmp(wanted, "disabled") == 0)
-        return false;
-    void *start = dlsym(RTLD_DEFAULT, "ompt_start_tool");
-    return (libraries != NULL && *libraries != '\0') ||
-           (start != NULL && dladdr(start, &info) != 0 && !is_part_of_openmp(info.dli_fname));
-}
-
-static unsigned find_process_reasons(void)
-{
-    int by = rex_setting_read(REX_OPTION_LAUNCH_BY);
-    return (by == REX_BY_DRIVER ? REX_DRIVER_IS_DEMANDED : 0u) |
-           (by == REX_BY_RUNTIME ? REX_REASON_ASKED : 0u) |
-           (rex_cuda_need(REX_CUDA_QUEUES) != 0 ? REX_REASON_NO_DRIVER : 0u) |
-           (first_obeyed() != NULL ? REX_REASON_ENVIRONMENT : 0u) |
-           (has_tool() ? REX_REASON_TOOL : 0u);
-}
-
-/* A kernel's own line of the log comes with its first launch. */
-static void tell_reports(unsigned seen)
-{
-    char why[REX_REASON_MAX];
-    if ((seen & REX_REASON_REPORTS) == 0 ||
-        (seen & (REX_REASON_NO_GPU | REX_DRIVER_IS_DEMANDED)) != 0)
-        return;
-    rex_reason_text((struct rex_reason){.mask = seen & REX_REASON_REPORTS}, why);
-    rex_log(REX_LOG_INFO,
-            "libomptarget makes all launches and copies but those in queues, and none is hidden "
-            "from it: %s",
-            why);
-}
-
 /* Until libomptarget is bound no call has been seen. */
 unsigned rex_backend_state = REX_REASON_UNSEEN_CALLS;
 
 void rex_backend_bind(bool sees_all, bool disabled)
 {
-    unsigned seen = find_process_reasons() | (disabled ? REX_REASON_DISABLED : 0u);
+    int by = rex_setting_read(REX_OPTION_LAUNCH_BY);
+    unsigned seen = disabled ? REX_REASON_DISABLED : 0u;
+    seen |= by == REX_BY_DRIVER ? REX_DRIVER_IS_DEMANDED : 0u;
+    seen |= by == REX_BY_RUNTIME ? REX_REASON_ASKED : 0u;
+    seen |= rex_cuda_need(REX_CUDA_QUEUES) != 0 ? REX_REASON_NO_DRIVER : 0u;
+    seen |= first_obeyed() != NULL ? REX_REASON_ENVIRONMENT : 0u;
+    /*
+     * Whether libomp loads an OMPT tool; libomp searches the same places. libomp's own
+     * ompt_start_tool() is empty. archer, which comes with libomp, does nothing without
+     * ThreadSanitizer and handles no devices.
+     */
+    const char *wanted = getenv("OMP_TOOL"), *libraries = getenv("OMP_TOOL_LIBRARIES");
+    bool is_wanted = wanted == NULL || strcasecmp(wanted, "disabled") != 0;
+    bool is_foreign = false;
+    void *start = is_wanted ? dlsym(RTLD_DEFAULT, "ompt_start_tool") : NULL;
+    Dl_info info;
+    if (start != NULL && dladdr(start, &info) != 0) {
+        const char *slash = strrchr(info.dli_fname, '/');
+        const char *name = slash != NULL ? slash + 1 : info.dli_fname;
+        is_foreign = strncmp(name, "libomp", 6) != 0 && strncmp(name, "libiomp", 7) != 0 &&
+                     strncmp(name, "libarcher", 9) != 0;
+    }
+    if (is_foreign || (is_wanted && libraries != NULL && *libraries != '\0'))
+        seen |= REX_REASON_TOOL;
     __atomic_fetch_or(&rex_backend_state, seen, __ATOMIC_ACQ_REL);
-    tell_reports(seen);
+    /* A kernel's own line of the log comes with its first launch. */
+    if ((seen & REX_REASON_REPORTS) != 0 &&
+        (seen & (REX_REASON_NO_GPU | REX_DRIVER_IS_DEMANDED)) == 0) {
+        char why[REX_REASON_MAX];
+        rex_reason_text((struct rex_reason){.mask = seen & REX_REASON_REPORTS}, why);
+        rex_log(REX_LOG_INFO,
+                "libomptarget makes all launches and copies but those in queues, and none is "
+                "hidden from it: %s",
+                why);
+    }
     if (sees_all)
         __atomic_fetch_and(&rex_backend_state, ~(unsigned)REX_REASON_UNSEEN_CALLS,
                            __ATOMIC_ACQ_REL);
-}
-
-bool rex_driver_is_demanded(void)
-{
-    return (__atomic_load_n(&rex_backend_state, __ATOMIC_ACQUIRE) & REX_DRIVER_IS_DEMANDED) != 0;
-}
-
-void rex_add_process_reasons(unsigned reasons)
-{
-    __atomic_fetch_or(&rex_backend_state, reasons, __ATOMIC_SEQ_CST);
 }
 
 void rex_reason_text(struct rex_reason reason, char text[REX_REASON_MAX])
@@ -111,7 +85,7 @@ void rex_reason_text(struct rex_reason reason, char text[REX_REASON_MAX])
     };
     const char *about = reason.about;
     if (reason.mask & REX_REASON_ASKED)
-        about = rex_setting_variable(REX_OPTION_LAUNCH_BY);
+        about = rex_settings[REX_OPTION_LAUNCH_BY].variable;
     else if (reason.mask & REX_REASON_ENVIRONMENT)
         about = first_obeyed();
     unsigned first = 0;

@@ -86,10 +86,16 @@ static inline unsigned rex_process_reasons(void)
 }
 
 /* Whether REX_LAUNCH_BY=driver: then no launch may go by libomptarget. */
-bool rex_driver_is_demanded(void);
+static inline bool rex_driver_is_demanded(void)
+{
+    return (__atomic_load_n(&rex_backend_state, __ATOMIC_ACQUIRE) & REX_DRIVER_IS_DEMANDED) != 0;
+}
 
 /* Add fallback reasons of all launches of the process. */
-void rex_add_process_reasons(unsigned reasons);
+static inline void rex_add_process_reasons(unsigned reasons)
+{
+    __atomic_fetch_or(&rex_backend_state, reasons, __ATOMIC_SEQ_CST);
+}
 
 /* The text of the first reason in REASON. */
 #define REX_REASON_MAX 256

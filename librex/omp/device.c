@@ -12,6 +12,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/assert.h"
 #include "base/error.h"
 #include "base/process.h"
 #include "base/settings.h"
@@ -27,19 +28,17 @@
 /* The library's functions, and the counting ones that callers get. */
 static struct rex_omp own, counted;
 
-static int foreign; /* registrations by code of other compilers; atomic */
+/* omp_get_default_device() of the libomp that is in the process when libomptarget is bound. */
+static int (*default_device)(void);
 
-void rex_devices_registered_elsewhere(int change)
-{
-    __atomic_fetch_add(&foreign, change, __ATOMIC_RELEASE);
-}
+int rex_foreign_registrations;
 
 /* LLVM 19 and later crash without a module, and the last one may have ended a moment ago. */
 int rex_devices_enter(void)
 {
     int result = rex_gate_enter();
     if (result != REX_OK || rex_devices_are_there() ||
-        __atomic_load_n(&foreign, __ATOMIC_ACQUIRE) > 0 ||
+        __atomic_load_n(&rex_foreign_registrations, __ATOMIC_ACQUIRE) > 0 ||
         (rex_process_reasons() & REX_REASON_UNSEEN_CALLS))
         return result;
     rex_gate_leave();
@@ -79,6 +78,8 @@ static void free_on_device(void *memory, int device)
 
 void rex_memory_calls_bind(const struct rex_omp *functions)
 {
+    void *address = dlsym(RTLD_DEFAULT, "omp_get_default_device");
+    memcpy(&default_device, &address, sizeof address);
     own = *functions;
     counted = (struct rex_omp){.device_count = device_count,
                                .is_present = is_present,
@@ -106,41 +107,24 @@ const struct rex_omp *rex_runtime_omp(void)
 
 int rex_omp_devices;
 
-static bool policy_is(const char *word)
+bool rex_runtime_policy_is(const char *word)
 {
     const char *policy = getenv("OMP_TARGET_OFFLOAD");
     return policy != NULL && strcasecmp(policy, word) == 0;
 }
 
-bool rex_runtime_disabled(void)
+int rex_devices_ask(bool is_alone)
 {
-    return policy_is("disabled");
-}
-
-bool rex_runtime_mandatory(void)
-{
-    return policy_is("mandatory");
-}
-
-static int keep_count(int count)
-{
+    int count = REX_DEVICES_DISABLED;
+    if (!rex_runtime_disabled())
+        count = is_alone ? own.device_count() : counted.device_count();
     /* Relaxed: the number stands for itself; nothing else is read because of it. */
     __atomic_store_n(&rex_omp_devices, count, __ATOMIC_RELAXED);
     return count;
 }
 
-int rex_devices_ask(void)
-{
-    return keep_count(rex_runtime_disabled() ? REX_DEVICES_DISABLED : counted.device_count());
-}
-
-int rex_devices_ask_alone(void)
-{
-    return keep_count(rex_runtime_disabled() ? REX_DEVICES_DISABLED : own.device_count());
-}
-
-static int registered; /* modules that are registered */
-static bool used;      /* a device has been used at least once */
+int rex_registered_modules;
+bool rex_device_was_used;
 
 /* The driver's number of each device, plus 2; 0: not asked yet. Atomic. */
 static int ordinals[REX_CUDA_DEVICES_MAX];
@@ -148,16 +132,11 @@ static int ordinals[REX_CUDA_DEVICES_MAX];
 /* libomptarget may number its devices anew. */
 void rex_devices_registered(int change)
 {
-    __atomic_fetch_add(&registered, change, __ATOMIC_RELEASE);
+    __atomic_fetch_add(&rex_registered_modules, change, __ATOMIC_RELEASE);
+    REX_ASSERT(__atomic_load_n(&rex_registered_modules, __ATOMIC_ACQUIRE) >= 0);
     for (int i = 0; i < REX_CUDA_DEVICES_MAX; i++)
         __atomic_store_n(&ordinals[i], 0, __ATOMIC_RELEASE);
     rex_cuda_keep(change);
-}
-
-/* LLVM 19 and later crash if asked for devices before the first registration or after the last. */
-bool rex_devices_are_there(void)
-{
-    return __atomic_load_n(&registered, __ATOMIC_ACQUIRE) > 0;
 }
 
 int rex_device_count(void)
@@ -165,33 +144,7 @@ int rex_device_count(void)
     return rex_devices_are_there() && !rex_runtime_disabled() ? counted.device_count() : 0;
 }
 
-void rex_device_used(void)
-{
-    /* Relaxed: it only ever becomes true, and nothing else is read because of it. */
-    __atomic_store_n(&used, true, __ATOMIC_RELAXED);
-}
-
-bool rex_devices_used(void)
-{
-    /* Relaxed: another thread's use that is not finished may be missed in any order. */
-    return __atomic_load_n(&used, __ATOMIC_RELAXED);
-}
-
-bool rex_devices_in_use(void)
-{
-    return rex_devices_used() && rex_devices_are_there();
-}
-
 /* ---- the default device --------------------------------------------------------------------- */
-
-/* omp_get_default_device() of the libomp that is in the process when libomptarget is bound. */
-static int (*default_device)(void);
-
-void rex_openmp_bind(void)
-{
-    void *address = dlsym(RTLD_DEFAULT, "omp_get_default_device");
-    memcpy(&default_device, &address, sizeof address);
-}
 
 int rex_openmp_default_device(void)
 {
@@ -240,23 +193,17 @@ static int no_such_device(int64_t device, bool is_default, int count)
                     count);
 }
 
-static int check_number(int64_t device, bool is_default)
-{
-    if ((uint64_t)device <= (uint64_t)rex_devices_known())
-        return will_use(device);
-    int count = rex_devices_ask();
-    return device >= 0 && device <= count ? will_use(device)
-                                          : no_such_device(device, is_default, count);
-}
-
-int rex_device_check_default(void)
-{
-    return check_number(rex_openmp_default_device(), true);
-}
-
 int rex_device_check(int64_t device)
 {
-    return device == -1 ? REX_OK : check_number(device, false);
+    bool is_default = device == -1;
+    if (is_default)
+        device = rex_openmp_default_device();
+    if ((uint64_t)device <= (uint64_t)rex_devices_known())
+        return will_use(device);
+    int count = rex_devices_ask(false);
+    if (device < 0 || device > count)
+        return no_such_device(device, is_default, count);
+    return will_use(device);
 }
 
 int rex_device_resolve(int64_t device, int *number)
@@ -285,11 +232,10 @@ int rex_device_offload(int64_t device, int *number)
     int result = rex_runtime_disabled() ? REX_EHOST : rex_device_resolve(device, number);
     if (result == REX_OK && *number == rex_device_count())
         result = REX_EHOST;
-    return result == REX_EHOST && rex_setting_read(REX_OPTION_REQUIRE_GPU)
-               ? rex_fail(REX_ENODEVICE,
-                          "device number %lld is the host, and REX_REQUIRE_GPU is on",
-                          (long long)asked)
-               : result;
+    if (result == REX_EHOST && rex_setting_read(REX_OPTION_REQUIRE_GPU))
+        return rex_fail(REX_ENODEVICE, "device number %lld is the host, and REX_REQUIRE_GPU is on",
+                        (long long)asked);
+    return result;
 }
 
 /* ---- the load of images at the first use ----------------------------------------------------- */
@@ -354,9 +300,9 @@ int rex_device_ordinal(const char *what, int number, int *ordinal)
     omp->free(memory, number);
     if (result == REX_CUDA_INVALID_VALUE || *ordinal >= REX_CUDA_DEVICES_MAX)
         *ordinal = -1; /* another plugin's device, or left to libomptarget */
-    return result == 0 || result == REX_CUDA_INVALID_VALUE
-               ? REX_OK
-               : rex_fail(REX_ECUDA, "%s: %s", what, rex_cuda_why());
+    if (result != 0 && result != REX_CUDA_INVALID_VALUE)
+        return rex_fail(REX_ECUDA, "%s: %s", what, rex_cuda_why());
+    return REX_OK;
 }
 
 int rex_device_known_ordinal(int number, int *ordinal)
@@ -386,9 +332,9 @@ int rex_device_gpu(int64_t device)
         result = rex_device_ordinal("rex_device_gpu", number, &ordinal);
     if (result != REX_OK)
         return result;
-    return ordinal >= 0
-               ? ordinal
-               : rex_fail_again(REX_ENODEVICE, "rex_device_gpu: the device is no NVIDIA GPU");
+    if (ordinal < 0)
+        return rex_fail_again(REX_ENODEVICE, "rex_device_gpu: the device is no NVIDIA GPU");
+    return ordinal;
 }
 
 /* ---- which GPU this process should use ------------------------------------------------------- */
@@ -419,22 +365,22 @@ int rex_device_for_rank(void)
     int gpus = rex_cuda_devices(), offered = rex_device_count();
     rex_error_restore(&last); /* libomptarget may have failed to answer: then it offers no device */
     int result = rex_device_require_gpu();
-    int count = offered > 0 && offered < gpus ? offered : gpus;
-    return result == REX_OK ? rex_launcher_device(count) : result;
+    if (result != REX_OK)
+        return result;
+    return rex_launcher_device(offered > 0 && offered < gpus ? offered : gpus);
 }
 
 /* ---- trouble --------------------------------------------------------------------------------- */
 
 bool rex_device_trouble(const struct rex_release *release, char *why, size_t size)
 {
-    void *linked;
     if (release->driver_function != NULL &&
         !rex_cuda_exports(release->driver_function, release->driver_since)) {
         snprintf(why, size, "LLVM %d cannot use the GPU: %s", release->number, rex_cuda_why());
         return true;
     }
     /* All releases open the development name, libcuda.so. */
-    linked = dlopen("libcuda.so", RTLD_LAZY | RTLD_LOCAL);
+    void *linked = dlopen("libcuda.so", RTLD_LAZY | RTLD_LOCAL);
     if (linked == NULL) {
         snprintf(why, size,
                  "libomptarget opens the CUDA driver as libcuda.so, and there is libcuda.so.1 "

@@ -35,17 +35,25 @@ struct rex_omp {
 };
 const struct rex_omp *rex_runtime_omp(void);
 
-/* Binding sets FUNCTIONS, once, before any other function here is called. */
+/*
+ * Binding sets FUNCTIONS, once, before any other function here is called. From now on the libomp in
+ * the process tells the default device.
+ */
 void rex_memory_calls_bind(const struct rex_omp *functions);
 
 /* The same if libomptarget has no mapped_pointer: INSTEAD does its job. */
 void rex_mapped_pointer_bind(void *(*instead)(const void *address, int device));
 
-/* Whether OMP_TARGET_OFFLOAD=disabled: libomptarget then does nothing and returns -1. */
-bool rex_runtime_disabled(void);
+/*
+ * Whether OMP_TARGET_OFFLOAD is WORD. If it is "disabled", libomptarget does nothing and returns
+ * -1. If it is "mandatory", the program has, or wants, no host version.
+ */
+bool rex_runtime_policy_is(const char *word);
 
-/* Whether OMP_TARGET_OFFLOAD=mandatory: the program has, or wants, no host version. */
-bool rex_runtime_mandatory(void);
+static inline bool rex_runtime_disabled(void)
+{
+    return rex_runtime_policy_is("disabled");
+}
 
 /*
  * Number of devices at the last question to libomptarget; rex_devices_ask() asks again. If
@@ -53,9 +61,8 @@ bool rex_runtime_mandatory(void);
  */
 #define REX_DEVICES_DISABLED (INT32_MAX - 1)
 extern int rex_omp_devices;
-int rex_devices_ask(void);
-/* The same for a thread that registers a module, and is alone inside of libomptarget. */
-int rex_devices_ask_alone(void);
+/* IS_ALONE: this thread registers a module, and is alone inside of libomptarget. */
+int rex_devices_ask(bool is_alone);
 
 static inline int rex_devices_known(void)
 {
@@ -66,11 +73,8 @@ static inline int rex_devices_known(void)
 /* Whether NUMBER is the host's, where all memory counts as mapped, or a higher one. */
 static inline bool rex_device_is_host(int number)
 {
-    return number >= rex_devices_known() && number >= rex_devices_ask();
+    return number >= rex_devices_known() && number >= rex_devices_ask(false);
 }
-
-/* libomptarget is bound: from now on the libomp in the process tells the default device. */
-void rex_openmp_bind(void);
 
 /* libomp's default device number (OMP_DEFAULT_DEVICE, omp_set_default_device). */
 int rex_openmp_default_device(void);
@@ -85,7 +89,11 @@ static inline int rex_openmp_number(int64_t device)
 void rex_devices_registered(int change);
 
 /* The same by code of other compilers, which has device images of its own. */
-void rex_devices_registered_elsewhere(int change);
+extern int rex_foreign_registrations; /* atomic */
+static inline void rex_devices_registered_elsewhere(int change)
+{
+    __atomic_fetch_add(&rex_foreign_registrations, change, __ATOMIC_RELEASE);
+}
 
 /*
  * Call one of these functions before each call of libomptarget with a device. They activate the
@@ -101,20 +109,24 @@ int rex_device_resolve(int64_t device, int *number);
  */
 int rex_device_offload(int64_t device, int *number);
 
-/* Whether DEVICE is -1 or an existing number: 0 or REX_EDEVICE. */
+/* Whether DEVICE exists, -1 as the default device: 0 or REX_EDEVICE. */
 int rex_device_check(int64_t device);
-
-/* Whether the default device exists: 0 or REX_EDEVICE. */
-int rex_device_check_default(void);
 
 /*
  * rex_device_used() notes that a device is about to be used: LLVM 18 loads no image registered
- * after that. rex_devices_used() says whether one was. rex_devices_in_use() says whether a module
- * is registered, too, whose launches may still use it.
+ * after that. rex_devices_used() says whether one was.
  */
-void rex_device_used(void);
-bool rex_devices_used(void);
-bool rex_devices_in_use(void);
+extern bool rex_device_was_used; /* atomic */
+static inline void rex_device_used(void)
+{
+    /* Relaxed: it only ever becomes true, and nothing else is read because of it. */
+    __atomic_store_n(&rex_device_was_used, true, __ATOMIC_RELAXED);
+}
+static inline bool rex_devices_used(void)
+{
+    /* Relaxed: another thread's use that is not finished may be missed in any order. */
+    return __atomic_load_n(&rex_device_was_used, __ATOMIC_RELAXED);
+}
 
 /*
  * libomptarget has images that it loads on each device at the first use. ATTEMPT is called for
@@ -141,8 +153,15 @@ static inline int rex_load_check(int64_t device)
     return __builtin_expect(is_none_due, 1) ? 0 : rex_load_try(device);
 }
 
-/* Whether any module is registered. libomptarget has no devices before that. */
-bool rex_devices_are_there(void);
+/*
+ * Whether any module is registered. LLVM 19 and later crash if asked for devices before the first
+ * registration or after the last.
+ */
+extern int rex_registered_modules; /* atomic */
+static inline bool rex_devices_are_there(void)
+{
+    return __atomic_load_n(&rex_registered_modules, __ATOMIC_ACQUIRE) > 0;
+}
 
 /* rex_gate_enter() for a call that needs a device. REX_EINVAL if no module is registered. */
 int rex_devices_enter(void);

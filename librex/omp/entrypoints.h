@@ -70,37 +70,25 @@
  * These end mappings, or may have ended some when they return; all others but those of registration
  * are jumps. Functions in a list of _MAPPER take names and mappers of rows, those of _BARE do not.
  */
-#define REX_ENDING(X)  \
-    REX_ENDING_BARE(X) \
-    REX_ENDING_MAPPER(X)
-#define REX_ENDING_BARE(X)                       \
-    X(void, target_data_end, (MAP_P), (MAP_A), ) \
-    X(void, target_data_end_nowait, (MAP_P, DEP_P), (MAP_A, DEP_A), )
-#define REX_ENDING_MAPPER(X)                                  \
-    X(void, target_data_end_mapper, (MAPPER_P), (MAPPER_A), ) \
-    X(void, target_data_end_nowait_mapper, (MAPPER_P, DEP_P), (MAPPER_A, DEP_A), )
+#define REX_ENDING(X)                 \
+    REX_DATA_BARE(X, target_data_end) \
+    REX_DATA_MAPPER(X, target_data_end)
+#define REX_DATA_BARE(X, name)        \
+    X(void, name, (MAP_P), (MAP_A), ) \
+    X(void, name##_nowait, (MAP_P, DEP_P), (MAP_A, DEP_A), )
+#define REX_DATA_MAPPER(X, name)                     \
+    X(void, name##_mapper, (MAPPER_P), (MAPPER_A), ) \
+    X(void, name##_nowait_mapper, (MAPPER_P, DEP_P), (MAPPER_A, DEP_A), )
 #define REX_ENDING_LATER(X)           \
     X(void, rtl_deinit, (void), (), ) \
     X(void, target_nowait_query, (void **handle), (handle), )
 /* These begin or update mappings. */
-#define REX_BEGINNING(X)  \
-    REX_BEGINNING_BARE(X) \
-    REX_BEGINNING_MAPPER(X)
-#define REX_BEGINNING_BARE(X)                      \
-    X(void, target_data_begin, (MAP_P), (MAP_A), ) \
-    X(void, target_data_begin_nowait, (MAP_P, DEP_P), (MAP_A, DEP_A), )
-#define REX_BEGINNING_MAPPER(X)                                 \
-    X(void, target_data_begin_mapper, (MAPPER_P), (MAPPER_A), ) \
-    X(void, target_data_begin_nowait_mapper, (MAPPER_P, DEP_P), (MAPPER_A, DEP_A), )
-#define REX_UPDATING(X)  \
-    REX_UPDATING_BARE(X) \
-    REX_UPDATING_MAPPER(X)
-#define REX_UPDATING_BARE(X)                        \
-    X(void, target_data_update, (MAP_P), (MAP_A), ) \
-    X(void, target_data_update_nowait, (MAP_P, DEP_P), (MAP_A, DEP_A), )
-#define REX_UPDATING_MAPPER(X)                                   \
-    X(void, target_data_update_mapper, (MAPPER_P), (MAPPER_A), ) \
-    X(void, target_data_update_nowait_mapper, (MAPPER_P, DEP_P), (MAPPER_A, DEP_A), )
+#define REX_BEGINNING(X)                \
+    REX_DATA_BARE(X, target_data_begin) \
+    REX_DATA_MAPPER(X, target_data_begin)
+#define REX_UPDATING(X)                  \
+    REX_DATA_BARE(X, target_data_update) \
+    REX_DATA_MAPPER(X, target_data_update)
 /* These launch: without a grid, with a grid, with a packet. */
 #define REX_LAUNCHING(X)          \
     REX_LAUNCHING_BARE(X)         \

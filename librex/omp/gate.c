@@ -20,11 +20,12 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/assert.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/process.h"
 
-static int closed; /* REX_EFORK or REX_EINVAL: no thread may enter any more; atomic */
+int rex_gate_closed;
 
 /*
  * The thread that keeps all others out, because it registers or ends a module, tries to, or forks.
@@ -41,11 +42,6 @@ static bool is_kept_out(void)
     return keeper != NULL && keeper != &rex_thread;
 }
 
-static void set_gate(const struct rex_thread *thread)
-{
-    __atomic_store_n(&gate, thread, __ATOMIC_SEQ_CST);
-}
-
 /* Not inlined, so that a call that does not wait needs no guard of the stack. */
 static __attribute__((noinline)) void nap(long microseconds)
 {
@@ -53,19 +49,9 @@ static __attribute__((noinline)) void nap(long microseconds)
     nanosleep(&time, NULL);
 }
 
-bool rex_gate_is_torn(void)
-{
-    return __atomic_load_n(&closed, __ATOMIC_ACQUIRE) == REX_EFORK;
-}
-
-bool rex_gate_is_over(void)
-{
-    return __atomic_load_n(&closed, __ATOMIC_ACQUIRE) == REX_EINVAL;
-}
-
 int rex_gate_check(void)
 {
-    int reason = __atomic_load_n(&closed, __ATOMIC_ACQUIRE);
+    int reason = __atomic_load_n(&rex_gate_closed, __ATOMIC_ACQUIRE);
     if (reason == REX_EFORK)
         return rex_fail(REX_EFORK, "this process was forked while another thread of its parent was "
                                    "inside libomptarget: start the child with exec, or fork while "
@@ -97,7 +83,7 @@ static void pass_gate(void)
 static bool pass_open_gate(void)
 {
     pass_gate();
-    if (__builtin_expect(__atomic_load_n(&closed, __ATOMIC_SEQ_CST) == 0, 1))
+    if (__builtin_expect(__atomic_load_n(&rex_gate_closed, __ATOMIC_SEQ_CST) == 0, 1))
         return true;
     rex_gate_leave();
     return false;
@@ -135,6 +121,7 @@ int rex_gate_enter_raw(void)
 
 void rex_gate_leave(void)
 {
+    REX_ASSERT(rex_thread.inside > 0);
     __atomic_fetch_sub(&rex_thread.inside, 1, __ATOMIC_RELEASE);
     rex_shelter_end();
 }
@@ -153,6 +140,7 @@ void rex_gate_resume(uint32_t depth)
 {
     if (depth == 0)
         return;
+    REX_ASSERT(rex_thread.inside == 0 && rex_thread.paused >= depth);
     pass_gate();
     rex_shelter_end(); /* the thread has its own */
     __atomic_fetch_add(&rex_thread.inside, depth - 1, __ATOMIC_RELAXED);
@@ -181,38 +169,7 @@ void rex_await_all_deferred(void)
 #define TOLD_AFTER 120 /* tries, about a second; then the wait is logged */
 #define TRIES 6000     /* about a minute */
 
-/* Counts the thread if it is alone. KEEP: its gate stays up if it is not. ENDS: see gate.h. */
-static bool try_alone(bool keep, bool ends)
-{
-    bool alone = false;
-    rex_threads_lock();
-    if (!is_kept_out()) {
-        set_gate(&rex_thread);
-        alone = !rex_threads_are_inside(ends);
-        if (alone)
-            __atomic_fetch_add(&rex_thread.inside, 1, __ATOMIC_SEQ_CST);
-        else if (!keep)
-            set_gate(NULL);
-    }
-    rex_threads_unlock();
-    return alone;
-}
-
 _Static_assert(TRIES % 2 == 0, "the last try leaves the gate down");
-
-static bool become_alone(const char *what, bool ends)
-{
-    long time = FIRST_NAP;
-    for (int i = 0; i < TRIES; i++) {
-        if (try_alone(i >= QUIET_TRIES && i % 2 == 0, ends))
-            return true;
-        if (i == TOLD_AFTER)
-            rex_log(REX_LOG_INFO, "%s: waiting for launches and data calls of other threads", what);
-        nap(time);
-        time = 2 * time < LONGEST_NAP ? 2 * time : LONGEST_NAP;
-    }
-    return false;
-}
 
 int rex_gate_check_outside(const char *what)
 {
@@ -224,13 +181,34 @@ int rex_gate_check_outside(const char *what)
                     what);
 }
 
+/* Counts the thread once it is alone. */
 int rex_gate_register(const char *what, bool ends)
 {
+    long time = FIRST_NAP;
     int result = rex_gate_check_outside(what);
     if (result == REX_OK)
         result = rex_gate_check();
-    if (result != REX_OK || become_alone(what, ends))
+    if (result != REX_OK)
         return result;
+    for (int i = 0; i < TRIES; i++) {
+        bool is_alone = false;
+        rex_threads_lock();
+        if (!is_kept_out()) {
+            __atomic_store_n(&gate, &rex_thread, __ATOMIC_SEQ_CST);
+            is_alone = !rex_threads_are_inside(ends);
+            if (is_alone)
+                __atomic_fetch_add(&rex_thread.inside, 1, __ATOMIC_SEQ_CST);
+            else if (i < QUIET_TRIES || i % 2 != 0)
+                __atomic_store_n(&gate, NULL, __ATOMIC_SEQ_CST);
+        }
+        rex_threads_unlock();
+        if (is_alone)
+            return REX_OK;
+        if (i == TOLD_AFTER)
+            rex_log(REX_LOG_INFO, "%s: waiting for launches and data calls of other threads", what);
+        nap(time);
+        time = 2 * time < LONGEST_NAP ? 2 * time : LONGEST_NAP;
+    }
     return rex_fail(REX_EBUSY,
                     "%s: launches or data calls of other threads have not ended in "
                     "a minute, and no module is registered or ended beside them",
@@ -240,14 +218,6 @@ int rex_gate_register(const char *what, bool ends)
 #define EXIT_NAP 1000 /* microseconds */
 #define EXIT_NAPS 1000
 
-static bool others_are_inside(void)
-{
-    rex_threads_lock();
-    bool are_inside = rex_threads_are_inside(false);
-    rex_threads_unlock();
-    return are_inside;
-}
-
 /*
  * The handlers that come next destroy what calls in flight use. A kernel that never ends must not
  * keep the process from its end.
@@ -256,9 +226,15 @@ static void close_at_exit(void)
 {
     if (rex_gate_is_torn() || rex_gate_is_over())
         return;
-    __atomic_store_n(&closed, REX_EINVAL, __ATOMIC_SEQ_CST);
-    for (int i = 0; i < EXIT_NAPS && others_are_inside(); i++)
+    __atomic_store_n(&rex_gate_closed, REX_EINVAL, __ATOMIC_SEQ_CST);
+    for (int i = 0; i < EXIT_NAPS; i++) {
+        rex_threads_lock();
+        bool are_inside = rex_threads_are_inside(false);
+        rex_threads_unlock();
+        if (!are_inside)
+            break;
         nap(EXIT_NAP);
+    }
     rex_deferred_exit();
 }
 
@@ -273,12 +249,14 @@ void rex_gate_watch(void)
 void rex_gate_registered(void)
 {
     static bool exit_is_watched; /* only the thread alone is here */
+    REX_ASSERT(rex_thread.inside == 1);
     /* atexit() runs the last registered handler first: handlers of the program may still launch. */
     if (!exit_is_watched)
         exit_is_watched = atexit(close_at_exit) == 0;
     __atomic_fetch_sub(&rex_thread.inside, 1, __ATOMIC_RELEASE);
     rex_threads_lock();
-    set_gate(NULL);
+    REX_ASSERT(gate == &rex_thread);
+    __atomic_store_n(&gate, NULL, __ATOMIC_SEQ_CST);
     rex_threads_unlock();
 }
 
@@ -294,22 +272,22 @@ static bool was_inside;
 static void raise_gate_at_fork(void)
 {
     gate_before = gate;
-    set_gate(&rex_thread);
+    __atomic_store_n(&gate, &rex_thread, __ATOMIC_SEQ_CST);
     was_inside = rex_threads_are_inside(false);
 }
 
 static void lower_gate_after_fork(void)
 {
-    set_gate(gate_before);
+    __atomic_store_n(&gate, gate_before, __ATOMIC_SEQ_CST);
 }
 
 /* The forking thread goes on in the child, even inside a kernel or a registration. */
 static void close_gate_in_child(void)
 {
     if (was_inside)
-        __atomic_store_n(&closed, REX_EFORK, __ATOMIC_RELEASE);
+        __atomic_store_n(&rex_gate_closed, REX_EFORK, __ATOMIC_RELEASE);
     if (gate_before != &rex_thread)
-        set_gate(NULL);
+        __atomic_store_n(&gate, NULL, __ATOMIC_SEQ_CST);
 }
 
 REX_FORK_WATCHED(99, raise_gate_at_fork, lower_gate_after_fork, close_gate_in_child);

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "cuda/deferred.h"
+#include "rex/error.h"
 
 /*
  * Call these around every other call of libomptarget. rex_gate_enter() may wait for a
@@ -47,8 +48,15 @@ bool rex_gate_is_closed(void);
 int rex_gate_check(void);
 
 /* Whether this process is such a child; whether the process is ending. */
-bool rex_gate_is_torn(void);
-bool rex_gate_is_over(void);
+extern int rex_gate_closed; /* REX_EFORK or REX_EINVAL: no thread may enter any more; atomic */
+static inline bool rex_gate_is_torn(void)
+{
+    return __atomic_load_n(&rex_gate_closed, __ATOMIC_ACQUIRE) == REX_EFORK;
+}
+static inline bool rex_gate_is_over(void)
+{
+    return __atomic_load_n(&rex_gate_closed, __ATOMIC_ACQUIRE) == REX_EINVAL;
+}
 
 /*
  * Returns REX_EBUSY if this thread is inside a call, because it cannot register or end a module

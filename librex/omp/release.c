@@ -19,30 +19,19 @@
  * version; 18 passes one for every version. Up to 19 the CUDA plugin launches one dimension. 23
  * reads y, z and dynamic memory from the struct only from version 3 on.
  */
-#define PLAIN(dims, memory)                                            \
-    {                                                                  \
-        .version = 2, .dimensions = (dims), .dynamic_memory = (memory) \
-    }
+#define PLAIN(dims, memory) .version = 2, .dimensions = (dims), .dynamic_memory = (memory)
 /*
  * Env kernels. 18 adds the parameter itself; 19 to 23 add it with version 3. Before 18 a row of
  * librex's must carry it.
  */
-#define ENV_BY_ROW(memory)                                                             \
-    {                                                                                  \
-        .version = 2, .leading_row = true, .dimensions = 1, .dynamic_memory = (memory) \
-    }
-#define ENV(dims)                                                  \
-    {                                                              \
-        .version = 3, .dimensions = (dims), .dynamic_memory = true \
-    }
+#define ENV_BY_ROW(memory) \
+    .version = 2, .leading_row = true, .dimensions = 1, .dynamic_memory = (memory)
+#define ENV(dims) .version = 3, .dimensions = (dims), .dynamic_memory = true
 /*
  * On the host device 23 and 24 take version 5 alone, and overwrite the last row. A grid has no
  * effect there.
  */
-#define HOST_ARRAY                         \
-    {                                      \
-        .version = 5, .trailing_row = true \
-    }
+#define HOST_ARRAY .version = 5, .trailing_row = true
 
 #define FLAGS_OF_23 (REX_FLAGS_USUAL | REX_FLAGS_FALLBACK | REX_FLAG_COOPERATIVE)
 
@@ -57,7 +46,7 @@
     .packed_slots = true, .environment_size = 48, .shared_memory_fixed = true
 #define OF_23_AND_24                                                                               \
     .packet_flags = FLAGS_OF_23, .driver_function = "cuLaunchKernelEx", .driver_since = "11.8",    \
-    .newest_packet = 5, .plain = PLAIN(1, false), .env = ENV(3), .host = HOST_ARRAY,               \
+    .newest_packet = 5, .plain = {PLAIN(1, false)}, .env = {ENV(3)}, .host = {HOST_ARRAY},         \
     .excess_copied = true, .presence_at_entry = true, .entries_copied = true, .attach_rows = true, \
     .runtime_object = true, .host_argument_array = true, .strict_flags = REX_FLAGS_STRICT,         \
     .environment_size = 40, .shared_memory_fixed = true, .obeys_tmpdir = true
@@ -70,8 +59,8 @@ static const struct rex_release rows[] = {
     {.number = 14,
      OF_14_TO_17,
      .marker = "__tgt_target_teams_mapper",
-     .plain = PLAIN(1, false),
-     .env = ENV_BY_ROW(false),
+     .plain = {PLAIN(1, false)},
+     .env = {ENV_BY_ROW(false)},
      .no_packet = true,
      .entries_by_position = true,
      .most_teams = 65536,
@@ -81,8 +70,8 @@ static const struct rex_release rows[] = {
     {.number = 15,
      OF_14_TO_17,
      .marker = "__tgt_target_kernel",
-     .plain = PLAIN(1, false),
-     .env = ENV_BY_ROW(false),
+     .plain = {PLAIN(1, false)},
+     .env = {ENV_BY_ROW(false)},
      .no_flags = true,
      .newest_container = 1,
      .entries_by_position = true,
@@ -93,8 +82,8 @@ static const struct rex_release rows[] = {
     {.number = 16,
      OF_14_TO_17,
      .marker = "__tgt_target_nowait_query",
-     .plain = PLAIN(1, true),
-     .env = ENV_BY_ROW(true),
+     .plain = {PLAIN(1, true)},
+     .env = {ENV_BY_ROW(true)},
      .newest_container = 1,
      .parents_rounded = true,
      .image_read_later = true,
@@ -102,8 +91,8 @@ static const struct rex_release rows[] = {
     {.number = 17,
      OF_14_TO_17,
      .marker = "omp_target_memcpy_async",
-     .plain = PLAIN(1, true),
-     .env = ENV_BY_ROW(true),
+     .plain = {PLAIN(1, true)},
+     .env = {ENV_BY_ROW(true)},
      .newest_container = 1,
      .image_read_later = true,
      .shared_memory_fixed = true},
@@ -114,7 +103,7 @@ static const struct rex_release rows[] = {
      .driver_since = "11.2",
      .newest_packet = 2,
      .plain = {.refused = true},
-     .env = ENV(1),
+     .env = {ENV(1)},
      .host = {.version = 2},
      .old_entries_only = true,
      .newest_container = 1,
@@ -130,16 +119,16 @@ static const struct rex_release rows[] = {
     {.number = 19,
      OF_19_TO_21,
      .marker = "__tgt_rtl_init",
-     .plain = PLAIN(1, true),
-     .env = ENV(1),
+     .plain = {PLAIN(1, true)},
+     .env = {ENV(1)},
      .old_entries_only = true,
      .newest_container = 1,
      .new_header_refused = true},
     {.number = 20,
      OF_19_TO_21,
      .marker = "llvmLaunchKernel",
-     .plain = PLAIN(3, true),
-     .env = ENV(3),
+     .plain = {PLAIN(3, true)},
+     .env = {ENV(3)},
      .newest_container = 1,
      .new_header_refused = true,
      .entries_copied = true},
@@ -147,8 +136,8 @@ static const struct rex_release rows[] = {
     {.number = 21,
      OF_19_TO_21,
      .marker = "llvmLaunchKernel",
-     .plain = PLAIN(3, true),
-     .env = ENV(3),
+     .plain = {PLAIN(3, true)},
+     .env = {ENV(3)},
      .entries_copied = true,
      .most_dynamic_memory = 49151},
     {.number = 22,
@@ -157,8 +146,8 @@ static const struct rex_release rows[] = {
      .driver_function = "cuFuncGetParamInfo",
      .driver_since = "12.4",
      .newest_packet = 3,
-     .plain = PLAIN(3, true),
-     .env = ENV(3),
+     .plain = {PLAIN(3, true)},
+     .env = {ENV(3)},
      .entries_copied = true,
      .attach_rows = true,
      .runtime_object = true,

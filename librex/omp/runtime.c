@@ -105,39 +105,29 @@ static void *load_early(void *unused)
     return unused;
 }
 
-static bool start_early(const char *path, pthread_t *thread)
+static void *open_beside_driver(const char *path)
 {
-    bool is_loaded = dlopen(path, RTLD_LAZY | RTLD_NOLOAD) != NULL;
-    if (is_loaded || early.is_left || sem_init(&early.needless, 0, 0) != 0)
-        return false;
-    early.state = WAITS;
-    snprintf(early.path, sizeof early.path, "%s", path);
-    if (rex_thread_start(thread, load_early, NULL))
-        return true;
-    sem_destroy(&early.needless);
-    return false;
-}
-
-static void end_early(pthread_t thread)
-{
+    pthread_t thread;
+    bool is_loaded = dlopen(path, RTLD_LAZY | RTLD_NOLOAD) != NULL, is_started = false;
+    if (!is_loaded && !early.is_left && sem_init(&early.needless, 0, 0) == 0) {
+        early.state = WAITS;
+        snprintf(early.path, sizeof early.path, "%s", path);
+        is_started = rex_thread_start(&thread, load_early, NULL);
+        if (!is_started)
+            sem_destroy(&early.needless);
+    }
+    rex_cuda_retry();
+    void *handle = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+    if (!is_started)
+        return handle;
     sem_post(&early.needless);
     early.is_left = __atomic_exchange_n(&early.state, IS_NEEDLESS, __ATOMIC_ACQ_REL) == LOADS;
     if (early.is_left) {
         pthread_detach(thread);
-        return;
+        return handle;
     }
     pthread_join(thread, NULL);
     sem_destroy(&early.needless);
-}
-
-static void *open_beside_driver(const char *path)
-{
-    pthread_t thread;
-    bool is_started = start_early(path, &thread);
-    rex_cuda_retry();
-    void *handle = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
-    if (is_started)
-        end_early(thread);
     return handle;
 }
 
@@ -164,7 +154,6 @@ static void bind_to(void *handle, const struct rex_candidate *candidate)
     point(&memory.data_begin, handle, "__tgt_target_data_begin_mapper");
     point(&memory.data_end, handle, "__tgt_target_data_end_mapper");
     rex_memory_calls_bind(&memory);
-    rex_openmp_bind();
     bound.point_slots(handle, candidate->release);
     __atomic_store_n(&bound.release, candidate->release, __ATOMIC_RELEASE);
     rex_log(REX_LOG_INFO, "bound LLVM %d's libomptarget, %s (%s)", candidate->release->number,
@@ -206,29 +195,6 @@ static int check_plugins(const struct rex_candidate *candidate, char *why, size_
     return REX_ENORUNTIME;
 }
 
-/* The first function that librex itself calls and the library lacks; NULL if all are there. */
-static const char *missing_function(void *handle, const struct rex_release *release)
-{
-    const char *const names[] = {release->no_packet ? "__tgt_target_teams_mapper"
-                                                    : "__tgt_target_kernel",
-                                 "__tgt_register_lib",
-                                 "__tgt_unregister_lib",
-                                 "__tgt_target_data_begin_mapper",
-                                 "__tgt_target_data_end_mapper",
-                                 "__tgt_target_data_update_mapper",
-                                 "omp_get_num_devices",
-                                 "omp_target_is_present",
-                                 "omp_target_disassociate_ptr",
-                                 "omp_target_alloc",
-                                 "omp_target_free",
-                                 "omp_target_memcpy",
-                                 NULL};
-    const char *const *name = names;
-    while (*name != NULL && dlsym(handle, *name) != NULL)
-        name++;
-    return *name;
-}
-
 /*
  * UNUSABLE: the library has been opened and stays in the process (NODELETE), so no other one can be
  * used beside it.
@@ -239,6 +205,20 @@ static enum outcome open_candidate(const struct rex_candidate *candidate,
                                    const struct rex_candidate *all, size_t count, char *why,
                                    size_t why_size)
 {
+    /* librex itself calls these. */
+    const char *const needed[] = {candidate->release->no_packet ? "__tgt_target_teams_mapper"
+                                                                : "__tgt_target_kernel",
+                                  "__tgt_register_lib",
+                                  "__tgt_unregister_lib",
+                                  "__tgt_target_data_begin_mapper",
+                                  "__tgt_target_data_end_mapper",
+                                  "__tgt_target_data_update_mapper",
+                                  "omp_get_num_devices",
+                                  "omp_target_is_present",
+                                  "omp_target_disassociate_ptr",
+                                  "omp_target_alloc",
+                                  "omp_target_free",
+                                  "omp_target_memcpy"};
     if (rex_openmp_ready(candidate, all, count, why, why_size) != 0)
         return UNOPENED;
     bool may_start = bound.starts_driver && rex_cuda_may_start();
@@ -250,12 +230,12 @@ static enum outcome open_candidate(const struct rex_candidate *candidate,
         snprintf(why, why_size, "%s", error != NULL ? error : "the loader gives no reason");
         return UNOPENED;
     }
-    const char *missing = missing_function(handle, candidate->release);
-    if (missing != NULL) {
-        snprintf(why, why_size, "it lacks the entry point %s", missing);
-        dlclose(handle);
-        return UNUSABLE;
-    }
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+        if (dlsym(handle, needed[i]) == NULL) {
+            snprintf(why, why_size, "it lacks the entry point %s", needed[i]);
+            dlclose(handle);
+            return UNUSABLE;
+        }
     bind_to(handle, candidate);
     return BOUND;
 }
@@ -280,62 +260,48 @@ static __attribute__((noinline)) int bind_named(const char *path, const char *ho
     if (result == REX_OK && !loaded)
         result = check_plugins(&candidate, why, sizeof why);
     if (result != REX_OK)
-        return rex_fail(result, "libomptarget %s (%s) cannot be used: %s", path, how, why);
+        goto fail;
     snprintf(candidate.doubt, sizeof candidate.doubt, "%.255s", why);
     check_plugins(&candidate, bound.doubt, sizeof bound.doubt);
     bound.chosen = how;
-    if (open_candidate(&candidate, NULL, 0, why, sizeof why) != BOUND)
-        return rex_fail(REX_ENORUNTIME, "libomptarget %s (%s) cannot be used: %s", path, how, why);
-    return REX_OK;
-}
-
-/* Logs one line for each candidate that was rejected before one was bound. */
-static void log_passed_over(char *lines)
-{
-    char *rest = NULL;
-    for (char *line = strtok_r(lines, "\n", &rest); line != NULL;
-         line = strtok_r(NULL, "\n", &rest))
-        rex_log(REX_LOG_INFO, "passed over: %s", line + strspn(line, " "));
-}
-
-/* The loader reports errors only as text, at its end: the errno of one that may pass, or 0. */
-static int error_in(const char *why)
-{
-    static const int errors[] = {ENOMEM, EMFILE, ENFILE, EIO};
-    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
-        const char *text = strerror(errors[i]);
-        if (strlen(why) >= strlen(text) && strcmp(why + strlen(why) - strlen(text), text) == 0)
-            return errors[i];
-    }
-    return 0;
-}
-
-static __attribute__((noinline)) size_t search(struct rex_candidate **all,
-                                               struct rex_report *report)
-{
-    char folder[PATH_MAX];
-    return rex_search(rex_openmp_folder(folder) ? folder : NULL, all, report);
+    if (open_candidate(&candidate, NULL, 0, why, sizeof why) == BOUND)
+        return REX_OK;
+    result = REX_ENORUNTIME;
+fail:
+    return rex_fail(result, "libomptarget %s (%s) cannot be used: %s", path, how, why);
 }
 
 static __attribute__((noinline)) int bind_best(void)
 {
+    static const int passing[] = {ENOMEM, EMFILE, ENFILE, EIO};
     char why[1024];
     struct rex_report report = {0};
     struct rex_candidate *all = NULL;
     bound.chosen = "the best found";
-    size_t count = search(&all, &report);
+    size_t count = rex_search(&all, &report);
     enum outcome outcome = UNOPENED;
     for (size_t i = 0; i < count && outcome == UNOPENED && report.error == 0; i++) {
         int result = check_plugins(&all[i], why, sizeof why);
         if (result == REX_OK)
             outcome = open_candidate(&all[i], all, count, why, sizeof why);
         if (outcome != BOUND)
-            rex_report_line(&report, "%s (LLVM %d): %s", all[i].path, all[i].release->number, why);
-        report.error = result == REX_ENOMEM ? ENOMEM : outcome == UNOPENED ? error_in(why) : 0;
+            rex_report_add(&report, REX_REPORT_LINE, "%s (LLVM %d): %s", all[i].path,
+                           all[i].release->number, why);
+        report.error = result == REX_ENOMEM ? ENOMEM : 0;
+        /* The loader reports an error that may pass only as text, at its end. */
+        for (size_t j = 0; outcome == UNOPENED && report.error == 0 && j < 4; j++) {
+            const char *text = strerror(passing[j]);
+            size_t length = strlen(why), end = strlen(text);
+            if (length >= end && strcmp(why + length - end, text) == 0)
+                report.error = passing[j];
+        }
     }
     free(all);
     if (outcome == BOUND) {
-        log_passed_over(report.text);
+        char *rest = NULL;
+        for (char *line = strtok_r(report.text, "\n", &rest); line != NULL;
+             line = strtok_r(NULL, "\n", &rest))
+            rex_log(REX_LOG_INFO, "passed over: %s", line + strspn(line, " "));
         return REX_OK;
     }
     if (report.error != 0) /* the best candidate may not have been seen */
@@ -355,7 +321,7 @@ static __attribute__((noinline)) void warn_of_other(const char *loaded)
     char named[REX_SETTING_MAX];
     if (rex_setting_text(REX_OPTION_OMPTARGET, named) && !rex_same_file(named, loaded))
         rex_log(REX_LOG_WARN, "%s=%s is not used: %s is in this process already",
-                rex_setting_variable(REX_OPTION_OMPTARGET), named, loaded);
+                rex_settings[REX_OPTION_OMPTARGET].variable, named, loaded);
 }
 
 /*
@@ -372,21 +338,18 @@ static __attribute__((noinline)) int choose(void)
     }
     _Static_assert(REX_SETTING_MAX <= sizeof path, "what is named fits");
     return rex_setting_text(REX_OPTION_OMPTARGET, path)
-               ? bind_named(path, rex_setting_variable(REX_OPTION_OMPTARGET), false)
+               ? bind_named(path, rex_settings[REX_OPTION_OMPTARGET].variable, false)
                : bind_best();
 }
 
-/* Whether a thread of the parent was binding at the fork, and left libomptarget half loaded. */
-static bool is_torn(void)
-{
-    /* Relaxed: whoever forked has written it before; in the same process it changes nothing. */
-    unsigned binder = __atomic_load_n(&bound.binder, __ATOMIC_RELAXED);
-    return binder != 0 && binder != rex_forks() + 1;
-}
-
-static int find_and_bind(bool starts_driver, rex_slots_hook *point_slots)
+int rex_runtime_find(bool starts_driver, rex_slots_hook *point_slots)
 {
     int result = REX_OK;
+    if (rex_runtime() != NULL) {
+        if (starts_driver)
+            rex_cuda_retry();
+        return REX_OK;
+    }
     if (binding)
         return rex_fail(REX_ENORUNTIME,
                         "libomptarget was called from its own constructor, before it was bound");
@@ -395,7 +358,9 @@ static int find_and_bind(bool starts_driver, rex_slots_hook *point_slots)
             REX_ENORUNTIME,
             "the program was linked with -static or -static-pie, and libomptarget "
             "cannot be loaded into it: link it without (librex.a itself may be linked in)");
-    if (is_torn())
+    /* Relaxed: whoever forked has written it before; in the same process it changes nothing. */
+    unsigned binder = __atomic_load_n(&bound.binder, __ATOMIC_RELAXED);
+    if (binder != 0 && binder != rex_forks() + 1)
         return rex_fail(REX_EFORK, "this process was forked while another thread of its parent "
                                    "loaded libomptarget: start the child with "
                                    "exec, or fork before or after that");
@@ -420,13 +385,4 @@ static int find_and_bind(bool starts_driver, rex_slots_hook *point_slots)
         rex_cuda_retry();
     rex_load_unlock();
     return result;
-}
-
-int rex_runtime_find(bool starts_driver, rex_slots_hook *point_slots)
-{
-    if (rex_runtime() == NULL)
-        return find_and_bind(starts_driver, point_slots);
-    if (starts_driver)
-        rex_cuda_retry();
-    return REX_OK;
 }

@@ -28,27 +28,6 @@
 
 /* ---- whose work a file is -------------------------------------------------------------------- */
 
-/* In a user namespace root's files may have another number: that of /usr. */
-static bool is_ours(uid_t owner)
-{
-    struct stat system;
-    return owner == (stat("/usr", &system) == 0 ? system.st_uid : 0) ||
-           (owner == getuid() && getauxval(AT_SECURE) == 0);
-}
-
-/* The path of the folder in which PATH lies takes its place; false: there is none. */
-static bool go_up(char *path)
-{
-    char *slash = strrchr(path, '/');
-    if (strcmp(path, "/") == 0 || strcmp(path, ".") == 0)
-        return false;
-    if (slash == NULL)
-        strcpy(path, ".");
-    else
-        slash[slash == path] = '\0';
-    return true;
-}
-
 /*
  * Folders above the library's own are looked at where nobody has named it. In a sticky one only its
  * owner and root exchange what lies there.
@@ -56,9 +35,11 @@ static bool go_up(char *path)
 static __attribute__((noinline)) bool is_trusted_library(const char *path, enum rex_origin origin,
                                                          char *why, size_t why_size)
 {
-    struct stat status;
+    struct stat status, system;
     char place[PATH_MAX];
-    bool is_strict = origin == REX_GUESSED || getauxval(AT_SECURE) != 0;
+    bool is_secure = getauxval(AT_SECURE) != 0, is_strict = origin == REX_GUESSED || is_secure;
+    /* In a user namespace root's files may have another number: that of /usr. */
+    uid_t root = stat("/usr", &system) == 0 ? system.st_uid : 0;
     snprintf(place, sizeof place, "%s", path);
     for (int above = 0; above < 2 || is_strict; above++) {
         if (stat(place, &status) != 0)
@@ -68,13 +49,19 @@ static __attribute__((noinline)) bool is_trusted_library(const char *path, enum 
             snprintf(why, why_size, "every user may write %s", place);
             return false;
         }
-        if (is_strict && !is_ours(status.st_uid)) {
+        bool is_ours = status.st_uid == root || (status.st_uid == getuid() && !is_secure);
+        if (is_strict && !is_ours) {
             snprintf(why, why_size, "%s belongs to another user (%u)", place,
                      (unsigned)status.st_uid);
             return false;
         }
-        if (!go_up(place))
+        char *slash = strrchr(place, '/');
+        if (strcmp(place, "/") == 0 || strcmp(place, ".") == 0)
             return true;
+        if (slash == NULL)
+            strcpy(place, ".");
+        else
+            slash[slash == place] = '\0';
     }
     return true;
 }
@@ -99,10 +86,10 @@ static const char *export_name(const struct exported *table, size_t index)
 {
     Elf64_Sym symbol;
     const char *name;
-    return rex_elf_symbol(table->elf, &table->symbols, index, &symbol, &name) &&
-                   symbol.st_shndx != SHN_UNDEF
-               ? name
-               : NULL;
+    if (!rex_elf_symbol(table->elf, &table->symbols, index, &symbol, &name) ||
+        symbol.st_shndx == SHN_UNDEF)
+        return NULL;
+    return name;
 }
 
 static bool exports(const char *wanted, void *context)
@@ -116,49 +103,24 @@ static bool exports(const char *wanted, void *context)
     return false;
 }
 
-/* A `__tgt_` function that no release up to NEWEST exports; NULL if there is none. */
-static const char *unknown_export(const struct exported *table, const struct rex_release *newest)
-{
-#define NAME(type, name, parameters, arguments, missing) "__tgt_" #name,
-    static const char *const known[] = {REX_ENTRY_POINTS(NAME)};
-#undef NAME
-    for (size_t i = 1; i < rex_elf_symbols(&table->symbols); i++) {
-        const char *name = export_name(table, i);
-        size_t row = 0;
-        if (name == NULL || strncmp(name, "__tgt_", strlen("__tgt_")) != 0 ||
-            strcmp(name, newest->marker) == 0)
-            continue;
-        while (row < sizeof known / sizeof *known && strcmp(name, known[row]) != 0)
-            row++;
-        if (row == sizeof known / sizeof *known)
-            return name;
-    }
-    return NULL;
-}
-
-/* The number behind "libomptarget.so.", "libLLVM-" or "libLLVM.so." in NAME; 0 if there is none. */
-static int number_in(const char *name)
-{
-    const char *own = strstr(name, "libomptarget.so.");
-    if (own != NULL)
-        return atoi(own + strlen("libomptarget.so."));
-    if ((own = strstr(name, "libLLVM.so.")) != NULL)
-        return atoi(own + strlen("libLLVM.so."));
-    return (own = strstr(name, "libLLVM-")) != NULL ? atoi(own + strlen("libLLVM-")) : 0;
-}
-
+/* The number that the file has in its own name or in that of the libLLVM it needs; 0: none. */
 static int named_release(const struct rex_elf *elf)
 {
+    static const char *const before_number[] = {"libomptarget.so.", "libLLVM.so.", "libLLVM-"};
     Elf64_Shdr dynamic, strings;
     Elf64_Dyn entry;
     int number = 0;
-    bool has_names = rex_elf_find_type(elf, SHT_DYNAMIC, &dynamic) &&
-                     rex_elf_section(elf, dynamic.sh_link, &strings);
-    for (size_t i = 0; has_names && number == 0 && rex_elf_dynamic(elf, &dynamic, i, &entry); i++) {
-        const char *name = entry.d_tag == DT_SONAME || entry.d_tag == DT_NEEDED
-                               ? rex_elf_string(elf, &strings, entry.d_un.d_val)
-                               : NULL;
-        number = name != NULL ? number_in(name) : 0;
+    if (!rex_elf_find_type(elf, SHT_DYNAMIC, &dynamic) ||
+        !rex_elf_section(elf, dynamic.sh_link, &strings))
+        return 0;
+    for (size_t i = 0;
+         number == 0 && rex_elf_row(elf, &dynamic, SHT_DYNAMIC, i, &entry, sizeof entry); i++) {
+        if (entry.d_tag != DT_SONAME && entry.d_tag != DT_NEEDED)
+            continue;
+        const char *name = rex_elf_string(elf, &strings, entry.d_un.d_val), *found = NULL;
+        for (size_t j = 0; name != NULL && found == NULL && j < 3; j++)
+            if ((found = strstr(name, before_number[j])) != NULL)
+                number = atoi(found + strlen(before_number[j]));
     }
     return number;
 }
@@ -170,8 +132,22 @@ static int named_release(const struct rex_elf *elf)
 static void tell_newer(const struct exported *table, const struct rex_release *told, int named,
                        char *why, size_t why_size)
 {
-    const char *export =
-        named == 0 && rex_release_after(told->number) == NULL ? unknown_export(table, told) : NULL;
+#define NAME(type, name, parameters, arguments, missing) "__tgt_" #name,
+    static const char *const known[] = {REX_ENTRY_POINTS(NAME)};
+#undef NAME
+    const char *export = NULL;
+    bool is_newest = named == 0 && rex_release_after(told->number) == NULL;
+    for (size_t i = 1; is_newest && export == NULL && i < rex_elf_symbols(&table->symbols); i++) {
+        const char *name = export_name(table, i);
+        size_t row = 0;
+        if (name == NULL || strncmp(name, "__tgt_", strlen("__tgt_")) != 0 ||
+            strcmp(name, told->marker) == 0)
+            continue;
+        while (row < sizeof known / sizeof *known && strcmp(name, known[row]) != 0)
+            row++;
+        if (row == sizeof known / sizeof *known)
+            export = name;
+    }
     *why = '\0';
     if (named > 0 && rex_release_after(named - 1) == NULL)
         snprintf(why, why_size,
@@ -226,7 +202,7 @@ int rex_search_tell(const char *path, const struct rex_release **release, char *
 struct list {
     struct rex_candidate *candidates;
     size_t count;
-    const char *openmp_folder;
+    bool is_beside; /* candidates that are added now lie beside the process's libomp */
     struct rex_report *report;
 };
 
@@ -243,41 +219,14 @@ static void note(struct rex_report *report, int error)
         report->error = error;
 }
 
-static void add_candidate(struct list *list, const char *path, enum rex_origin origin)
-{
-    const struct rex_release *release;
-    char why[512];
-    for (size_t i = 0; i < list->count; i++)
-        if (rex_same_file(list->candidates[i].path, path))
-            return;
-    if (!rex_search_trusts(path, origin, why, sizeof why)) {
-        rex_report_line(list->report, "%s: %s", path, why);
-        return;
-    }
-    if (rex_search_tell(path, &release, why, sizeof why) != REX_OK) {
-        note(list->report, errno);
-        rex_report_line(list->report, "%s: %s", path, why);
-        return;
-    }
-    struct rex_candidate *grown = realloc(list->candidates, (list->count + 1) * sizeof *grown);
-    if (grown == NULL) {
-        note(list->report, ENOMEM);
-        return;
-    }
-    list->candidates = grown;
-    snprintf(grown[list->count].path, PATH_MAX, "%s", path);
-    snprintf(grown[list->count].doubt, sizeof grown->doubt, "%.255s", why);
-    grown[list->count].origin = origin;
-    grown[list->count++].release = release;
-}
-
 /*
  * Adds every libomptarget.so* in the folders that PATTERN matches. Plugins are called
  * libomptarget.rtl.*.
  */
 static void add_folders(struct list *list, const char *pattern, enum rex_origin origin)
 {
-    char files[PATH_MAX + 32];
+    char files[PATH_MAX + 32], why[512];
+    const struct rex_release *release;
     glob_t found;
     snprintf(files, sizeof files, "%s/libomptarget.so*", pattern);
     int result = glob(files, 0, NULL, &found);
@@ -285,55 +234,46 @@ static void add_folders(struct list *list, const char *pattern, enum rex_origin 
         note(list->report, ENOMEM);
     if (result != 0)
         return;
-    for (size_t i = 0; i < found.gl_pathc; i++)
-        add_candidate(list, found.gl_pathv[i], origin);
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        const char *path = found.gl_pathv[i];
+        size_t known = 0;
+        while (known < list->count && !rex_same_file(list->candidates[known].path, path))
+            known++;
+        if (known < list->count)
+            continue;
+        bool is_trusted = rex_search_trusts(path, origin, why, sizeof why);
+        if (!is_trusted || rex_search_tell(path, &release, why, sizeof why) != REX_OK) {
+            if (is_trusted)
+                note(list->report, errno);
+            rex_report_add(list->report, REX_REPORT_LINE, "%s: %s", path, why);
+            continue;
+        }
+        struct rex_candidate *grown = realloc(list->candidates, (known + 1) * sizeof *grown);
+        if (grown == NULL) {
+            note(list->report, ENOMEM);
+            continue;
+        }
+        list->candidates = grown;
+        snprintf(grown[known].path, PATH_MAX, "%s", path);
+        snprintf(grown[known].doubt, sizeof grown->doubt, "%.255s", why);
+        grown[known].origin = origin;
+        grown[known].is_beside_openmp = list->is_beside;
+        grown[known].release = release;
+        list->count++;
+    }
     globfree(&found);
 }
 
-/*
- * Adds the folders that the loader searches for this program: LD_LIBRARY_PATH, run paths, the
- * system's.
- */
-static void add_loader_folders(struct list *list)
-{
-    Dl_serinfo size;
-    void *program = dlopen(NULL, RTLD_LAZY);
-    if (program == NULL) {
-        note(list->report, ENOMEM); /* dlopen(NULL) has no other reason to fail */
-        return;
-    }
-    Dl_serinfo *folders =
-        dlinfo(program, RTLD_DI_SERINFOSIZE, &size) == 0 ? malloc(size.dls_size) : NULL;
-    bool is_told = folders != NULL && dlinfo(program, RTLD_DI_SERINFOSIZE, folders) == 0 &&
-                   dlinfo(program, RTLD_DI_SERINFO, folders) == 0;
-    for (unsigned i = 0; is_told && i < folders->dls_cnt; i++)
-        add_folders(list, folders->dls_serpath[i].dls_name, REX_NAMED);
-    if (!is_told)
-        note(list->report, ENOMEM);
-    free(folders);
-    dlclose(program);
-}
-
-static __attribute__((noinline)) bool lies_in_folder(const char *path, const char *wanted)
-{
-    char folder[PATH_MAX];
-    rex_folder_of(path, folder);
-    return rex_same_file(folder, wanted);
-}
-
 /* Sorts the best candidate first. */
-static int compare_candidates(const void *a, const void *b, void *openmp_folder)
+static int compare_candidates(const void *a, const void *b)
 {
     const struct rex_candidate *one = a, *other = b;
-    int doubt = (*one->doubt != '\0') - (*other->doubt != '\0'), beside = 0,
-        late = one->release->late_image_ignored - other->release->late_image_ignored;
+    int doubt = (*one->doubt != '\0') - (*other->doubt != '\0');
+    int late = one->release->late_image_ignored - other->release->late_image_ignored;
     if (doubt != 0)
         return doubt;
-    if (openmp_folder != NULL)
-        beside =
-            lies_in_folder(other->path, openmp_folder) - lies_in_folder(one->path, openmp_folder);
-    if (beside != 0)
-        return beside;
+    if (one->is_beside_openmp != other->is_beside_openmp)
+        return other->is_beside_openmp - one->is_beside_openmp;
     /* 18 runs no plain kernel and loads no image after a device's first use, so it comes last. */
     if (late != 0)
         return late;
@@ -350,18 +290,34 @@ const char *const rex_search_folders[] = {"/usr/lib/llvm-*/lib",
                                           "/opt/*/lib",
                                           NULL};
 
-size_t rex_search(const char *openmp_folder, struct rex_candidate **candidates,
-                  struct rex_report *report)
+size_t rex_search(struct rex_candidate **candidates, struct rex_report *report)
 {
-    struct list list = {.openmp_folder = openmp_folder, .report = report};
-    if (openmp_folder != NULL)
-        add_folders(&list, openmp_folder, REX_NAMED);
+    struct list list = {.is_beside = true, .report = report};
+    char folder[PATH_MAX];
+    if (rex_openmp_folder(folder))
+        add_folders(&list, folder, REX_NAMED);
+    list.is_beside = false;
     for (size_t i = 0; rex_search_folders[i] != NULL; i++)
         add_folders(&list, rex_search_folders[i], REX_GUESSED);
-    add_loader_folders(&list);
+    /*
+     * The folders that the loader searches for this program: LD_LIBRARY_PATH, run paths, the
+     * system's.
+     */
+    Dl_serinfo size, *places = NULL;
+    void *program = dlopen(NULL, RTLD_LAZY);
+    if (program != NULL && dlinfo(program, RTLD_DI_SERINFOSIZE, &size) == 0)
+        places = malloc(size.dls_size);
+    bool is_told = places != NULL && dlinfo(program, RTLD_DI_SERINFOSIZE, places) == 0 &&
+                   dlinfo(program, RTLD_DI_SERINFO, places) == 0;
+    for (unsigned i = 0; is_told && i < places->dls_cnt; i++)
+        add_folders(&list, places->dls_serpath[i].dls_name, REX_NAMED);
+    if (!is_told)
+        note(report, ENOMEM); /* these fail for no other reason */
+    free(places);
+    if (program != NULL)
+        dlclose(program);
     if (list.count > 0)
-        qsort_r(list.candidates, list.count, sizeof *list.candidates, compare_candidates,
-                (void *)(uintptr_t)openmp_folder);
+        qsort(list.candidates, list.count, sizeof *list.candidates, compare_candidates);
     *candidates = list.candidates;
     return list.count;
 }
@@ -404,7 +360,7 @@ bool rex_loaded(const char *const *prefixes, char path[PATH_MAX])
     return dl_iterate_phdr(match, &wanted) != 0;
 }
 
-bool rex_openmp_folder(char folder[PATH_MAX])
+__attribute__((noinline)) bool rex_openmp_folder(char folder[PATH_MAX])
 {
     char path[PATH_MAX];
     if (!rex_loaded(openmp_names, path))
@@ -413,9 +369,14 @@ bool rex_openmp_folder(char folder[PATH_MAX])
     return true;
 }
 
-static int loaded_suits(const char *loaded, const struct rex_candidate *candidate, char *why,
-                        size_t why_size)
+/* Whether a libomp is in the process; *RESULT says whether it suits CANDIDATE. */
+static __attribute__((noinline)) bool suits_loaded_openmp(const struct rex_candidate *candidate,
+                                                          char *why, size_t why_size, int *result)
 {
+    char loaded[PATH_MAX];
+    *result = 0;
+    if (!rex_loaded(openmp_names, loaded))
+        return false;
     void *handle = dlopen(OPENMP_SONAME, RTLD_LAZY | RTLD_NOLOAD);
     if (handle != NULL)
         dlclose(handle);
@@ -424,13 +385,14 @@ static int loaded_suits(const char *loaded, const struct rex_candidate *candidat
                  "it needs " OPENMP_SONAME
                  ", and this process already runs %s: two OpenMP runtimes abort",
                  loaded);
-        return -1;
+        *result = -1;
+        return true;
     }
     /* One that was loaded RTLD_LOCAL becomes visible. */
     handle = dlopen(loaded, RTLD_NOW | RTLD_GLOBAL | RTLD_NOLOAD);
     if (handle != NULL)
         dlclose(handle);
-    return 0;
+    return true;
 }
 
 static __attribute__((noinline)) bool open_beside(const struct rex_candidate *candidate)
@@ -449,17 +411,6 @@ static __attribute__((noinline)) bool open_beside(const struct rex_candidate *ca
         }
     }
     return false;
-}
-
-/* Whether a libomp is in the process; *RESULT says whether it suits CANDIDATE. */
-static __attribute__((noinline)) bool suits_loaded_openmp(const struct rex_candidate *candidate,
-                                                          char *why, size_t why_size, int *result)
-{
-    char loaded[PATH_MAX];
-    if (!rex_loaded(openmp_names, loaded))
-        return false;
-    *result = loaded_suits(loaded, candidate, why, why_size);
-    return true;
 }
 
 int rex_openmp_ready(const struct rex_candidate *candidate, const struct rex_candidate *others,

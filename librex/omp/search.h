@@ -20,15 +20,16 @@ struct rex_candidate {
     char path[PATH_MAX];
     enum rex_origin origin;
     const struct rex_release *release;
-    char doubt[256]; /* why it is newer than all releases that librex knows; "": it is not */
+    bool is_beside_openmp; /* in the folder of the libomp that the process has */
+    char doubt[256];       /* why it is newer than all releases that librex knows; "": it is not */
 };
 
 /*
- * Finds the candidates, the best first; the caller frees them. Those in OPENMP_FOLDER (may be NULL)
- * come first, then the newest. LLVM 18 comes behind these, and unknown releases come last.
+ * Finds the candidates, the best first; the caller frees them. Those beside the libomp that the
+ * process has come first, then the newest. LLVM 18 comes behind these, and unknown releases come
+ * last.
  */
-size_t rex_search(const char *openmp_folder, struct rex_candidate **candidates,
-                  struct rex_report *report);
+size_t rex_search(struct rex_candidate **candidates, struct rex_report *report);
 
 /* The patterns of the folders that are searched besides the loader's, NULL after the last. */
 extern const char *const rex_search_folders[];

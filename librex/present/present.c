@@ -282,7 +282,7 @@ static bool has_awaited_launches(struct rex_present_table *table, const struct r
         return false;
     for (size_t i = 0; i < end->count; i++)
         REX_EACH_ENTRY(table, entry, &end->range[i])
-        newest = entry->launch > newest ? entry->launch : newest;
+    newest = entry->launch > newest ? entry->launch : newest;
     if (newest <= rex_deferred_seen(end->number))
         return false;
     pthread_mutex_unlock(&table->lock);

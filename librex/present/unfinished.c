@@ -121,7 +121,7 @@ static int sync_or_refuse(struct rex_unfinished *busy, const char *what, const c
     return rex_fail(REX_EBUSY,
                     "%s: queue \"%s\" has unfinished work that may use %s: call rex_queue_sync() "
                     "before, or set %s=wait",
-                    what, busy->name, object, rex_setting_variable(REX_OPTION_UNFINISHED));
+                    what, busy->name, object, rex_settings[REX_OPTION_UNFINISHED].variable);
 }
 
 /* Rows at NULL are of no memory. */

@@ -97,8 +97,9 @@ static int submit_copy(struct rex_stream_gpu *gpu, void *stream, const struct re
     if (put == 0)
         return REX_OK;
     const void *on_device = (const void *)(uintptr_t)device;
-    return to_host ? copy_failed(gpu, "a copy from the device", host, on_device, size)
-                   : copy_failed(gpu, "a copy to the device", on_device, host, size);
+    if (to_host)
+        return copy_failed(gpu, "a copy from the device", host, on_device, size);
+    return copy_failed(gpu, "a copy to the device", on_device, host, size);
 }
 
 static int submit_fill(struct rex_stream_gpu *gpu, void *stream, const struct rex_command *command)
@@ -149,13 +150,21 @@ static void ask_for_peer_access(struct rex_stream_gpu *gpu, int ordinal, void *c
             has_failed ? rex_cuda_why() : "");
 }
 
-static int copy_with_peer(struct rex_stream_gpu *gpu, void *stream,
-                          const struct rex_command *command, uint64_t to, uint64_t from)
+static int submit_peer_copy(struct rex_stream_gpu *gpu, void *stream,
+                            const struct rex_command *command)
 {
-    int ordinal = -1;
+    uint64_t to = (uint64_t)(uintptr_t)command->peer.to,
+             from = (uint64_t)(uintptr_t)command->peer.from;
+    size_t size = command->peer.size;
+    int result = REX_OK, ordinal = -1, found, number = rex_command_other(command, gpu->number);
     void *other = NULL;
-    int number = rex_command_other(command, gpu->number);
-    int result = rex_device_known_ordinal(number, &ordinal);
+    rex_addresses_use_range(&gpu->addresses, to, size);
+    rex_addresses_use_range(&gpu->addresses, from, size);
+    if (number == gpu->number) {
+        found = REX_CUDA(cuMemcpyDtoDAsync, to, from, size, stream);
+        goto put;
+    }
+    result = rex_device_known_ordinal(number, &ordinal);
     if (result != REX_OK)
         return result;
     if (ordinal < 0)
@@ -164,39 +173,20 @@ static int copy_with_peer(struct rex_stream_gpu *gpu, void *stream,
     if (rex_context_retain(ordinal, &other) != 0)
         return command_failed("a copy between devices");
     ask_for_peer_access(gpu, ordinal, other);
-    bool is_sent = command->peer.from_device == gpu->number;
-    if (REX_CUDA(cuMemcpyPeerAsync, to, is_sent ? other : gpu->context, from,
-                 is_sent ? gpu->context : other, command->peer.size, stream) != 0)
-        result = copy_failed(gpu, "a copy between devices", command->peer.to, command->peer.from,
-                             command->peer.size);
-    rex_context_drop(ordinal);
+    if (command->peer.from_device == gpu->number)
+        found = REX_CUDA(cuMemcpyPeerAsync, to, other, from, gpu->context, size, stream);
+    else
+        found = REX_CUDA(cuMemcpyPeerAsync, to, gpu->context, from, other, size, stream);
+put:
+    if (found != 0)
+        result =
+            copy_failed(gpu, "a copy between devices", command->peer.to, command->peer.from, size);
+    if (other != NULL)
+        rex_context_drop(ordinal);
     return result;
 }
 
-static int submit_peer_copy(struct rex_stream_gpu *gpu, void *stream,
-                            const struct rex_command *command)
-{
-    uint64_t to = (uint64_t)(uintptr_t)command->peer.to,
-             from = (uint64_t)(uintptr_t)command->peer.from;
-    rex_addresses_use_range(&gpu->addresses, to, command->peer.size);
-    rex_addresses_use_range(&gpu->addresses, from, command->peer.size);
-    if (rex_command_other(command, gpu->number) != gpu->number)
-        return copy_with_peer(gpu, stream, command, to, from);
-    if (REX_CUDA(cuMemcpyDtoDAsync, to, from, command->peer.size, stream) != 0)
-        return copy_failed(gpu, "a copy between devices", command->peer.to, command->peer.from,
-                           command->peer.size);
-    return REX_OK;
-}
-
 /* ---- all kinds in a stream ------------------------------------------------------------------- */
-
-static int submit_graph(struct rex_stream_gpu *gpu, void *stream, const struct rex_graph *graph)
-{
-    if (REX_CUDA(cuGraphLaunch, graph->made.executable, stream) != 0)
-        return rex_fail(REX_ECUDA, "a graph of %zu launches: %s", graph->launches, rex_cuda_why());
-    rex_addresses_use_all(&gpu->addresses, &graph->gpu.addresses);
-    return REX_OK;
-}
 
 int rex_command_submit(struct rex_stream_gpu *gpu, void *stream, const struct rex_command *command,
                        struct rex_loaded_kernel **kernel)
@@ -209,7 +199,12 @@ int rex_command_submit(struct rex_stream_gpu *gpu, void *stream, const struct re
     case REX_COMMAND_FILL: return submit_fill(gpu, stream, command);
     case REX_COMMAND_RECORD: return rex_event_submit(command->event.event, gpu, stream);
     case REX_COMMAND_WAIT: return rex_event_wait(command->event.event, false, stream);
-    case REX_COMMAND_GRAPH: return submit_graph(gpu, stream, command->graph);
+    case REX_COMMAND_GRAPH:
+        if (REX_CUDA(cuGraphLaunch, command->graph->made.executable, stream) != 0)
+            return rex_fail(REX_ECUDA, "a graph of %zu launches: %s", command->graph->launches,
+                            rex_cuda_why());
+        rex_addresses_use_all(&gpu->addresses, &command->graph->gpu.addresses);
+        return REX_OK;
     default:
         if (REX_CUDA(cuLaunchHostFunc, stream, command->call.function, command->call.argument) != 0)
             return command_failed("a call from a queue");
@@ -219,29 +214,14 @@ int rex_command_submit(struct rex_stream_gpu *gpu, void *stream, const struct re
 
 /* ---- at once --------------------------------------------------------------------------------- */
 
-/* LAUNCH is rex_launch_map() or rex_launch_check(). */
-static int launch_on_device(__typeof__(rex_launch_map) *launch, int number,
-                            const struct rex_command *command)
-{
-    struct rex_launch_config description = command->launch.description;
-    description.device = number;
-    return launch(command->launch.module, &description, &command->launch.map, REX_FOR_QUEUE);
-}
-
 bool rex_is_nowhere(int number)
 {
     return rex_runtime_disabled() || (rex_devices_are_there() && number == rex_device_count());
 }
 
-/* Whether the command is an update on the host. */
-static bool is_update_of_host(int number, const struct rex_command *command)
-{
-    return command->copy.device == NULL && rex_is_nowhere(number);
-}
-
 static int check_copy_at_once(int number, const struct rex_command *command)
 {
-    if (command->copy.device != NULL || is_update_of_host(number, command))
+    if (command->copy.device != NULL || rex_is_nowhere(number))
         return REX_OK;
     if (rex_memory_presence(command->copy.host, command->copy.size, number) != REX_PRESENT_WHOLE)
         return copy_not_mapped(command, number);
@@ -251,8 +231,10 @@ static int check_copy_at_once(int number, const struct rex_command *command)
 static int copy_at_once(int number, const struct rex_command *command)
 {
     void *host = command->copy.host, *device = command->copy.device;
+    if (device == NULL && rex_is_nowhere(number)) /* an update on the host */
+        return REX_OK;
     int result = check_copy_at_once(number, command);
-    if (result != REX_OK || is_update_of_host(number, command))
+    if (result != REX_OK)
         return result;
     if (device == NULL)
         device = rex_mapped_ptr(host, number);
@@ -283,8 +265,13 @@ static int fill_at_once(int number, const struct rex_command *command)
 REX_NO_STACK_GUARD
 int rex_command_do(int number, const struct rex_command *command)
 {
+    struct rex_event *event = command->event.event; /* of a record and of a wait */
+    struct rex_launch_config launch;
     switch (command->kind) {
-    case REX_COMMAND_LAUNCH: return launch_on_device(rex_launch_map, number, command);
+    case REX_COMMAND_LAUNCH:
+        launch = command->launch.description;
+        launch.device = number;
+        return rex_launch_map(command->launch.module, &launch, &command->launch.map, REX_FOR_QUEUE);
     case REX_COMMAND_COPY_TO:
     case REX_COMMAND_COPY_FROM: return copy_at_once(number, command);
     case REX_COMMAND_COPY_PEER:
@@ -293,39 +280,47 @@ int rex_command_do(int number, const struct rex_command *command)
     case REX_COMMAND_FILL: return fill_at_once(number, command);
     case REX_COMMAND_CALL: command->call.function(command->call.argument); return REX_OK;
     case REX_COMMAND_RECORD:
-        if (command->event.event != NULL)
-            rex_event_record_time(command->event.event);
+        if (event == NULL)
+            return REX_OK;
+        /* On a device that does all commands at once an event is a time. */
+        rex_lock(&event->lock);
+        clock_gettime(CLOCK_MONOTONIC, &event->at);
+        event->state = REX_EVENT_TIMED;
+        rex_unlock(&event->lock);
         return REX_OK;
     default: /* a wait */
-        if (command->event.event == NULL)
+        if (event == NULL)
             return REX_OK;
-        return rex_event_wait(command->event.event, true, NULL);
+        return rex_event_wait(event, true, NULL);
     }
 }
 
 /* ---- commands of a graph --------------------------------------------------------------------- */
 
-static int check_graph_launch(struct rex_stream_gpu *gpu, const struct rex_command *command)
-{
-    struct rex_packed packed;
-    int entered = rex_context_enter(gpu->context);
-    if (entered < 0)
-        return command_failed("a graph");
-    int result = rex_pack_launch(gpu, command->launch.module, &command->launch.description,
-                                 &command->launch.map, &packed);
-    rex_context_leave(entered);
-    return result;
-}
-
 int rex_command_check(struct rex_stream_gpu *gpu, bool immediate, const struct rex_command *command)
 {
-    if (command->kind == REX_COMMAND_LAUNCH)
-        return immediate ? launch_on_device(rex_launch_check, gpu->number, command)
-                         : check_graph_launch(gpu, command);
-    if (command->kind == REX_COMMAND_COPY_TO || command->kind == REX_COMMAND_COPY_FROM)
-        return immediate ? check_copy_at_once(gpu->number, command) : REX_OK;
-    if (immediate || command->kind != REX_COMMAND_COPY_PEER)
+    struct rex_packed packed;
+    bool is_launch = command->kind == REX_COMMAND_LAUNCH;
+    if (immediate && is_launch) {
+        struct rex_launch_config launch = command->launch.description;
+        launch.device = gpu->number;
+        return rex_launch_check(command->launch.module, &launch, &command->launch.map,
+                                REX_FOR_QUEUE);
+    }
+    if (immediate &&
+        (command->kind == REX_COMMAND_COPY_TO || command->kind == REX_COMMAND_COPY_FROM))
+        return check_copy_at_once(gpu->number, command);
+    if (immediate || (!is_launch && command->kind != REX_COMMAND_COPY_PEER))
         return REX_OK;
+    if (is_launch) {
+        int entered = rex_context_enter(gpu->context);
+        if (entered < 0)
+            return command_failed("a graph");
+        int result = rex_pack_launch(gpu, command->launch.module, &command->launch.description,
+                                     &command->launch.map, &packed);
+        rex_context_leave(entered);
+        return result;
+    }
     int other = rex_command_other(command, gpu->number);
     if (other != gpu->number)
         return rex_fail(REX_EUNSUPPORTED,

@@ -124,9 +124,6 @@ struct rex_event {
 /* Record EVENT in STREAM of the GPU, whose context is current. Returns 0 or an error. */
 int rex_event_submit(struct rex_event *event, const struct rex_stream_gpu *gpu, void *stream);
 
-/* Record EVENT now, on a device that does all commands at once. There an event is a time. */
-void rex_event_record_time(struct rex_event *event);
-
 /*
  * Make STREAM wait for EVENT, or, if IMMEDIATE, the calling thread. Returns 0 or an error.
  */

@@ -85,10 +85,13 @@ int rex_enqueue(struct rex_queue *queue, const struct rex_command *command)
         result = follow_deferred(queue, command);
     if (REX_UNLIKELY(command->kind == REX_COMMAND_GRAPH) && result == REX_OK)
         result = rex_graph_refresh(command->graph);
-    if (result == REX_OK)
-        result = REX_UNLIKELY(queue->trace != NULL)
-                     ? rex_queue_trace_submit(queue, command, &kernel)
-                     : rex_command_submit(&queue->gpu, queue->stream, command, &kernel);
+    if (REX_UNLIKELY(result != REX_OK))
+        goto leave;
+    if (REX_UNLIKELY(queue->trace != NULL))
+        result = rex_queue_trace_submit(queue, command, &kernel);
+    else
+        result = rex_command_submit(&queue->gpu, queue->stream, command, &kernel);
+leave:
     if (REX_UNLIKELY(result == REX_ECUDA))
         result = rex_queue_check_lost(queue);
     rex_context_leave(entered);
@@ -169,48 +172,42 @@ int rex_queue_copy_from(struct rex_queue *queue, void *to, const void *from, siz
                         "rex_queue_copy_from");
 }
 
-/* Pending commands of the locked QUEUE then use the other device, too. */
-static int check_and_note_peer(struct rex_queue *queue, const struct rex_command *command)
-{
-    int number = queue->gpu.number, other = rex_command_other(command, number);
-    int to = command->peer.to_device, from = command->peer.from_device;
-    if (to != number && from != number)
-        return rex_fail(
-            REX_EDEVICE,
-            "rex_queue_copy_peer: queue \"%s\" is of device %d, and the copy from device "
-            "%d to device %d",
-            queue->name, number, from, to);
-    int result = rex_device_lost(other, "rex_queue_copy_peer");
-    if (result != REX_OK)
-        return result;
-    if (command->peer.size > 0 && other != number)
-        queue->reached |= UINT64_C(1) << other % 64;
-    return REX_OK;
-}
-
-static int resolve_peer_copy(struct rex_command *command, int64_t to_device, int64_t from_device)
-{
-    if (command->peer.size > 0 && (command->peer.to == NULL || command->peer.from == NULL))
-        return rex_fail(REX_EINVAL, "rex_queue_copy_peer: the %s is NULL",
-                        command->peer.to == NULL ? "destination" : "source");
-    int result = rex_device_resolve(to_device, &command->peer.to_device);
-    if (result != REX_OK)
-        return result;
-    return rex_device_resolve(from_device, &command->peer.from_device);
-}
-
 int rex_queue_copy_peer(struct rex_queue *queue, void *to, int64_t to_device, const void *from,
                         int64_t from_device, size_t size)
 {
     struct rex_command command = {.kind = REX_COMMAND_COPY_PEER, .peer = {to, from, size, 0, 0}};
+    int *sent_to = &command.peer.to_device, *sent_from = &command.peer.from_device;
     int result = rex_queue_enter_with(queue, "rex_queue_copy_peer");
     if (result != REX_OK)
         return result;
-    result = resolve_peer_copy(&command, to_device, from_device);
-    if (result == REX_OK)
-        result = check_and_note_peer(queue, &command);
-    if (result == REX_OK && size > 0)
-        result = rex_enqueue(queue, &command);
+    int number = queue->gpu.number;
+    if (size > 0 && (to == NULL || from == NULL)) {
+        result = rex_fail(REX_EINVAL, "rex_queue_copy_peer: the %s is NULL",
+                          to == NULL ? "destination" : "source");
+        goto unlock;
+    }
+    result = rex_device_resolve(to_device, sent_to);
+    if (result != REX_OK)
+        goto unlock;
+    result = rex_device_resolve(from_device, sent_from);
+    if (result != REX_OK)
+        goto unlock;
+    if (*sent_to != number && *sent_from != number) {
+        result =
+            rex_fail(REX_EDEVICE,
+                     "rex_queue_copy_peer: queue \"%s\" is of device %d, and the copy from device "
+                     "%d to device %d",
+                     queue->name, number, *sent_from, *sent_to);
+        goto unlock;
+    }
+    int other = rex_command_other(&command, number);
+    result = rex_device_lost(other, "rex_queue_copy_peer");
+    if (result != REX_OK || size == 0)
+        goto unlock;
+    if (other != number) /* pending commands of the queue then use the other device, too */
+        queue->reached |= UINT64_C(1) << other % 64;
+    result = rex_enqueue(queue, &command);
+unlock:
     rex_unlock(&queue->lock);
     return result;
 }
@@ -245,37 +242,13 @@ int rex_queue_host_func(struct rex_queue *queue, void (*function)(void *argument
 
 /* ---- updates --------------------------------------------------------------------------------- */
 
-static bool is_row_copied(const struct rex_map *map, int32_t row)
-{
-    return (map->types[row] & REX_MAP_TOFROM) != 0 && map->sizes[row] > 0;
-}
-
-static int check_queue_update(struct rex_queue *queue, const struct rex_map *map)
-{
-    struct rex_stream_gpu *gpu = &queue->gpu;
-    char text[REX_ROW_TEXT];
-    if (map == NULL)
-        return rex_fail(REX_EINVAL, "rex_queue_update: the map is NULL");
-    int result = rex_check_rows(map, REX_FOR_UPDATE, "queue update");
-    if (result != REX_OK || (queue->immediate && rex_is_nowhere(gpu->number)))
-        return result;
-    for (int32_t i = 0; i < map->count; i++)
-        if (is_row_copied(map, i) && rex_addresses_find(&gpu->addresses, map->begin[i],
-                                                        (size_t)map->sizes[i], gpu->number) == 0)
-            return rex_fail(
-                REX_EABSENT,
-                "queue update: map row %d, %lld bytes at %p, is not mapped whole on device %d%s", i,
-                (long long)map->sizes[i], map->begin[i], gpu->number, rex_row_text(map, i, text));
-    return REX_OK;
-}
-
 static int enqueue_rows(struct rex_queue *queue, const struct rex_map *map, int64_t direction)
 {
     for (int32_t i = 0; i < map->count; i++) {
         struct rex_command command = {.kind = direction == REX_MAP_TO ? REX_COMMAND_COPY_TO
                                                                       : REX_COMMAND_COPY_FROM,
                                       .copy = {map->begin[i], NULL, (size_t)map->sizes[i]}};
-        if (!is_row_copied(map, i) || !(map->types[i] & direction))
+        if (!(map->types[i] & direction) || map->sizes[i] <= 0)
             continue;
         int result = rex_enqueue(queue, &command);
         if (result != REX_OK)
@@ -286,14 +259,33 @@ static int enqueue_rows(struct rex_queue *queue, const struct rex_map *map, int6
 
 int rex_queue_update(struct rex_queue *queue, const struct rex_map *map)
 {
+    char text[REX_ROW_TEXT];
     int result = rex_queue_enter_with(queue, "rex_queue_update");
     if (result != REX_OK)
         return result;
-    rex_addresses_begin(&queue->gpu.addresses, queue->gpu.remember);
-    result = check_queue_update(queue, map);
+    struct rex_stream_gpu *gpu = &queue->gpu;
+    if (map == NULL) {
+        result = rex_fail(REX_EINVAL, "rex_queue_update: the map is NULL");
+        goto unlock;
+    }
+    result = rex_check_rows(map, REX_FOR_UPDATE, "queue update");
+    if (result != REX_OK)
+        goto unlock;
+    rex_addresses_begin(&gpu->addresses, gpu->remember);
+    bool is_nowhere = queue->immediate && rex_is_nowhere(gpu->number);
+    for (int32_t i = 0; !is_nowhere && i < map->count; i++)
+        if ((map->types[i] & REX_MAP_TOFROM) && map->sizes[i] > 0 &&
+            rex_addresses_find(&gpu->addresses, map->begin[i], (size_t)map->sizes[i],
+                               gpu->number) == 0) {
+            result = rex_fail(
+                REX_EABSENT,
+                "queue update: map row %d, %lld bytes at %p, is not mapped whole on device %d%s", i,
+                (long long)map->sizes[i], map->begin[i], gpu->number, rex_row_text(map, i, text));
+            break;
+        }
     /* A graph's update uses the memory when the graph is launched, and a refused one never. */
     if (result != REX_OK || queue->capture != NULL)
-        rex_addresses_undo(&queue->gpu.addresses);
+        rex_addresses_undo(&gpu->addresses);
     if (result != REX_OK)
         goto unlock;
     rex_map_log("queue update", queue->gpu.number, map);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/assert.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/process.h"
@@ -51,42 +52,31 @@ void rex_event_destroy(struct rex_event *event)
 
 /* ---- in a stream ----------------------------------------------------------------------------- */
 
-static int make_driver_event(struct rex_event *event, const struct rex_stream_gpu *gpu,
-                             struct rex_driver_event **made)
-{
-    struct rex_driver_event *driver = malloc(sizeof *driver);
-    void *context;
-    if (driver == NULL)
-        return rex_fail_memory(sizeof *driver, "an event");
-    *driver = (struct rex_driver_event){.next = event->drivers,
-                                        .context = gpu->context,
-                                        .ordinal = gpu->ordinal,
-                                        .number = gpu->number,
-                                        .forks = rex_forks()};
-    if (rex_context_retain(gpu->ordinal, &context) != 0)
-        goto free_driver;
-    if (REX_CUDA(cuEventCreate, &driver->handle, 0) != 0)
-        goto drop_context;
-    *made = event->drivers = driver;
-    return REX_OK;
-drop_context:
-    rex_context_drop(gpu->ordinal);
-free_driver:
-    free(driver);
-    return rex_fail(REX_ECUDA, "an event: %s", rex_cuda_why());
-}
-
 int rex_event_submit(struct rex_event *event, const struct rex_stream_gpu *gpu, void *stream)
 {
+    int result = REX_OK;
+    void *context;
     rex_lock(&event->lock);
     struct rex_driver_event *driver = event->drivers;
     while (driver != NULL && (driver->context != gpu->context || driver->forks != rex_forks()))
         driver = driver->next;
-    int result = REX_OK;
-    if (driver == NULL)
-        result = make_driver_event(event, gpu, &driver);
-    if (result != REX_OK)
-        goto unlock;
+    if (driver == NULL) {
+        driver = malloc(sizeof *driver);
+        if (driver == NULL) {
+            result = rex_fail_memory(sizeof *driver, "an event");
+            goto unlock;
+        }
+        *driver = (struct rex_driver_event){.next = event->drivers,
+                                            .context = gpu->context,
+                                            .ordinal = gpu->ordinal,
+                                            .number = gpu->number,
+                                            .forks = rex_forks()};
+        if (rex_context_retain(gpu->ordinal, &context) != 0)
+            goto free_driver;
+        if (REX_CUDA(cuEventCreate, &driver->handle, 0) != 0)
+            goto drop_context;
+        event->drivers = driver;
+    }
     if (REX_CUDA(cuEventRecord, driver->handle, stream) != 0) {
         result = rex_fail(REX_ECUDA, "rex_event_record: %s", rex_cuda_why());
         goto unlock;
@@ -96,14 +86,12 @@ int rex_event_submit(struct rex_event *event, const struct rex_stream_gpu *gpu, 
 unlock:
     rex_unlock(&event->lock);
     return result;
-}
-
-void rex_event_record_time(struct rex_event *event)
-{
-    rex_lock(&event->lock);
-    clock_gettime(CLOCK_MONOTONIC, &event->at);
-    event->state = REX_EVENT_TIMED;
-    rex_unlock(&event->lock);
+drop_context:
+    rex_context_drop(gpu->ordinal);
+free_driver:
+    free(driver);
+    result = rex_fail(REX_ECUDA, "an event: %s", rex_cuda_why());
+    goto unlock;
 }
 
 /* A copy of an event's state, because another thread may record the event at any time. */
@@ -116,22 +104,18 @@ struct seen {
 static struct seen see_event(struct rex_event *event)
 {
     rex_lock(&event->lock);
+    REX_ASSERT(event->state != REX_EVENT_DRIVER || event->driver != NULL);
     struct seen seen = {event->state, event->at,
                         event->state == REX_EVENT_DRIVER ? event->driver : NULL};
     rex_unlock(&event->lock);
     return seen;
 }
 
-static int never_recorded(const char *call)
-{
-    return rex_fail(REX_EINVAL, "%s: the event was never recorded", call);
-}
-
 int rex_event_wait(struct rex_event *event, bool immediate, void *stream)
 {
     struct seen seen = see_event(event);
     if (seen.state == REX_EVENT_NEW)
-        return never_recorded("rex_queue_wait_event");
+        return rex_fail(REX_EINVAL, "rex_queue_wait_event: the event was never recorded");
     if (seen.state == REX_EVENT_GRAPH)
         return rex_fail(
             REX_EINVAL,
@@ -155,7 +139,7 @@ static int look_at_event(struct rex_event *event, const char *call, struct seen 
         return result;
     *seen = see_event(event);
     if (seen->state == REX_EVENT_NEW)
-        return never_recorded(call);
+        return rex_fail(REX_EINVAL, "%s: the event was never recorded", call);
     if (seen->state == REX_EVENT_GRAPH)
         return rex_fail(
             REX_EINVAL,

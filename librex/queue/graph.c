@@ -7,8 +7,10 @@
  */
 #include <stdlib.h>
 
+#include "base/assert.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "cuda/context.h"
 #include "module/librarymodule.h"
 #include "queue/instantiate.h"
 
@@ -27,7 +29,7 @@ static struct rex_pool pool = {.size = sizeof(struct rex_graph), .what = "a grap
 
 static void free_graph(struct rex_graph *graph)
 {
-    rex_graph_unbuild(graph);
+    rex_graph_unbuild(graph, &graph->made);
     for (size_t i = 0; i < graph->launches; i++) {
         rex_library_drop(graph->command[graph->launch[i]].launch.module);
         free(graph->command[graph->launch[i]].launch.memory);
@@ -39,55 +41,31 @@ static void free_graph(struct rex_graph *graph)
     rex_pool_give(&pool, &graph->pooled);
 }
 
-static struct rex_graph *new_graph(const struct rex_queue *queue)
-{
-    static uint64_t count;
-    struct rex_graph *graph = rex_pool_take(&pool);
-    if (graph == NULL)
-        return NULL;
-    pthread_mutex_init(&graph->lock, NULL);
-    /* Relaxed: the number only has to be different for each graph. */
-    graph->number = __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED);
-    graph->immediate = queue->immediate;
-    graph->gpu.number = queue->gpu.number;
-    graph->gpu.ordinal = queue->gpu.ordinal;
-    graph->gpu.context = queue->gpu.context;
-    graph->gpu.flags = queue->gpu.flags;
-    graph->gpu.remember = queue->gpu.remember;
-    return graph;
-}
-
 /* ---- capture --------------------------------------------------------------------------------- */
 
-static int grow_commands(struct rex_graph *graph)
-{
-    size_t room = graph->room > 0 ? 2 * graph->room : 64;
-    if (graph->count < graph->room)
-        return REX_OK;
-    struct rex_command *command = reallocarray(graph->command, room, sizeof *command);
-    if (command != NULL)
-        graph->command = command;
-    size_t *launch = reallocarray(graph->launch, room, sizeof *launch);
-    if (launch != NULL)
-        graph->launch = launch;
-    if (command == NULL || launch == NULL)
-        return rex_fail_memory(room * sizeof *command, "a graph");
-    graph->room = room;
-    return REX_OK;
-}
-
+/* Adds COMMAND to the list, with a copy of its map if it is a launch. */
 static int append_command(struct rex_graph *graph, struct rex_command command)
 {
-    int result = grow_commands(graph);
-    if (result != REX_OK)
-        return result;
+    if (graph->count == graph->room) {
+        size_t room = graph->room > 0 ? 2 * graph->room : 64;
+        struct rex_command *grown = reallocarray(graph->command, room, sizeof *grown);
+        if (grown != NULL)
+            graph->command = grown;
+        size_t *launch = reallocarray(graph->launch, room, sizeof *launch);
+        if (launch != NULL)
+            graph->launch = launch;
+        if (grown == NULL || launch == NULL)
+            return rex_fail_memory(room * sizeof *grown, "a graph");
+        graph->room = room;
+    }
     if (command.kind == REX_COMMAND_LAUNCH) {
-        result = rex_command_own_map(&command);
+        int result = rex_command_own_map(&command);
         if (result != REX_OK)
             return result;
         graph->launch[graph->launches++] = graph->count;
         rex_library_hold(command.launch.module);
     }
+    REX_ASSERT(command.lane < graph->lanes && graph->count < graph->room);
     graph->command[graph->count++] = command;
     return REX_OK;
 }
@@ -119,82 +97,58 @@ unlock:
     return result;
 }
 
-/*
- * The graph in which EVENT was recorded, if its capture goes on. The caller holds the lock of the
- * list.
- */
-static struct rex_graph *capture_of_event(struct rex_event *event, uint32_t *point)
+bool rex_capture_wait(struct rex_queue *queue, struct rex_event *event, int *result)
 {
+    rex_lock(&lock);
+    /* The graph in which the event was recorded, if its capture goes on. */
     struct rex_graph *graph = captured;
     rex_lock(&event->lock);
     while (graph != NULL && (event->state != REX_EVENT_GRAPH || graph->number != event->graph))
         graph = graph->next;
-    *point = event->point;
+    uint32_t point = event->point;
     rex_unlock(&event->lock);
-    return graph;
-}
-
-/* Adds QUEUE to the capture of GRAPH. The caller holds the lock of the list. */
-static int join_capture(struct rex_queue *queue, struct rex_graph *graph)
-{
-    if (queue->capture == graph)
-        return REX_OK;
-    if (queue->gpu.number != graph->gpu.number)
-        return rex_fail(
-            REX_EINVAL,
-            "rex_queue_wait_event: queue \"%s\" is of device %d, and the graph of device %d",
-            queue->name, queue->gpu.number, graph->gpu.number);
-    if (graph->lanes == REX_GRAPH_LANES)
-        return rex_fail(REX_EINVAL, "rex_queue_wait_event: more than %d queues in one graph",
-                        REX_GRAPH_LANES);
-    graph->queue[graph->lanes] = queue;
-    queue->lane = graph->lanes++;
-    queue->capture = graph;
-    return REX_OK;
-}
-
-bool rex_capture_wait(struct rex_queue *queue, struct rex_event *event, int *result)
-{
-    uint32_t point = 0;
-    rex_lock(&lock);
-    struct rex_graph *graph = capture_of_event(event, &point);
-    if (queue->capture != NULL && queue->capture != graph)
+    if (queue->capture != NULL && queue->capture != graph) {
         *result =
             rex_fail(REX_EINVAL,
                      "rex_queue_wait_event: queue \"%s\" is being captured, and the event was "
                      "not recorded in the same graph",
                      queue->name);
-    else if (graph != NULL && (*result = join_capture(queue, graph)) == REX_OK) {
-        rex_lock(&graph->lock);
-        *result = append_command(graph, (struct rex_command){.kind = REX_COMMAND_WAIT,
-                                                             .lane = queue->lane,
-                                                             .event = {NULL, point}});
-        rex_unlock(&graph->lock);
+        goto unlock;
     }
+    if (graph == NULL)
+        goto unlock;
+    if (queue->capture == NULL) {
+        if (queue->gpu.number != graph->gpu.number) {
+            *result = rex_fail(
+                REX_EINVAL,
+                "rex_queue_wait_event: queue \"%s\" is of device %d, and the graph of device %d",
+                queue->name, queue->gpu.number, graph->gpu.number);
+            goto unlock;
+        }
+        if (graph->lanes == REX_GRAPH_LANES) {
+            *result = rex_fail(REX_EINVAL, "rex_queue_wait_event: more than %d queues in one graph",
+                               REX_GRAPH_LANES);
+            goto unlock;
+        }
+        graph->queue[graph->lanes] = queue;
+        queue->lane = graph->lanes++;
+        queue->capture = graph;
+    }
+    rex_lock(&graph->lock);
+    *result = append_command(graph, (struct rex_command){.kind = REX_COMMAND_WAIT,
+                                                         .lane = queue->lane,
+                                                         .event = {NULL, point}});
+    rex_unlock(&graph->lock);
+unlock:
     rex_unlock(&lock);
     return graph != NULL;
 }
 
 /* ---- begin and end --------------------------------------------------------------------------- */
 
-/* Ends the capture for all queues but the one that began it. */
-static void end_capture(struct rex_graph *graph)
-{
-    rex_lock(&lock); /* off the list, so that no other queue joins */
-    struct rex_graph **at = &captured;
-    while (*at != graph)
-        at = &(*at)->next;
-    *at = graph->next;
-    rex_unlock(&lock);
-    for (uint32_t i = 1; i < graph->lanes; i++) {
-        rex_lock(&graph->queue[i]->lock);
-        graph->queue[i]->capture = NULL;
-        rex_unlock(&graph->queue[i]->lock);
-    }
-}
-
 int rex_graph_begin(struct rex_queue *queue)
 {
+    static uint64_t count;
     int result = rex_queue_enter_with(queue, "rex_graph_begin");
     if (result != REX_OK)
         return result;
@@ -203,11 +157,20 @@ int rex_graph_begin(struct rex_queue *queue)
                           queue->name);
         goto unlock;
     }
-    struct rex_graph *graph = new_graph(queue);
+    struct rex_graph *graph = rex_pool_take(&pool);
     if (graph == NULL) {
         result = REX_ENOMEM;
         goto unlock;
     }
+    pthread_mutex_init(&graph->lock, NULL);
+    /* Relaxed: the number only has to be different for each graph. */
+    graph->number = __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED);
+    graph->immediate = queue->immediate;
+    graph->gpu.number = queue->gpu.number;
+    graph->gpu.ordinal = queue->gpu.ordinal;
+    graph->gpu.context = queue->gpu.context;
+    graph->gpu.flags = queue->gpu.flags;
+    graph->gpu.remember = queue->gpu.remember;
     rex_lock(&lock);
     graph->queue[0] = queue;
     graph->lanes = 1;
@@ -236,14 +199,25 @@ int rex_graph_end(struct rex_graph **graph, struct rex_queue *queue)
     if (!began)
         return rex_fail(REX_EINVAL, "rex_graph_end: queue \"%s\" has not begun a capture",
                         queue->name);
-    end_capture(made);
+    rex_lock(&lock); /* off the list, so that no other queue joins */
+    struct rex_graph **at = &captured;
+    while (*at != made)
+        at = &(*at)->next;
+    *at = made->next;
+    rex_unlock(&lock);
+    for (uint32_t i = 1; i < made->lanes; i++) {
+        rex_lock(&made->queue[i]->lock);
+        made->queue[i]->capture = NULL;
+        rex_unlock(&made->queue[i]->lock);
+    }
     if (!made->immediate)
         result = rex_graph_build(made);
-    if (result == REX_OK)
-        *graph = made;
-    else
+    if (result != REX_OK) {
         free_graph(made);
-    return result;
+        return result;
+    }
+    *graph = made;
+    return REX_OK;
 }
 
 void rex_graph_destroy(struct rex_graph *graph)
@@ -254,7 +228,9 @@ void rex_graph_destroy(struct rex_graph *graph)
 
 size_t rex_graph_launches(const struct rex_graph *graph)
 {
-    return rex_pooled_check(graph, "rex_graph_launches", "graph") == REX_OK ? graph->launches : 0;
+    if (rex_pooled_check(graph, "rex_graph_launches", "graph") != REX_OK)
+        return 0;
+    return graph->launches;
 }
 
 /* ---- launch and change ----------------------------------------------------------------------- */
@@ -292,31 +268,10 @@ unlock:
     return result;
 }
 
-static int set_launch_arguments(struct rex_graph *graph, size_t number, const struct rex_map *map)
-{
-    struct rex_command *old = &graph->command[graph->launch[number]], command = *old;
-    command.launch.map = *map;
-    int result = rex_command_check(&graph->gpu, graph->immediate, &command);
-    if (result != REX_OK)
-        return result;
-    result = rex_command_own_map(&command);
-    if (result != REX_OK)
-        return result;
-    if (!graph->immediate) {
-        result = rex_graph_change(graph, number, &command);
-        if (result != REX_OK) {
-            free(command.launch.memory);
-            return result;
-        }
-    }
-    free(old->launch.memory);
-    *old = command;
-    return REX_OK;
-}
-
 int rex_graph_set_args(struct rex_graph *graph, size_t number, const struct rex_map *map)
 {
     static const struct rex_map nothing;
+    struct rex_packed packed;
     int result = rex_pooled_check(graph, "rex_graph_set_args", "graph");
     if (result != REX_OK)
         return result;
@@ -327,7 +282,37 @@ int rex_graph_set_args(struct rex_graph *graph, size_t number, const struct rex_
         return rex_fail(REX_EFORK,
                         "rex_graph_set_args: the graph was made in this process's parent");
     rex_lock(&graph->lock);
-    result = set_launch_arguments(graph, number, map != NULL ? map : &nothing);
+    struct rex_command *old = &graph->command[graph->launch[number]], command = *old;
+    command.launch.map = map != NULL ? *map : nothing;
+    result = rex_command_check(&graph->gpu, graph->immediate, &command);
+    if (result != REX_OK)
+        goto unlock;
+    result = rex_command_own_map(&command);
+    if (result != REX_OK)
+        goto unlock;
+    if (!graph->immediate) {
+        int entered = rex_context_enter(graph->gpu.context);
+        if (entered < 0) {
+            result = rex_fail(REX_ECUDA, "the context of a graph: %s", rex_cuda_why());
+            goto free_map;
+        }
+        result = rex_pack_launch(&graph->gpu, command.launch.module, &command.launch.description,
+                                 &command.launch.map, &packed);
+        if (result == REX_OK &&
+            rex_packed_set(&packed, &graph->gpu.arguments, graph->made.executable,
+                           graph->made.launch[number].node) != 0)
+            result = rex_fail(REX_ECUDA, "kernel \"%.*s\" in a graph: %s",
+                              REX_KERNEL_NAME(packed.kernel->name), rex_cuda_why());
+        rex_context_leave(entered);
+        if (result != REX_OK)
+            goto free_map;
+    }
+    free(old->launch.memory);
+    *old = command;
+    goto unlock;
+free_map:
+    free(command.launch.memory);
+unlock:
     rex_unlock(&graph->lock);
     return result;
 }

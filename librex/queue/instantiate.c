@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/error.h"
 #include "cuda/context.h"
 #include "present/present.h"
@@ -27,40 +28,6 @@ struct driver_capture {
 static int graph_failed(const char *what)
 {
     return rex_fail(REX_ECUDA, "%s of a graph: %s", what, rex_cuda_why());
-}
-
-static void close_graph_capture(struct driver_capture *capture)
-{
-    for (uint32_t i = 0; i < REX_GRAPH_LANES; i++)
-        if (capture->stream[i] != NULL)
-            REX_CUDA(cuStreamDestroy, capture->stream[i]);
-    for (size_t i = 0; i < capture->events; i++)
-        if (capture->event[i] != NULL)
-            REX_CUDA(cuEventDestroy, capture->event[i]);
-    free(capture->event);
-}
-
-static int open_graph_capture(struct driver_capture *capture)
-{
-    const struct rex_graph *graph = capture->graph;
-    size_t events = (size_t)graph->points + graph->lanes;
-    capture->event = calloc(events, sizeof *capture->event);
-    if (capture->event == NULL)
-        return rex_fail_memory(events * sizeof *capture->event, "a graph");
-    capture->events = events;
-    for (size_t i = 0; i < capture->events; i++)
-        if (!rex_cuda_has_made(REX_CUDA(cuEventCreate, &capture->event[i], REX_CUDA_EVENT_UNTIMED),
-                               &capture->event[i]))
-            return graph_failed("an event");
-    for (uint32_t i = 0; i < graph->lanes; i++)
-        if (!rex_cuda_has_made(
-                REX_CUDA(cuStreamCreate, &capture->stream[i], REX_CUDA_STREAM_NON_BLOCKING),
-                &capture->stream[i]))
-            return graph_failed("a stream");
-    capture->began[0] = true;
-    if (!rex_capture_begin(capture->stream[0]))
-        return graph_failed("the beginning");
-    return REX_OK;
 }
 
 /* ---- the commands ---------------------------------------------------------------------------- */
@@ -93,12 +60,28 @@ static int capture_command(struct driver_capture *capture, const struct rex_comm
     return REX_OK;
 }
 
+/* Makes the streams and events of CAPTURE, and captures the commands. */
 static int capture_commands(struct driver_capture *capture)
 {
     const struct rex_graph *graph = capture->graph;
-    int result = open_graph_capture(capture);
-    if (result != REX_OK)
-        return result;
+    size_t events = (size_t)graph->points + graph->lanes;
+    int result = REX_OK;
+    capture->event = calloc(events, sizeof *capture->event);
+    if (capture->event == NULL)
+        return rex_fail_memory(events * sizeof *capture->event, "a graph");
+    capture->events = events;
+    for (size_t i = 0; i < events; i++)
+        if (!rex_cuda_has_made(REX_CUDA(cuEventCreate, &capture->event[i], REX_CUDA_EVENT_UNTIMED),
+                               &capture->event[i]))
+            return graph_failed("an event");
+    for (uint32_t i = 0; i < graph->lanes; i++)
+        if (!rex_cuda_has_made(
+                REX_CUDA(cuStreamCreate, &capture->stream[i], REX_CUDA_STREAM_NON_BLOCKING),
+                &capture->stream[i]))
+            return graph_failed("a stream");
+    capture->began[0] = true;
+    if (REX_CUDA(cuStreamBeginCapture, capture->stream[0], REX_CAPTURE_RELAXED) != 0)
+        return graph_failed("the beginning");
     for (size_t i = 0; i < graph->count; i++) {
         result = capture_command(capture, &graph->command[i]);
         if (result != REX_OK)
@@ -114,48 +97,57 @@ static int capture_commands(struct driver_capture *capture)
         }
     }
 end_capture: /* after a failure, too, because the stream is in capture */
-    if (!rex_capture_end(capture->stream[0], &capture->graph->made.graph) && result == REX_OK)
+    if (!rex_cuda_has_made(
+            REX_CUDA(cuStreamEndCapture, capture->stream[0], &capture->graph->made.graph),
+            &capture->graph->made.graph) &&
+        result == REX_OK)
         result = graph_failed("the end");
     return result;
 }
 
 /* ---- the driver's graph ---------------------------------------------------------------------- */
 
-/* Instantiates the graph. The context is retained as long as the graph is. */
-static int instantiate_graph(struct rex_graph *graph, void *stream)
-{
-    struct rex_driver_graph *made = &graph->made;
-    void *context;
-    if (rex_context_retain(graph->gpu.ordinal, &context) != 0)
-        return graph_failed("the context");
-    /* The nodes are uploaded now, not at the first launch: for 4 000 launches some milliseconds. */
-    if (rex_capture_instantiate(made->graph, &made->executable) &&
-        REX_CUDA(cuGraphUpload, made->executable, stream) == 0)
-        return REX_OK;
-    int result = graph_failed("the nodes");
-    if (made->executable != NULL)
-        REX_CUDA(cuGraphExecDestroy, made->executable);
-    made->executable = NULL;
-    rex_context_drop(graph->gpu.ordinal);
-    return result;
-}
-
 static int capture_and_instantiate(struct rex_graph *graph)
 {
     struct driver_capture capture = {.graph = graph};
+    struct rex_driver_graph *made = &graph->made;
+    void *context;
     int entered = rex_context_enter(graph->gpu.context);
     if (entered < 0)
         return graph_failed("the context");
     int result = capture_commands(&capture);
-    if (result == REX_OK)
-        result = instantiate_graph(graph, capture.stream[0]);
-    close_graph_capture(&capture);
+    if (result != REX_OK)
+        goto close;
+    REX_ASSERT(made->launches == graph->launches);
+    /* The context is retained as long as the driver's graph is. */
+    if (rex_context_retain(graph->gpu.ordinal, &context) != 0) {
+        result = graph_failed("the context");
+        goto close;
+    }
+    /* The nodes are uploaded now, not at the first launch: for 4 000 launches some milliseconds. */
+    if (!rex_cuda_has_made(REX_CUDA(cuGraphInstantiate, &made->executable, made->graph, 0),
+                           &made->executable) ||
+        REX_CUDA(cuGraphUpload, made->executable, capture.stream[0]) != 0) {
+        result = graph_failed("the nodes");
+        if (made->executable != NULL)
+            REX_CUDA(cuGraphExecDestroy, made->executable);
+        made->executable = NULL;
+        rex_context_drop(graph->gpu.ordinal);
+    }
+close:
+    for (uint32_t i = 0; i < REX_GRAPH_LANES; i++)
+        if (capture.stream[i] != NULL)
+            REX_CUDA(cuStreamDestroy, capture.stream[i]);
+    for (size_t i = 0; i < capture.events; i++)
+        if (capture.event[i] != NULL)
+            REX_CUDA(cuEventDestroy, capture.event[i]);
+    free(capture.event);
     rex_context_leave(entered);
     return result;
 }
 
-/* Destroys MADE, which may be incomplete. A child of fork has nothing of the driver. */
-static void discard_driver_graph(const struct rex_graph *graph, struct rex_driver_graph *made)
+/* A child of fork has nothing of the driver. */
+void rex_graph_unbuild(const struct rex_graph *graph, struct rex_driver_graph *made)
 {
     if (made->graph != NULL && graph->pooled.forks == rex_forks()) {
         int entered = rex_context_enter(graph->gpu.context); /* on failure, calls may still work */
@@ -179,18 +171,19 @@ int rex_graph_build(struct rex_graph *graph)
         (struct rex_driver_graph){.generation = rex_addresses_generation(graph->gpu.remember)};
     size_t size = (graph->launches + 1) * sizeof *graph->made.launch;
     graph->made.launch = calloc(1, size);
-    int result = graph->made.launch != NULL ? capture_and_instantiate(graph)
-                                            : rex_fail_memory(size, "a graph");
+    int result;
+    if (graph->made.launch != NULL)
+        result = capture_and_instantiate(graph);
+    else
+        result = rex_fail_memory(size, "a graph");
     graph->stale = result != REX_OK;
-    discard_driver_graph(graph, result == REX_OK ? &old : &graph->made);
-    if (result != REX_OK)
-        graph->made = old;
+    if (result == REX_OK) {
+        rex_graph_unbuild(graph, &old);
+        return REX_OK;
+    }
+    rex_graph_unbuild(graph, &graph->made);
+    graph->made = old;
     return result;
-}
-
-void rex_graph_unbuild(struct rex_graph *graph)
-{
-    discard_driver_graph(graph, &graph->made);
 }
 
 int rex_graph_refresh(struct rex_graph *graph)
@@ -205,20 +198,4 @@ int rex_graph_refresh(struct rex_graph *graph)
     }
     memset(&graph->gpu.addresses, 0, sizeof graph->gpu.addresses);
     return rex_graph_build(graph);
-}
-
-int rex_graph_change(struct rex_graph *graph, size_t number, const struct rex_command *command)
-{
-    struct rex_packed packed;
-    int entered = rex_context_enter(graph->gpu.context);
-    if (entered < 0)
-        return graph_failed("the context");
-    int result = rex_pack_launch(&graph->gpu, command->launch.module, &command->launch.description,
-                                 &command->launch.map, &packed);
-    if (result == REX_OK && rex_packed_set(&packed, &graph->gpu.arguments, graph->made.executable,
-                                           graph->made.launch[number].node) != 0)
-        result = rex_fail(REX_ECUDA, "kernel \"%.*s\" in a graph: %s",
-                          REX_KERNEL_NAME(packed.kernel->name), rex_cuda_why());
-    rex_context_leave(entered);
-    return result;
 }

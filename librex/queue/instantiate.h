@@ -48,13 +48,10 @@ struct rex_graph {
 /* Make the driver's graph from the commands. */
 int rex_graph_build(struct rex_graph *graph);
 
-/* Destroy the driver's graph. */
-void rex_graph_unbuild(struct rex_graph *graph);
+/* Destroy MADE, a driver's graph of GRAPH, which may be incomplete. */
+void rex_graph_unbuild(const struct rex_graph *graph, struct rex_driver_graph *made);
 
 /* Make it again if device addresses have changed. */
 int rex_graph_refresh(struct rex_graph *graph);
-
-/* Give launch NUMBER the arguments of COMMAND. */
-int rex_graph_change(struct rex_graph *graph, size_t number, const struct rex_command *command);
 
 #endif

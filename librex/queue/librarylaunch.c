@@ -23,73 +23,6 @@
 /* Most arguments of a kernel whose image does not tell its parameters. */
 #define MOST_ARGUMENTS ((size_t)UINT16_MAX)
 
-/* Fills ROW of MAP with the argument of KERNEL that is in the memory AT. */
-static void fill_argument(struct rex_map *map, size_t row, const void *at,
-                          const struct rex_library *library, const struct rex_image_symbol *kernel)
-{
-    void *value = (void *)(uintptr_t)at;
-    size_t size = WORD;
-    if (kernel->parameters != REX_PARAMETERS_UNKNOWN) {
-        const struct rex_image_parameter *parameter = &kernel->parameter[kernel->env + row];
-        if (parameter->width !=
-            0) /* fewer bytes than the parameter's slot, if its type is smaller */
-            size = parameter->width;
-        else if (!library->is_registered)
-            size = parameter->size;
-    }
-    if (size <= sizeof value) {
-        value = NULL;
-        memcpy(&value, at, size);
-    }
-    map->base[row] = map->begin[row] = value;
-    map->sizes[row] = (int64_t)size;
-    map->types[row] = REX_MAP_LITERAL | REX_MAP_TARGET_PARAM;
-}
-
-/* A library that libomptarget does not know runs on GPUs alone. */
-static int check_library_queue(const struct rex_library *library, const struct rex_queue *queue)
-{
-    if (library->is_registered || !queue->immediate)
-        return REX_OK;
-    if (queue->gpu.number != rex_device_count())
-        return rex_fail(REX_EDEVICE,
-                        "device image %s is for a GPU, and queue \"%s\" is of device %d",
-                        library->image.path, queue->name, queue->gpu.number);
-    return rex_fail_again(
-        REX_EHOST, "nothing was launched: offloading is disabled, or the device is the host");
-}
-
-static int find_library_kernel(const struct rex_library *library, const void *key,
-                               const struct rex_image_symbol **kernel)
-{
-    const struct rex_registration *registration = rex_library_registration(library);
-    const struct rex_kernel *found = rex_table_find(&registration->table, key);
-    if (found == NULL || found->entry->size > 0)
-        return rex_fail(REX_EKEY, "host key %p is that of no kernel of device image %s", key,
-                        library->image.path);
-    uint32_t symbol = library->symbol[found - registration->table.kernels];
-    *kernel = &rex_library_view(library)->symbols[symbol];
-    return REX_OK;
-}
-
-static int check_library_arguments(const struct rex_image_symbol *kernel, void *const *arguments,
-                                   size_t count)
-{
-    size_t wanted = kernel->parameters != REX_PARAMETERS_UNKNOWN
-                        ? (size_t)kernel->parameters - kernel->env
-                    : count < MOST_ARGUMENTS ? count
-                                             : MOST_ARGUMENTS;
-    if (count != wanted)
-        return rex_fail(REX_EPARAMS,
-                        "kernel \"%.*s\" has %zu parameters, and the launch %zu arguments",
-                        REX_KERNEL_NAME(kernel->name), wanted, count);
-    for (size_t i = 0; i < count; i++)
-        if (arguments[i] == NULL)
-            return rex_fail(REX_EINVAL, "kernel \"%.*s\": argument %zu is at NULL",
-                            REX_KERNEL_NAME(kernel->name), i);
-    return REX_OK;
-}
-
 /* Launches KERNEL with a map of its arguments. */
 static int launch_with_arguments(struct rex_library *library,
                                  const struct rex_launch_config *launch,
@@ -110,8 +43,24 @@ static int launch_with_arguments(struct rex_library *library,
                           .begin = pointers + count,
                           .sizes = numbers,
                           .types = numbers + count};
-    for (size_t i = 0; i < count; i++)
-        fill_argument(&map, i, arguments[i], library, kernel);
+    for (size_t i = 0; i < count; i++) {
+        void *value = (void *)(uintptr_t)arguments[i];
+        size_t bytes = WORD;
+        if (kernel->parameters != REX_PARAMETERS_UNKNOWN) {
+            const struct rex_image_parameter *parameter = &kernel->parameter[kernel->env + i];
+            if (parameter->width != 0) /* less than the parameter's slot, if its type is smaller */
+                bytes = parameter->width;
+            else if (!library->is_registered)
+                bytes = parameter->size;
+        }
+        if (bytes <= sizeof value) {
+            value = NULL;
+            memcpy(&value, arguments[i], bytes);
+        }
+        map.base[i] = map.begin[i] = value;
+        map.sizes[i] = (int64_t)bytes;
+        map.types[i] = REX_MAP_LITERAL | REX_MAP_TARGET_PARAM;
+    }
     int result = rex_module_launch_map(&library->module, launch, &map);
     if (pointers != usual)
         free(pointers);
@@ -121,7 +70,6 @@ static int launch_with_arguments(struct rex_library *library,
 int rex_library_launch(struct rex_library *library, const struct rex_launch_config *launch,
                        void *const *arguments, size_t count)
 {
-    const struct rex_image_symbol *kernel = NULL;
     int result = rex_pooled_check(library, "rex_library_launch", "library");
     if (result != REX_OK)
         return result;
@@ -131,14 +79,33 @@ int rex_library_launch(struct rex_library *library, const struct rex_launch_conf
         return rex_fail_null("rex_library_launch", "launch's queue");
     if (arguments == NULL && count > 0)
         return rex_fail_null("rex_library_launch", "array of arguments");
-    result = check_library_queue(library, launch->queue);
-    if (result != REX_OK)
-        return result;
-    result = find_library_kernel(library, launch->key, &kernel);
-    if (result != REX_OK)
-        return result;
-    result = check_library_arguments(kernel, arguments, count);
-    if (result != REX_OK)
-        return result;
+    const struct rex_queue *queue = launch->queue;
+    /* A library that libomptarget does not know runs on GPUs alone. */
+    if (!library->is_registered && queue->immediate) {
+        if (queue->gpu.number != rex_device_count())
+            return rex_fail(REX_EDEVICE,
+                            "device image %s is for a GPU, and queue \"%s\" is of device %d",
+                            library->image.path, queue->name, queue->gpu.number);
+        return rex_fail_again(
+            REX_EHOST, "nothing was launched: offloading is disabled, or the device is the host");
+    }
+    const struct rex_registration *registration = rex_library_registration(library);
+    const struct rex_kernel *found = rex_table_find(&registration->table, launch->key);
+    if (found == NULL || found->entry->size > 0)
+        return rex_fail(REX_EKEY, "host key %p is that of no kernel of device image %s",
+                        launch->key, library->image.path);
+    const struct rex_image_symbol *kernel =
+        &rex_library_view(library)->symbols[library->symbol[found - registration->table.kernels]];
+    size_t wanted = count < MOST_ARGUMENTS ? count : MOST_ARGUMENTS;
+    if (kernel->parameters != REX_PARAMETERS_UNKNOWN)
+        wanted = (size_t)kernel->parameters - kernel->env;
+    if (count != wanted)
+        return rex_fail(REX_EPARAMS,
+                        "kernel \"%.*s\" has %zu parameters, and the launch %zu arguments",
+                        REX_KERNEL_NAME(kernel->name), wanted, count);
+    for (size_t i = 0; i < count; i++)
+        if (arguments[i] == NULL)
+            return rex_fail(REX_EINVAL, "kernel \"%.*s\": argument %zu is at NULL",
+                            REX_KERNEL_NAME(kernel->name), i);
     return launch_with_arguments(library, launch, kernel, arguments, count);
 }

@@ -35,38 +35,11 @@ static int queue_failed(const struct rex_queue *queue)
     return rex_fail(REX_ECUDA, "queue \"%s\": %s", queue->name, rex_cuda_why());
 }
 
-static void share_stream(struct rex_queue *queue)
-{
-    queue->is_shared = true;
-    queue->busy = true;
-    if (queue->gpu.number < REX_CUDA_DEVICES_MAX)
-        rex_deferred_stop(UINT64_C(1) << queue->gpu.number);
-}
-
-/* The stream must be in the primary context, like librex's load of the module and mapped memory. */
-static int take_stream(struct rex_queue *queue, void *stream)
-{
-    void *context = NULL;
-    if (stream == DEFAULT_STREAM_OF_THREAD)
-        return rex_fail(REX_EINVAL,
-                        "rex_queue_from_stream: the default stream of each thread is several");
-    if (REX_CUDA(cuStreamGetCtx, stream, &context) != 0)
-        return queue_failed(queue);
-    if (context != queue->gpu.context)
-        return rex_fail(
-            REX_EINVAL,
-            "rex_queue_from_stream: the stream is not of device %d, in its primary context",
-            queue->gpu.number);
-    queue->stream = stream;
-    queue->is_theirs = true;
-    share_stream(queue);
-    return REX_OK;
-}
-
 /* Makes the stream last, because failures before it then leave nothing in the context. */
 static int open_stream(struct rex_queue *queue, struct rex_module *module, void *const *stream)
 {
     int ordinal = queue->gpu.ordinal;
+    void *context = NULL;
     if (rex_context_retain(ordinal, &queue->gpu.context) != 0)
         return queue_failed(queue);
     int entered = rex_context_enter(queue->gpu.context);
@@ -78,45 +51,36 @@ static int open_stream(struct rex_queue *queue, struct rex_module *module, void 
     result = rex_loaded_image_prepare(rex_registration_of(module), ordinal, queue->gpu.context);
     if (result != REX_OK)
         goto leave;
-    if (stream != NULL)
-        result = take_stream(queue, *stream);
-    else if (REX_CUDA(cuStreamCreate, &queue->stream, REX_CUDA_STREAM_NON_BLOCKING) != 0)
+    if (stream == NULL) {
+        if (REX_CUDA(cuStreamCreate, &queue->stream, REX_CUDA_STREAM_NON_BLOCKING) != 0)
+            result = queue_failed(queue);
+        goto leave;
+    }
+    if (*stream == DEFAULT_STREAM_OF_THREAD) {
+        result = rex_fail(REX_EINVAL,
+                          "rex_queue_from_stream: the default stream of each thread is several");
+        goto leave;
+    }
+    if (REX_CUDA(cuStreamGetCtx, *stream, &context) != 0) {
         result = queue_failed(queue);
+        goto leave;
+    }
+    /* In the primary context, like librex's load of the module and mapped memory. */
+    if (context != queue->gpu.context) {
+        result = rex_fail(
+            REX_EINVAL,
+            "rex_queue_from_stream: the stream is not of device %d, in its primary context",
+            queue->gpu.number);
+        goto leave;
+    }
+    queue->stream = *stream;
+    queue->is_theirs = queue->is_shared = queue->busy = true;
+    rex_deferred_stop(queue->gpu.number);
 leave:
     rex_context_leave(entered);
     if (result != REX_OK)
         rex_context_drop(ordinal);
     return result;
-}
-
-/* A device without streams has no default stream, either, so NULL is accepted for it. */
-static int open_immediate(const struct rex_queue *queue, void *const *stream)
-{
-    static bool said;
-    /* Relaxed: any thread may log it, as long as only one does. */
-    if (!__atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
-        rex_log(REX_LOG_INFO, "queues do everything at once: device %d is no NVIDIA GPU",
-                queue->gpu.number);
-    if (stream != NULL && *stream != NULL)
-        return rex_fail(REX_ENODEVICE,
-                        "rex_queue_from_stream: a stream, and device %d is no NVIDIA GPU",
-                        queue->gpu.number);
-    return REX_OK;
-}
-
-static int open_queue(struct rex_queue *queue, struct rex_module *module, void *const *stream)
-{
-    int result = rex_device_ordinal("queues", queue->gpu.number, &queue->gpu.ordinal);
-    queue->immediate = queue->gpu.ordinal < 0;
-    if (result != REX_OK)
-        return result;
-    if (queue->immediate)
-        return open_immediate(queue, stream);
-    result = open_stream(queue, module, stream);
-    if (result != REX_OK)
-        return result;
-    rex_unfinished_add(&queue->unfinished);
-    return REX_OK;
 }
 
 static struct rex_pool pool = {.size = sizeof(struct rex_queue), .what = "a queue"};
@@ -156,21 +120,42 @@ static void free_queue(struct rex_queue *queue)
 static int create_queue(struct rex_queue **queue, struct rex_module *module, int64_t device,
                         const char *name, unsigned flags, void *const *stream)
 {
+    static bool said;
     int number = 0, result = rex_device_resolve(device, &number);
     if (result != REX_OK)
         return result;
     struct rex_queue *made = new_queue(number, name, flags);
     if (made == NULL)
         return REX_ENOMEM;
-    result = open_queue(made, module, stream);
-    if (result != REX_OK) {
-        free_queue(made);
-        return result;
+    result = rex_device_ordinal("queues", number, &made->gpu.ordinal);
+    made->immediate = made->gpu.ordinal < 0;
+    if (result != REX_OK)
+        goto free_made;
+    if (!made->immediate) {
+        result = open_stream(made, module, stream);
+        if (result != REX_OK)
+            goto free_made;
+        rex_unfinished_add(&made->unfinished);
+    } else {
+        /* Relaxed: any thread may log it, as long as only one does. */
+        if (!__atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
+            rex_log(REX_LOG_INFO, "queues do everything at once: device %d is no NVIDIA GPU",
+                    number);
+        /* A device without streams has no default stream, either, so NULL is accepted for it. */
+        if (stream != NULL && *stream != NULL) {
+            result =
+                rex_fail(REX_ENODEVICE,
+                         "rex_queue_from_stream: a stream, and device %d is no NVIDIA GPU", number);
+            goto free_made;
+        }
     }
     if (rex_trace_on())
         rex_queue_trace_begin(made);
     *queue = made;
     return REX_OK;
+free_made:
+    free_queue(made);
+    return result;
 }
 
 int rex_module_queue_create(struct rex_queue **queue, struct rex_module *module, int64_t device,
@@ -240,20 +225,6 @@ bool rex_queue_is_synchronous(const struct rex_queue *queue)
            queue->immediate;
 }
 
-static int lend_stream(struct rex_queue *queue, void **stream, void **context)
-{
-    if (queue->immediate)
-        return rex_fail_again(REX_ENODEVICE, "rex_queue_stream: the queue has no stream, because "
-                                             "its device is no NVIDIA GPU");
-    if (queue->capture != NULL)
-        return rex_queue_refuse_captured(queue, "rex_queue_stream");
-    share_stream(queue);
-    *stream = queue->stream;
-    if (context != NULL)
-        *context = queue->gpu.context;
-    return REX_OK;
-}
-
 int rex_queue_stream(struct rex_queue *queue, void **stream, void **context)
 {
     if (stream == NULL)
@@ -261,8 +232,22 @@ int rex_queue_stream(struct rex_queue *queue, void **stream, void **context)
     int result = rex_queue_enter(queue, "rex_queue_stream");
     if (result != REX_OK)
         return result;
-    result = lend_stream(queue, stream, context);
     int number = queue->gpu.number;
+    if (queue->immediate) {
+        result = rex_fail_again(REX_ENODEVICE, "rex_queue_stream: the queue has no stream, because "
+                                               "its device is no NVIDIA GPU");
+        goto unlock;
+    }
+    if (queue->capture != NULL) {
+        result = rex_queue_refuse_captured(queue, "rex_queue_stream");
+        goto unlock;
+    }
+    queue->is_shared = queue->busy = true;
+    rex_deferred_stop(number);
+    *stream = queue->stream;
+    if (context != NULL)
+        *context = queue->gpu.context;
+unlock:
     rex_unlock(&queue->lock);
     rex_await_deferred(number);
     return result;
@@ -270,47 +255,40 @@ int rex_queue_stream(struct rex_queue *queue, void **stream, void **context)
 
 /* ---- globals --------------------------------------------------------------------------------- */
 
-static void *global_address(struct rex_registration *registration, const char *name,
-                            struct rex_queue *queue, const void *variable)
-{
-    if (queue->immediate)
-        return rex_mapped_ptr(variable, queue->gpu.number);
-    int entered = rex_context_enter(queue->gpu.context);
-    if (entered < 0) {
-        queue_failed(queue);
-        return NULL;
-    }
-    void *address =
-        rex_loaded_global_address(registration, name, queue->gpu.ordinal, queue->gpu.context);
-    rex_context_leave(entered);
-    return address;
-}
-
-static void *find_global(struct rex_registration *registration, struct rex_queue *queue,
-                         const void *variable)
-{
-    if (rex_queue_enter(queue, "rex_queue_global") != REX_OK)
-        return NULL;
-    const struct rex_kernel *global = rex_table_find(&registration->table, variable);
-    void *address = NULL;
-    if (global == NULL || global->entry->size == 0)
-        rex_fail(REX_EKEY, "rex_queue_global: %p is no global of the module", variable);
-    else if ((address = global_address(registration, global->entry->name, queue, variable)) ==
-                 NULL &&
-             queue->immediate)
-        rex_fail(REX_EABSENT, "rex_queue_global: global \"%s\" is not on device %d yet",
-                 global->entry->name, queue->gpu.number);
-    rex_unlock(&queue->lock);
-    return address;
-}
-
 void *rex_module_queue_global(struct rex_module *module, struct rex_queue *queue,
                               const void *variable)
 {
     if (rex_module_enter(module, REX_NEED_MODULE, "rex_queue_global") != REX_OK)
         return NULL;
+    struct rex_registration *registration = rex_registration_of(module);
+    void *address = NULL;
     rex_await_all_deferred();
-    void *address = find_global(rex_registration_of(module), queue, variable);
+    if (rex_queue_enter(queue, "rex_queue_global") != REX_OK)
+        goto leave;
+    int number = queue->gpu.number;
+    const struct rex_kernel *global = rex_table_find(&registration->table, variable);
+    if (global == NULL || global->entry->size == 0) {
+        rex_fail(REX_EKEY, "rex_queue_global: %p is no global of the module", variable);
+        goto unlock;
+    }
+    if (queue->immediate) {
+        address = rex_mapped_ptr(variable, number);
+        if (address == NULL)
+            rex_fail(REX_EABSENT, "rex_queue_global: global \"%s\" is not on device %d yet",
+                     global->entry->name, number);
+        goto unlock;
+    }
+    int entered = rex_context_enter(queue->gpu.context);
+    if (entered < 0) {
+        queue_failed(queue);
+        goto unlock;
+    }
+    address = rex_loaded_global_address(registration, global->entry->name, queue->gpu.ordinal,
+                                        queue->gpu.context);
+    rex_context_leave(entered);
+unlock:
+    rex_unlock(&queue->lock);
+leave:
     rex_gate_leave();
     return address;
 }

@@ -50,12 +50,6 @@ static bool make_trace_event(void **made)
     return *made != NULL;
 }
 
-static void destroy_trace_event(void *made)
-{
-    if (made != NULL)
-        rex_driver.cuEventDestroy(made);
-}
-
 /* Compares the clocks while the stream is empty. The context is current. */
 static void anchor_clocks(struct rex_queue *queue)
 {
@@ -104,39 +98,6 @@ static void write_oldest(struct rex_queue_trace *trace)
     }
     trace->first = (trace->first + 1) % TIMED_MOST;
     trace->count--;
-}
-
-/* Waits for the oldest command if the ring is full. */
-static void make_ring_room(struct rex_queue *queue)
-{
-    struct rex_queue_trace *trace = queue->trace;
-    if (trace->count < TIMED_MOST)
-        return;
-    queue->gpu.waits(&queue->gpu, true);
-    rex_driver.cuEventSynchronize(trace->ring[trace->first].end);
-    queue->gpu.waits(&queue->gpu, false);
-    do
-        write_oldest(trace);
-    while (trace->count > 0 && rex_driver.cuEventQuery(trace->ring[trace->first].end) == 0);
-}
-
-/*
- * The slot for the next command in the stream, with its begin recorded; NULL if it cannot be timed.
- */
-static struct timed *begin_timed(struct rex_queue *queue)
-{
-    struct rex_queue_trace *trace = queue->trace;
-    if (trace->count == 0 && rex_trace_clock() - trace->anchored > ANCHOR_AGE) {
-        queue->gpu.waits(&queue->gpu, true);
-        anchor_clocks(queue);
-        queue->gpu.waits(&queue->gpu, false);
-    }
-    make_ring_room(queue);
-    struct timed *timed = &trace->ring[(trace->first + trace->count) % TIMED_MOST];
-    if (trace->blind || !make_trace_event(&timed->begin) || !make_trace_event(&timed->end) ||
-        rex_driver.cuEventRecord(timed->begin, queue->stream) != 0)
-        return NULL;
-    return timed;
 }
 
 /* ---- the call, on the thread's track --------------------------------------------------------- */
@@ -209,19 +170,37 @@ int rex_queue_trace_submit(struct rex_queue *queue, const struct rex_command *co
 {
     struct rex_slice slice = {.track = NULL};
     uint64_t began = rex_trace_clock();
-    struct timed *timed = begin_timed(queue);
+    struct rex_queue_trace *trace = queue->trace;
+    if (trace->count == 0 && rex_trace_clock() - trace->anchored > ANCHOR_AGE) {
+        queue->gpu.waits(&queue->gpu, true);
+        anchor_clocks(queue);
+        queue->gpu.waits(&queue->gpu, false);
+    }
+    /* Waits for the oldest command if the ring is full. */
+    if (trace->count == TIMED_MOST) {
+        queue->gpu.waits(&queue->gpu, true);
+        rex_driver.cuEventSynchronize(trace->ring[trace->first].end);
+        queue->gpu.waits(&queue->gpu, false);
+        do
+            write_oldest(trace);
+        while (trace->count > 0 && rex_driver.cuEventQuery(trace->ring[trace->first].end) == 0);
+    }
+    struct timed *timed = &trace->ring[(trace->first + trace->count) % TIMED_MOST];
+    bool is_timed = !trace->blind && make_trace_event(&timed->begin) &&
+                    make_trace_event(&timed->end) &&
+                    rex_driver.cuEventRecord(timed->begin, queue->stream) == 0;
     int result = rex_command_submit(&queue->gpu, queue->stream, command, kernel);
     if (result != REX_OK)
         return result;
     describe_command(&slice, command, *kernel != NULL ? (*kernel)->name : NULL);
-    if (timed != NULL && command->kind != REX_COMMAND_RECORD) {
+    if (is_timed && command->kind != REX_COMMAND_RECORD) {
         timed->slice = slice;
         if (command->kind == REX_COMMAND_GRAPH) {
             timed->slice.name = NULL;
             timed->launches = command->graph->launches;
         }
         if (rex_driver.cuEventRecord(timed->end, queue->stream) == 0)
-            queue->trace->count++;
+            trace->count++;
     }
     write_queue_call(queue, command, &slice, began);
     return REX_OK;
@@ -281,9 +260,12 @@ void rex_queue_trace_end(struct rex_queue *queue)
     struct rex_queue_trace *trace = queue->trace;
     if (trace == NULL)
         return;
-    destroy_trace_event(trace->base);
+    if (trace->base != NULL)
+        rex_driver.cuEventDestroy(trace->base);
     for (size_t i = 0; i < TIMED_MOST; i++) {
-        destroy_trace_event(trace->ring[i].begin);
-        destroy_trace_event(trace->ring[i].end);
+        if (trace->ring[i].begin != NULL)
+            rex_driver.cuEventDestroy(trace->ring[i].begin);
+        if (trace->ring[i].end != NULL)
+            rex_driver.cuEventDestroy(trace->ring[i].end);
     }
 }

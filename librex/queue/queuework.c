@@ -8,6 +8,7 @@
  */
 #include <stdio.h>
 
+#include "base/assert.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "cuda/context.h"
@@ -75,6 +76,7 @@ static void wait_unlocked(struct rex_stream_gpu *gpu, bool begins)
     struct rex_queue *queue = (void *)((char *)gpu - offsetof(struct rex_queue, gpu));
     if (!begins)
         pthread_mutex_lock(&queue->lock);
+    REX_ASSERT(queue->is_waiting != begins);
     queue->is_waiting = begins;
     if (begins) {
         queue->busy = true;
@@ -87,6 +89,7 @@ static void wait_unlocked(struct rex_stream_gpu *gpu, bool begins)
 /* Called when all work in the stream is done. */
 static void become_idle(struct rex_queue *queue)
 {
+    REX_ASSERT(!queue->is_waiting);
     queue->busy = queue->is_shared;
     queue->reached = 0;
     queue->kernels.count = 0;

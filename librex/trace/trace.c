@@ -103,14 +103,7 @@ void rex_track_drop(struct rex_track *track)
 static void warn_of_trace(int error)
 {
     rex_log(REX_LOG_WARN, "%s: %.1000s cannot be written: %s; the program runs on without it",
-            rex_setting_variable(REX_OPTION_TRACE), trace.file.name, rex_output_why(error));
-}
-
-/* 0, on a file system without locks too; EWOULDBLOCK: another process writes to the file. */
-static int lock_trace_file(void)
-{
-    bool is_locked = flock(trace.file.descriptor, LOCK_EX | LOCK_NB) == 0;
-    return !is_locked && errno == EWOULDBLOCK ? EWOULDBLOCK : 0;
+            rex_settings[REX_OPTION_TRACE].variable, trace.file.name, rex_output_why(error));
 }
 
 /*
@@ -123,7 +116,9 @@ static int reopen_trace_file(void)
     int error = rex_output_reopen(&trace.file, true);
     if (error != 0 || !S_ISREG(trace.file.status.st_mode))
         return error;
-    error = lock_trace_file();
+    /* On a file system without locks there is none. */
+    if (flock(trace.file.descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        error = EWOULDBLOCK;
     if (error == 0 && (fstat(trace.file.descriptor, &status) != 0 || status.st_size != trace.whole))
         error = REX_OUTPUT_REPLACED;
     if (error != 0)
@@ -220,34 +215,28 @@ static void write_event(const struct rex_slice *slice, uint32_t track,
 
 /* ---- the file: opening ----------------------------------------------------------------------- */
 
-/*
- * 0; EWOULDBLOCK: another process writes to it; or another error. Pipes and devices are neither
- * locked nor emptied.
- */
-static int open_trace_at(bool add_number)
-{
-    int error = rex_output_open(&trace.file, trace.pattern, add_number);
-    if (error == 0 && S_ISREG(trace.file.status.st_mode)) {
-        error = lock_trace_file();
-        if (error == 0 && ftruncate(trace.file.descriptor, 0) != 0)
-            error = errno;
-    }
-    if (error != 0)
-        rex_output_close(&trace.file);
-    REX_ASSERT((error == 0) == (trace.file.descriptor >= 0));
-    return error;
-}
-
 /* A child of fork has its own number behind a name without one. */
 static bool open_trace_file(void)
 {
-    int error = open_trace_at(trace.is_parents && !trace.file.is_numbered);
-    if (error == EWOULDBLOCK) {
-        rex_log(REX_LOG_INFO,
-                "%s: another process writes to %s; this one's number is added to the name",
-                rex_setting_variable(REX_OPTION_TRACE), trace.file.name);
-        error = open_trace_at(true);
+    bool add_number = trace.is_parents && !trace.file.is_numbered;
+    int error = EWOULDBLOCK;
+    for (int tries = 0; tries < 2 && error == EWOULDBLOCK; tries++, add_number = true) {
+        if (tries > 0)
+            rex_log(REX_LOG_INFO,
+                    "%s: another process writes to %s; this one's number is added to the name",
+                    rex_settings[REX_OPTION_TRACE].variable, trace.file.name);
+        error = rex_output_open(&trace.file, trace.pattern, add_number);
+        /* Pipes and devices are neither locked nor emptied. */
+        if (error == 0 && S_ISREG(trace.file.status.st_mode)) {
+            if (flock(trace.file.descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+                error = EWOULDBLOCK;
+            if (error == 0 && ftruncate(trace.file.descriptor, 0) != 0)
+                error = errno;
+        }
+        if (error != 0)
+            rex_output_close(&trace.file);
     }
+    REX_ASSERT((error == 0) == (trace.file.descriptor >= 0));
     if (error != 0) {
         warn_of_trace(error);
         return false;

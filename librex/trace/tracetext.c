@@ -157,33 +157,27 @@ uint64_t rex_rows_bytes(int64_t count, void **begin, const int64_t *sizes, const
     return all;
 }
 
-static void add_traced_row(struct rex_line *line, const void *begin, int64_t size, int64_t type,
-                           bool (*is_pinned)(const void *address))
-{
-    char words[REX_TYPE_MAX];
-    rex_type_text(type, words);
-    rex_line_text(line, "\"");
-    rex_line_text(line, words);
-    if (type & REX_MAP_LITERAL) {
-        rex_line_hexadecimal(line, " ", (uintptr_t)begin);
-        rex_line_number(line, ", ", size);
-        rex_line_text(line, " bytes\"");
-        return;
-    }
-    bool is_whole = !(type & NON_CONTIGUOUS);
-    rex_line_number(line, " ", is_whole ? size : (int64_t)bytes_of_row(begin, size, type));
-    rex_line_hexadecimal(line, " bytes at ", (uintptr_t)begin);
-    rex_line_text(line, is_pinned(begin) ? ", pinned\"" : "\"");
-}
-
 void rex_line_rows(struct rex_line *line, int64_t count, void **begin, const int64_t *sizes,
                    const int64_t *types, bool (*is_pinned)(const void *address))
 {
     if (count <= 0 || begin == NULL || sizes == NULL || types == NULL)
         return;
     for (int64_t i = 0; i < count && i < MOST_ROWS; i++) {
-        rex_line_text(line, i == 0 ? ",\"rows\":[" : ",");
-        add_traced_row(line, begin[i], sizes[i], types[i], is_pinned);
+        char words[REX_TYPE_MAX];
+        rex_type_text(types[i], words);
+        rex_line_text(line, i == 0 ? ",\"rows\":[\"" : ",\"");
+        rex_line_text(line, words);
+        if (types[i] & REX_MAP_LITERAL) {
+            rex_line_hexadecimal(line, " ", (uintptr_t)begin[i]);
+            rex_line_number(line, ", ", sizes[i]);
+            rex_line_text(line, " bytes\"");
+            continue;
+        }
+        bool is_whole = !(types[i] & NON_CONTIGUOUS);
+        rex_line_number(line, " ",
+                        is_whole ? sizes[i] : (int64_t)bytes_of_row(begin[i], sizes[i], types[i]));
+        rex_line_hexadecimal(line, " bytes at ", (uintptr_t)begin[i]);
+        rex_line_text(line, is_pinned(begin[i]) ? ", pinned\"" : "\"");
     }
     if (count > MOST_ROWS) {
         rex_line_number(line, ",\"and ", count - MOST_ROWS);
@@ -192,19 +186,14 @@ void rex_line_rows(struct rex_line *line, int64_t count, void **begin, const int
     rex_line_text(line, "]");
 }
 
-static void add_three_numbers(struct rex_line *line, const char *before, const uint32_t numbers[3])
-{
-    rex_line_number(line, before, numbers[0]);
-    rex_line_number(line, ",", numbers[1]);
-    rex_line_number(line, ",", numbers[2]);
-}
-
 void rex_line_launch(struct rex_line *line, const void *key, const uint32_t teams[3],
                      const uint32_t threads[3], int64_t arguments)
 {
     rex_line_hexadecimal(line, ",\"key\":\"", (uintptr_t)key);
-    add_three_numbers(line, "\",\"teams\":[", teams);
-    add_three_numbers(line, "],\"threads\":[", threads);
+    for (size_t i = 0; i < 3; i++)
+        rex_line_number(line, i == 0 ? "\",\"teams\":[" : ",", teams[i]);
+    for (size_t i = 0; i < 3; i++)
+        rex_line_number(line, i == 0 ? "],\"threads\":[" : ",", threads[i]);
     rex_line_number(line, "],\"arguments\":", arguments);
 }
 
@@ -245,7 +234,7 @@ static struct row *find_summary_row(enum rex_counted counted, const char *name, 
         row->by = by;
         row->reason = reason;
         snprintf(row->name, sizeof row->name, "%s", name);
-        rex_escape(row->name, sizeof row->name);
+        rex_escape(row->name, sizeof row->name, "");
     }
     return row;
 }
@@ -339,11 +328,11 @@ void rex_summary_print(void)
         return;
     qsort(summary.rows, ROWS, sizeof *summary.rows, compare_rows);
     snprintf(program, sizeof program, "%s", program_invocation_short_name);
-    rex_escape(program, sizeof program);
+    rex_escape(program, sizeof program, "");
     print_summary("\nlibrex: what %s, process %ld, offloaded\n\n", program, (long)getpid());
     print_part(REX_COUNTED_KERNEL, "kernel");
     for (unsigned i = 0; i < REASONS && *summary.reasons[i] != '\0'; i++) {
-        rex_escape(summary.reasons[i], sizeof *summary.reasons);
+        rex_escape(summary.reasons[i], sizeof *summary.reasons, "");
         print_summary("  [%u] %s\n", i + 1, summary.reasons[i]);
     }
     if (*summary.reasons[0] != '\0')

@@ -24,7 +24,7 @@ static bool is_safe(const char *text)
 static void configure(const char *value)
 {
     char got[REX_SETTING_MAX];
-    for (int option = 0; option < rex_setting_count(); option++) {
+    for (int option = 0; option < REX_SETTINGS; option++) {
         if (option == REX_OPTION_LOG || option == REX_OPTION_TRACE)
             continue; /* they make files of any name */
         if (rex_configure((enum rex_option)option, value) == REX_OK && rex_setting_text((enum rex_option)option, got))

@@ -27,10 +27,18 @@ TEST(test_utf8)
         "\x80",             "\xc1\xbf",         "\xc2\x7f",         "\xdf\xc0",         "\xe0\x9f\x80",     "\xe0\xa0\x7f", "\xe0\xa0\xc0",
         "\xe1\x7f\x80",     "\xed\xa0\x80",     "\xef\xc0\xbf",     "\xf0\x8f\x80\x80", "\xf0\x90\x80\x7f", "\xf0\x90\x80\xc0",
         "\xf0\x90\xc0\x80", "\xf3\xbf\xbf",     "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xfc\x80\x80\x80", ""};
-    for (size_t i = 0; i < COUNT(good); i++)
-        assert_int_equal(rex_utf8_length(good[i]), strlen(good[i]));
-    for (size_t i = 0; i < COUNT(bad); i++)
-        assert_int_equal(rex_utf8_length(bad[i]), 0);
+    char written[REX_JSON_MAX];
+    for (size_t i = 0; i < COUNT(good); i++) {
+        const char *at = good[i];
+        rex_json_character(&at, written);
+        assert_int_equal(at - good[i], strlen(good[i]));
+        assert_int_not_equal(memcmp(written, "\\ufffd", 6), 0);
+    }
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        const char *at = bad[i];
+        assert_int_equal(rex_json_character(&at, written), 6);
+        assert_int_equal(memcmp(written, "\\ufffd", 6), 0);
+    }
 }
 
 /* Those of Bidi_Control, and what is next to them. */
@@ -48,16 +56,16 @@ TEST(test_reordering)
     const char *at = text;
     assert_int_equal(rex_json_character(&at, written), 6);
     assert_string_equal(written, "\\u202e");
-    rex_escape(text, sizeof text);
+    rex_escape(text, sizeof text, "");
     assert_string_equal(text, "\\xe2\\x80\\xae");
 }
 
 TEST(test_escapes)
 {
     char text[64] = "a\n\x1f\x7f\xc2\x9f\xc2\xa0\xf0\x90\x80\x80";
-    rex_escape_lines(text, sizeof text);
+    rex_escape(text, sizeof text, "\n");
     assert_string_equal(text, "a\n\\x1f\\x7f\\xc2\\x9f\xc2\xa0\xf0\x90\x80\x80");
-    rex_escape(text, sizeof text);
+    rex_escape(text, sizeof text, "");
     assert_string_equal(text, "a\\x0a\\x1f\\x7f\\xc2\\x9f\xc2\xa0\xf0\x90\x80\x80");
     /* What has no room is left out, and nothing of it is left. */
     static const char *const cut[] = {"", "a", "a", "a", "a", "a\\x0a", "a\\x0ab"};
@@ -65,7 +73,7 @@ TEST(test_escapes)
         char little[] = "a\nb";
         memset(text, '!', sizeof text);
         memcpy(text, little, sizeof little);
-        rex_escape(text, size < 4 ? 4 : size);
+        rex_escape(text, size < 4 ? 4 : size, "");
         assert_string_equal(text, cut[(size < 4 ? 4 : size) - 1]);
     }
 }
@@ -139,11 +147,9 @@ TEST(test_names)
     for (int more = 0; more < 2; more++) {
         memset(pattern, 'x', PATH_MAX);
         strcpy(pattern + PATH_MAX - 1 - digits + more, "%p");
-        assert_int_equal(rex_file_name(pattern, path, &is_numbered), !more);
-        memset(path, 'x', PATH_MAX);
-        path[PATH_MAX - 2 - digits + more] = '\0';
-        assert_int_equal(rex_file_number(path), !more);
-        assert_int_equal(strlen(path), PATH_MAX - 1 - more * digits);
+        assert_int_equal(rex_file_name(pattern, false, path, &is_numbered), !more);
+        pattern[PATH_MAX - 2 - digits + more] = '\0';
+        assert_int_equal(rex_file_name(pattern, true, path, &is_numbered), !more);
     }
 }
 

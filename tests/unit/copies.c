@@ -261,15 +261,15 @@ TEST_IN_CHILD(count_threads)
 /* Threads begin when the driver has taken what their start takes, and pause for sizes at which they are slower. */
 TEST_IN_CHILD(measure)
 {
-    rex_copy_driver_took(4 << 20, 7999999);
+    rex_copy_large_took(false, 4 << 20, 7999999);
     CHECK(!rex_copy_threads_pay(4 << 20));
-    rex_copy_driver_took(16 << 20, 1);
+    rex_copy_large_took(false, 16 << 20, 1);
     CHECK(rex_copy_threads_pay(4 << 20) && rex_copy_threads_pay(64 << 20));
-    rex_copy_threads_took(4 << 20, 9000000);
+    rex_copy_large_took(true, 4 << 20, 9000000);
     CHECK(!rex_copy_threads_pay(7 << 20) && rex_copy_threads_pay(8 << 20) && rex_copy_threads_pay(64 << 20));
-    rex_copy_driver_took(4 << 20, 800000000);
+    rex_copy_large_took(false, 4 << 20, 800000000);
     CHECK(rex_copy_threads_pay(4 << 20));
-    rex_copy_threads_took(4 << 20, 9000000);
+    rex_copy_large_took(true, 4 << 20, 9000000);
     CHECK(rex_copy_threads_pay(4 << 20)); /* the driver has become slower */
     CHECK_EQUAL(rex_configure(REX_OPTION_COPY_THREADS, "1"), REX_OK);
     CHECK(rex_copy_threads_pay(4 << 20));

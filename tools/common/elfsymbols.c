@@ -85,7 +85,7 @@ bool elf_next_relocation(const struct elf_file *file, const Elf64_Shdr *section,
     Elf64_Rela raw;
     if (*next % ROWS_HELD == ROWS_HELD - 1)
         elf_file_drop_pages(file);
-    if (!rex_elf_relocation(&file->elf, section, (*next)++, &raw))
+    if (!rex_elf_row(&file->elf, section, SHT_RELA, (*next)++, &raw, sizeof raw))
         return false;
     *relocation = (struct elf_relocation){raw.r_offset, raw.r_addend, ELF64_R_SYM(raw.r_info),
                                           (uint32_t)ELF64_R_TYPE(raw.r_info)};

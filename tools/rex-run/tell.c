@@ -43,7 +43,7 @@ void write_told(void)
     if (told == NULL || !is_told())
         return;
     snprintf(line, sizeof line - 1, "rex-run: info: %s", told);
-    rex_escape(line, sizeof line - 1); /* a line feed follows */
+    rex_escape(line, sizeof line - 1, ""); /* a line feed follows */
     strcat(line, "\n");
     const char *file = strchr(getenv("REX_LOG"), ':');
     if (file == NULL || rex_output_open(&log, file + 1, false) != 0) {
