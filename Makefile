@@ -342,7 +342,10 @@ asan:  ## unit and runtime tests with AddressSanitizer
 ubsan:  ## unit and runtime tests with UndefinedBehaviorSanitizer
 tsan:  ## unit and runtime tests with ThreadSanitizer
 asan ubsan tsan: with = SAN=$@
-run-check run-check-all run-asan run-ubsan run-tsan: test-programs
+# K=script/NAME, of one script: what a line of it names is built, not all, if it has such a line: "# make builds for it: library fakes".
+asked_script := $(if $(filter script/%,$(K)),$(wildcard tests/scripts/$(K:script/%=%)*.sh))
+asked_needs  := $(if $(filter 1,$(words $(asked_script))),$(shell sed -n 's/^\# make builds for it: //p' $(asked_script)))
+run-check run-check-all run-asan run-ubsan run-tsan: $(filter-out nothing,$(or $(asked_needs),test-programs))
 	@$(test_env) tests/run $(if $(filter %-all,$@),--all) $(if $(K),-k '$(K)')
 
 conform: $(LIB) $(O)/tools/rex-check | $(O)/lib  ## does what a generator wrote compile, fit and run, however it is built? DIR=folder ARGS=of the program

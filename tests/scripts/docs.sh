@@ -2,6 +2,7 @@
 # The documentation is true where a script can tell: every function has a man page, every name in the pages exists, their
 # examples compile, the README's first program prints what the README says, and links lead somewhere. mandoc has nothing to say of a page,
 # not of its style either; every page fits a terminal of 80 columns, but for messages that the pages of errors quote whole.
+# make builds for it: library manual tools examples
 . tests/support/lib.sh
 
 # ---- man pages: layout

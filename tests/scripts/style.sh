@@ -2,6 +2,7 @@
 # No line of what people edit in librex, include, tools and examples is longer than 100 characters, where a tab goes to the next multiple of 8.
 # The rows of a Markdown table, which cannot be broken, may be, and what a compiler wrote (program.s). C is as clang-format 14 writes it, but
 # for examples; other releases break lines otherwise. Every shell script passes shellcheck; the first line tells which files are scripts.
+# make builds for it: nothing
 . tests/support/lib.sh
 
 export LC_ALL=C.UTF-8
