@@ -52,7 +52,7 @@ static void mark(struct rex_present_table *table, struct rex_range *range, bool 
         entry->awaited++;
         entry->held += is_held;
     }
-    range->marked = table->made + 1;
+    range->marked = table->mapped.made + 1;
     range->is_held = is_held;
     __atomic_store_n(&table->awaiting, table->awaiting + 1, __ATOMIC_RELAXED);
 }

@@ -13,17 +13,15 @@ static bool find_loose(struct rex_present_table *table, uintptr_t at, uintptr_t 
                        struct rex_entry *found, unsigned *changes)
 {
     const struct rex_entry *entry;
-    bool is_found = false;
     pthread_mutex_lock(&table->lock);
     *changes = table->loosened + table->begun;
-    for (size_t i = rex_entries_behind(table, at);
-         !is_found && (entry = rex_entry_touching(table, i, end)) != NULL; i++)
-        if (entry->is_loose && entry->users == 0 && entry->owner == NULL) {
-            *found = *entry;
-            is_found = true;
-        }
+    REX_EACH_ENTRY_BETWEEN(&table->mapped, entry, at, end)
+    if (entry->is_loose && entry->users == 0 && entry->owner == NULL)
+        break;
+    if (entry != NULL)
+        *found = *entry;
     pthread_mutex_unlock(&table->lock);
-    return is_found;
+    return entry != NULL;
 }
 
 /* Takes out ENTRY unless memory has become loose, or a begin has used some, since find_loose(). */
@@ -31,12 +29,11 @@ static void take_out_loose(struct rex_present_table *table, const struct rex_ent
                            unsigned changes)
 {
     pthread_mutex_lock(&table->lock);
-    struct rex_entry *entry =
-        rex_entry_touching(table, rex_entries_behind(table, gone->begin), gone->end);
+    struct rex_entry *entry = rex_entries_first(&table->mapped, gone->begin, gone->end);
     if (table->loosened + table->begun == changes && entry != NULL && entry->born == gone->born &&
         entry->users == 0 && entry->owner == NULL) {
         entry->is_gone = true;
-        rex_entries_clean(table);
+        rex_entries_clean(table, gone->begin, gone->end);
     }
     pthread_mutex_unlock(&table->lock);
 }
@@ -69,7 +66,7 @@ static void look_at_all_loose(struct rex_present_table *table, int number)
         return;
     look_at_loose(table, &ranges);
     pthread_mutex_lock(&table->lock);
-    table->look_at = table->loosened + REX_LOOSE_FEW + (unsigned)table->count / 2;
+    table->look_at = table->loosened + REX_LOOSE_FEW + (unsigned)table->mapped.count / 2;
     pthread_mutex_unlock(&table->lock);
 }
 
