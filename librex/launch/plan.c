@@ -57,11 +57,14 @@ static unsigned read_plan_rows(struct rex_plan *plan, uint32_t *arguments)
         reasons |= rex_reasons_of_row(map, i);
         parameters += (type & REX_MAP_TARGET_PARAM) != 0;
         types |= type;
-        if (!(type & REX_MAP_NOT_MAPPED))
-            *range++ = (struct rex_range){.begin = (uintptr_t)map->begin[i],
-                                          .end = rex_end_of(map->begin[i], (size_t)size),
-                                          .is_changed = size > 0 && (type & REX_MAP_FROM) != 0,
-                                          .row = i};
+        if (type & REX_MAP_NOT_MAPPED)
+            continue;
+        *range = (struct rex_range){.begin = (uintptr_t)map->begin[i],
+                                    .end = rex_end_of(map->begin[i], (size_t)size),
+                                    .is_changed = size > 0 && (type & REX_MAP_FROM) != 0,
+                                    .at = range->at, /* of the last launch with this context */
+                                    .row = i};
+        range++;
     }
     *arguments = parameters;
     plan->types = types;
@@ -218,17 +221,17 @@ int rex_plan_check(struct rex_request *request, struct rex_plan *plan)
     uint32_t arguments = 0;
     size_t count = (size_t)plan->map->count;
     size_t row = sizeof *plan->own + sizeof *plan->ranges.range + sizeof *plan->device;
-    size_t size = (count + 1) * row;
-    if (size > context->rows_size) {
-        void *rows = realloc(context->rows, size);
+    if (count >= context->rows_most) {
+        void *rows = calloc(count + 1, row);
         if (rows == NULL)
-            return rex_fail_memory(size, "the rows of a launch");
+            return rex_fail_memory((count + 1) * row, "the rows of a launch");
+        free(context->rows);
         context->rows = rows;
-        context->rows_size = size;
+        context->rows_most = count + 1;
     }
     plan->own = context->rows;
-    plan->ranges.range = (void *)(plan->own + count);
-    plan->device = (void *)(plan->ranges.range + count);
+    plan->ranges.range = (void *)(plan->own + context->rows_most);
+    plan->device = (void *)(plan->ranges.range + context->rows_most);
     unsigned reasons = read_plan_rows(plan, &arguments);
     if (reasons != 0 && !plan->is_mapped) {
         request->reasons = reasons;
