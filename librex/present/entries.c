@@ -68,13 +68,6 @@ bool rex_entries_make_room(struct rex_entry_list *in, size_t count)
     return true;
 }
 
-/* A fourth of the entries has a second level, a fourth of these a third. */
-static uint32_t levels_of(uint64_t born)
-{
-    uint64_t bits = born * UINT64_C(0x9e3779b97f4a7c15) >> 32;
-    return 1 + (uint32_t)__builtin_ctzll(bits | 1u << 2 * (REX_ENTRY_LEVELS - 1)) / 2;
-}
-
 struct rex_entry *rex_entries_add(struct rex_entry_list *in, const struct rex_entry *made)
 {
     uint32_t before[REX_ENTRY_LEVELS] = {0}, number = in->free;
@@ -87,7 +80,9 @@ struct rex_entry *rex_entries_add(struct rex_entry_list *in, const struct rex_en
     struct rex_entry *entry = &in->entry[number];
     *entry = *made;
     entry->born = ++in->made;
-    uint32_t levels = levels_of(entry->born);
+    /* A fourth of the entries has a second level, a fourth of these a third. */
+    uint64_t bits = entry->born * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+    uint32_t levels = 1 + (uint32_t)__builtin_ctzll(bits | 1u << 2 * (REX_ENTRY_LEVELS - 1)) / 2;
     in->levels = levels > in->levels ? levels : in->levels;
     for (uint32_t level = 0; level < levels; level++) {
         uint32_t *link = &in->entry[before[level]].next[level];
@@ -101,6 +96,7 @@ struct rex_entry *rex_entries_add(struct rex_entry_list *in, const struct rex_en
 void rex_entries_take_out(struct rex_entry_list *in, struct rex_entry *entry)
 {
     uint32_t before[REX_ENTRY_LEVELS], number = (uint32_t)(entry - in->entry);
+    REX_ASSERT(entry->users == 0 && entry->owner == NULL);
     find_before(in, entry->end - 1, before);
     for (uint32_t level = 0; level < in->levels; level++) {
         uint32_t *link = &in->entry[before[level]].next[level];

@@ -9,35 +9,25 @@
 #include "base/process.h"
 #include "rex/queue.h"
 
-static struct rex_present_table tables[REX_CUDA_DEVICES_MAX];
+struct rex_present_table rex_present_tables[REX_CUDA_DEVICES_MAX];
 
-static void forget_all(void)
+__attribute__((constructor(1001))) static void forget_all(void)
 {
     for (size_t i = 0; i < REX_CUDA_DEVICES_MAX; i++) {
-        rex_fork_renew(&tables[i].lock);
-        tables[i].changed = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
-        rex_entries_reset(&tables[i].mapped);
-        rex_entries_reset(&tables[i].attached);
-        tables[i].at_work = NULL;
-        tables[i].by_driver = 0;
-        tables[i].awaiting = 0;
-        tables[i].ends = 0;
-        tables[i].is_looking = false;
-        tables[i].look_at = tables[i].loosened + REX_LOOSE_FEW;
+        rex_fork_renew(&rex_present_tables[i].lock);
+        rex_present_tables[i].changed = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+        rex_entries_reset(&rex_present_tables[i].mapped);
+        rex_entries_reset(&rex_present_tables[i].attached);
+        rex_present_tables[i].at_work = NULL;
+        rex_present_tables[i].by_driver = 0;
+        rex_present_tables[i].awaiting = 0;
+        rex_present_tables[i].ends = 0;
+        rex_present_tables[i].is_looking = false;
+        rex_present_tables[i].look_at = rex_present_tables[i].loosened + REX_LOOSE_FEW;
     }
 }
 
-__attribute__((constructor(1001))) static void begin(void)
-{
-    forget_all();
-}
-
 REX_FORK_RENEWED(15, forget_all);
-
-struct rex_present_table *rex_present_table(int number)
-{
-    return number >= 0 && number < REX_CUDA_DEVICES_MAX ? &tables[number] : NULL;
-}
 
 /* ---- entries --------------------------------------------------------------------------------- */
 
@@ -101,30 +91,24 @@ bool rex_attached_find(uintptr_t begin, uintptr_t end, int number, uintptr_t *ad
     return entry != NULL;
 }
 
-/* Takes out those from BEGIN to END that have no entry any more. */
-static void clean_attached(struct rex_present_table *table, uintptr_t begin, uintptr_t end)
-{
-    struct rex_entry *pointer = rex_entries_first(&table->attached, begin, end);
-    while (pointer != NULL) {
-        struct rex_entry *next = rex_entry_touching(&table->attached, pointer->next[0], end);
-        if (rex_entries_first(&table->mapped, pointer->begin, pointer->begin + 1) == NULL)
-            rex_entries_take_out(&table->attached, pointer);
-        pointer = next;
-    }
-}
-
 void rex_entries_clean(struct rex_present_table *table, uintptr_t begin, uintptr_t end)
 {
-    struct rex_entry *entry = rex_entries_first(&table->mapped, begin, end);
-    while (entry != NULL) {
-        struct rex_entry *next = rex_entry_touching(&table->mapped, entry->next[0], end);
-        if (entry->is_gone && entry->users == 0 && entry->owner == NULL) {
-            struct rex_entry gone = *entry;
-            rex_entries_take_out(&table->mapped, entry);
-            if (gone.is_attached)
-                clean_attached(table, gone.begin, gone.end);
+    struct rex_entry_list *mapped = &table->mapped, *attached = &table->attached;
+    struct rex_entry *entry = rex_entries_first(mapped, begin, end), *next, *pointer = NULL;
+    for (; entry != NULL; entry = next) {
+        next = rex_entry_touching(mapped, entry->next[0], end);
+        if (!entry->is_gone || entry->users > 0 || entry->owner != NULL)
+            continue;
+        uintptr_t last = entry->end;
+        if (entry->is_attached)
+            pointer = rex_entries_first(attached, entry->begin, last);
+        rex_entries_take_out(mapped, entry);
+        while (pointer != NULL) {
+            struct rex_entry *other = rex_entry_touching(attached, pointer->next[0], last);
+            if (rex_entries_first(mapped, pointer->begin, pointer->begin + 1) == NULL)
+                rex_entries_take_out(attached, pointer);
+            pointer = other;
         }
-        entry = next;
     }
 }
 
@@ -244,7 +228,7 @@ bool rex_all_mappings_are_seen(void)
 void rex_mappings_forget(void)
 {
     for (int number = 0; number < REX_CUDA_DEVICES_MAX; number++) {
-        struct rex_present_table *table = &tables[number];
+        struct rex_present_table *table = &rex_present_tables[number];
         if (is_empty(table))
             continue;
         rex_mapped_unseen();
@@ -275,7 +259,7 @@ size_t rex_mappings_left(struct rex_mapping *first, int *number)
 {
     size_t count = 0;
     for (int of = REX_CUDA_DEVICES_MAX - 1; of >= 0; of--) {
-        struct rex_present_table *table = &tables[of];
+        struct rex_present_table *table = &rex_present_tables[of];
         if (is_empty(table) || pthread_mutex_trylock(&table->lock) != 0)
             continue;
         size_t others = count;

@@ -10,6 +10,7 @@
 
 #include <pthread.h>
 
+#include "base/assert.h"
 #include "cuda/driver.h"
 #include "present/entries.h"
 #include "present/present.h"
@@ -35,8 +36,13 @@ struct rex_present_table {
     unsigned look_at;  /* when it is as many, all loose memory is looked at */
 };
 
+extern struct rex_present_table rex_present_tables[REX_CUDA_DEVICES_MAX];
+
 /* The table of device NUMBER; NULL if the device can be no GPU. */
-struct rex_present_table *rex_present_table(int number);
+static inline struct rex_present_table *rex_present_table(int number)
+{
+    return number >= 0 && number < REX_CUDA_DEVICES_MAX ? &rex_present_tables[number] : NULL;
+}
 
 /* Copies the first entry that has one of these bytes; false: there is none. */
 bool rex_entry_find(uintptr_t begin, uintptr_t end, int number, struct rex_entry *found);
@@ -102,6 +108,7 @@ static inline void rex_entry_remove_user(struct rex_entry *entry,
                                          const struct rex_range_lock *ranges,
                                          const struct rex_range *range)
 {
+    REX_ASSERT(entry->users > 0 && entry->end > range->begin);
     entry->users--;
     entry->older -= range->generation < entry->generation;
     if (ranges->call == REX_CALL_BY_DRIVER)

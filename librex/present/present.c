@@ -27,6 +27,7 @@
 
 #include <stdlib.h>
 
+#include "base/assert.h"
 #include "base/process.h"
 #include "omp/backend.h"
 #include "omp/columns.h"
@@ -47,18 +48,6 @@ static void add_refs(struct rex_entry *entry, enum rex_counts counts)
 }
 
 /* ---- shared calls, and begins ---------------------------------------------------------------- */
-
-/*
- * Whether a call only lists a range that has an entry, because the mapping may end before
- * libomptarget looks. A loose one may. If only libomptarget launches, no end waits for a launch of
- * the whole mapping, because either of them may come first.
- */
-static bool is_listed_only(const struct rex_range_lock *ranges, const struct rex_range *range,
-                           const struct rex_entry *entry, bool is_in_force)
-{
-    bool is_all_of_it = range->begin == entry->begin && range->end == entry->end;
-    return entry->is_loose || (ranges->call == REX_CALL_LAUNCHES && is_all_of_it && !is_in_force);
-}
 
 static int by_begin(const void *left, const void *right)
 {
@@ -119,8 +108,15 @@ static bool look_up_ranges(const struct rex_present_table *table, struct rex_ran
             range->is_mapped = true;
             range->is_loose |= entry->is_loose;
             range->is_attached |= entry->is_attached;
-            range->is_whole |= !entry->is_gone && rex_entry_has(entry, range->begin, range->end) &&
-                               !is_listed_only(ranges, range, entry, force);
+            /*
+             * A call only lists the range if the mapping may end before libomptarget looks. A loose
+             * one may. If only libomptarget launches, no end waits for a launch of the whole
+             * mapping, because either of them may come first.
+             */
+            bool is_all_of_it = range->begin == entry->begin && range->end == entry->end;
+            bool may_end = entry->is_gone || entry->is_loose ||
+                           (ranges->call == REX_CALL_LAUNCHES && is_all_of_it && !force);
+            range->is_whole |= !may_end && rex_entry_has(entry, range->begin, range->end);
             if (range->is_whole && entry->device != 0)
                 range->device = entry->device + (range->begin - entry->begin);
         }
@@ -195,6 +191,7 @@ static void make_new_entries(struct rex_present_table *table, struct rex_range_l
                                  .end = range->end,
                                  .refs = range->counts == REX_COUNTS_ONE ? 1 : REX_REFS_UNKNOWN,
                                  .owner = ranges};
+        REX_ASSERT(rex_entries_first(&table->mapped, made.begin, made.end) == NULL);
         last = rex_entries_add(&table->mapped, &made);
     }
     if (table->at_work != NULL)
@@ -260,17 +257,6 @@ static void mark_attached(struct rex_present_table *table, const struct rex_rang
 
 /* ---- a call enters and leaves ---------------------------------------------------------------- */
 
-/*
- * Fallback reasons of a launch by the driver that would have to wait. libomptarget's launches do
- * not wait for each other, because a kernel may wait for another one.
- */
-static unsigned reasons_not_to_wait(const struct rex_range_lock *launch)
-{
-    bool is_beside = launch->met != NULL && launch->met->call == REX_CALL_LAUNCHES;
-    return (rex_present_is_entered() ? REX_REASON_NESTED : 0u) |
-           (is_beside ? REX_REASON_BESIDE : 0u);
-}
-
 unsigned rex_present_pin(struct rex_range_lock *ranges)
 {
     struct rex_present_table *table = rex_present_table(ranges->number);
@@ -281,14 +267,21 @@ unsigned rex_present_pin(struct rex_range_lock *ranges)
         put_in_order(ranges);
     pthread_mutex_lock(&table->lock);
     while (ends ? rex_end_has_to_wait(table, ranges) : look_up_ranges(table, ranges)) {
-        unsigned reasons = ranges->call == REX_CALL_BY_DRIVER ? reasons_not_to_wait(ranges) : 0u;
+        unsigned reasons = 0;
+        if (ranges->call != REX_CALL_BY_DRIVER) {
+            rex_wait_begin(table, ranges);
+            rex_wait_for_change(table, &ranges->wait);
+            continue;
+        }
+        /* libomptarget's launches do not wait for each other: a kernel may wait for another one. */
+        if (ranges->met != NULL && ranges->met->call == REX_CALL_LAUNCHES)
+            reasons = REX_REASON_BESIDE;
+        if (rex_present_is_entered())
+            reasons |= REX_REASON_NESTED;
         if (reasons == 0)
             rex_wait_begin(table, ranges);
-        if (ranges->call == REX_CALL_BY_DRIVER) {
-            pthread_mutex_unlock(&table->lock);
-            return reasons;
-        }
-        rex_wait_for_change(table, &ranges->wait);
+        pthread_mutex_unlock(&table->lock);
+        return reasons;
     }
     if (ranges->is_listed)
         rex_at_work_remove(table, ranges);
@@ -314,21 +307,13 @@ unsigned rex_present_pin(struct rex_range_lock *ranges)
     return 0;
 }
 
-static void disown(struct rex_present_table *table, const struct rex_range_lock *ranges)
-{
-    struct rex_entry *entry;
-    for (size_t i = 0; i < ranges->count; i++)
-        REX_EACH_ENTRY(table, entry, &ranges->range[i])
-    if (entry->owner == ranges)
-        entry->owner = NULL;
-}
-
 void rex_present_unpin(struct rex_range_lock *ranges)
 {
     struct rex_present_table *table = rex_present_table(ranges->number);
     struct rex_entry *entry;
     bool some_are_gone = false, counts = ranges->call == REX_CALL_BEGINS && !ranges->is_refused;
     pthread_mutex_lock(&table->lock);
+    REX_ASSERT(table->by_driver > 0 || ranges->call > REX_CALL_UPDATES);
     table->by_driver -= ranges->call <= REX_CALL_UPDATES;
     for (size_t i = 0; i < ranges->count; i++) {
         const struct rex_range *range = &ranges->range[i];
@@ -357,8 +342,10 @@ void rex_present_unpin(struct rex_range_lock *ranges)
         }
     }
     /* After all ranges: a new entry may lie in another range of the call, which comes before. */
-    if (ranges->call >= REX_CALL_BEGINS)
-        disown(table, ranges);
+    for (size_t i = 0; i < ranges->count && ranges->call >= REX_CALL_BEGINS; i++)
+        REX_EACH_ENTRY(table, entry, &ranges->range[i])
+    if (entry->owner == ranges)
+        entry->owner = NULL;
     if (ranges->is_listed)
         rex_at_work_remove(table, ranges);
     for (size_t i = 0; i < ranges->count && some_are_gone; i++)

@@ -41,16 +41,6 @@ static bool settle_entry(struct rex_present_table *table, const struct rex_range
     return next != 0;
 }
 
-static void settle_all(struct rex_present_table *table, const struct rex_range_lock *end)
-{
-    for (size_t i = 0; i < end->count; i++) {
-        uintptr_t at = 0;
-        bool stays = false;
-        while (settle_entry(table, end, &end->range[i], &at, stays))
-            stays = rex_runtime_omp()->is_present((const void *)at, end->number);
-    }
-}
-
 /* Copies the first entry from AT on that no call but END has for itself. */
 static bool find_unowned(struct rex_present_table *table, const struct rex_range_lock *end,
                          uintptr_t at, struct rex_entry *found)
@@ -112,23 +102,23 @@ static void look_beside(struct rex_present_table *table, const struct rex_range_
     }
 }
 
-/*
- * Whether END may end mappings that its ranges do not tell. A lock of all memory has no ranges of
- * its own. A row that deletes ends a whole mapping; the table may know only a part of it unless all
- * mappings are seen.
- */
-static bool ends_unknown(const struct rex_range_lock *end)
-{
-    return end->is_all || ((end->types & REX_MAP_DELETE) && !rex_all_mappings_are_seen());
-}
-
 void rex_settle_end(struct rex_range_lock *end)
 {
     struct rex_present_table *table = rex_present_table(end->number);
-    if (ends_unknown(end))
+    /*
+     * A lock of all memory has no ranges of its own. A row that deletes ends a whole mapping; the
+     * table may know only a part of it unless all mappings are seen.
+     */
+    bool may_end_others =
+        end->is_all || ((end->types & REX_MAP_DELETE) && !rex_all_mappings_are_seen());
+    if (may_end_others)
         settle_table(table, end);
-    else
-        settle_all(table, end);
+    for (size_t i = 0; i < end->count && !may_end_others; i++) {
+        uintptr_t at = 0;
+        bool stays = false;
+        while (settle_entry(table, end, &end->range[i], &at, stays))
+            stays = rex_runtime_omp()->is_present((const void *)at, end->number);
+    }
     look_beside(table, end);
 }
 
