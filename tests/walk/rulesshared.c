@@ -11,12 +11,14 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
+#include <pthread.h>
+
 #include "exported.h"
 #include "inqueue.h"
 #include "omp/device.h"
 #include "rules.h"
 
-enum { SHARED = 256, SHARERS = 2, PARTS = 4, BLOCK = 16 };
+enum { SHARED = 256, SHARERS = 2, PARTS = 4, BLOCK = 16, ROUNDS = 8 };
 
 static int64_t x[SHARED], z[SHARED], v[SHARED], w[SHARED], y[SHARERS][SHARED];
 static struct walk_record record[SHARERS];
@@ -298,6 +300,41 @@ OWN_RULE(share_add_whole, "niPP", 3)
 {
     bool is_packet = walk_integer(call, 3) & 1;
     launch(call, w, 0, (int)walk_integer(call, 2) >> 1 & 1, is_packet ? PACKET : CHECKED, false);
+}
+
+/* Launches on W while another thread begins and ends it. */
+static void *race(void *is_over)
+{
+    REX_MAP(rows, REX_VALUE((int64_t)SHARED), REX_VALUE((int64_t)1), REX_TO(w, SHARED), REX_TOFROM(y[0], SHARED));
+    do {
+        int result = send(&rows, 0, CHECKED, walk_share_key(false));
+        if (result != REX_OK && !walk_may_refuse())
+            must("a launch beside ends", result);
+        for (int i = 0; i < SHARED && result == REX_OK; i++)
+            __atomic_fetch_add(&sums[0][i], (uint64_t)i + 1, __ATOMIC_RELAXED);
+    } while (!__atomic_load_n((bool *)is_over, __ATOMIC_SEQ_CST));
+    return NULL;
+}
+
+OWN_RULE(share_race, "", 1)
+{
+    (void)call;
+    pthread_t launcher[2];
+    REX_MAP(row, REX_TO(w, SHARED));
+    for (int round = 0; is_used && round < ROUNDS; round++) {
+        bool is_over = false;
+        for (int i = 0; i < 2; i++)
+            if (pthread_create(&launcher[i], NULL, race, &is_over) != 0)
+                walk_found("a thread cannot be made");
+        for (int i = 0; i < ROUNDS; i++) {
+            must("a begin beside launches", rex_module_data_enter(&walk_modules[0], 0, &row));
+            must("an end beside launches", rex_module_data_exit(&walk_modules[0], 0, &row));
+        }
+        __atomic_store_n(&is_over, true, __ATOMIC_SEQ_CST);
+        for (int i = 0; i < 2; i++)
+            pthread_join(launcher[i], NULL);
+        walk_compare_presence(w, sizeof w);
+    }
 }
 
 /* Not waited for, or with a mapper, or both. */
