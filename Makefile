@@ -342,7 +342,10 @@ asan:  ## unit and runtime tests with AddressSanitizer
 ubsan:  ## unit and runtime tests with UndefinedBehaviorSanitizer
 tsan:  ## unit and runtime tests with ThreadSanitizer
 asan ubsan tsan: with = SAN=$@
-run-check run-check-all run-asan run-ubsan run-tsan: test-programs
+# K=script/NAME, of one script: what a line of it names is built, not all, if it has such a line: "# make builds for it: library fakes".
+asked_script := $(if $(filter script/%,$(K)),$(wildcard tests/scripts/$(K:script/%=%)*.sh))
+asked_needs  := $(if $(filter 1,$(words $(asked_script))),$(shell sed -n 's/^\# make builds for it: //p' $(asked_script)))
+run-check run-check-all run-asan run-ubsan run-tsan: $(filter-out nothing,$(or $(asked_needs),test-programs))
 	@$(test_env) tests/run $(if $(filter %-all,$@),--all) $(if $(K),-k '$(K)')
 
 conform: $(LIB) $(O)/tools/rex-check | $(O)/lib  ## does what a generator wrote compile, fit and run, however it is built? DIR=folder ARGS=of the program
@@ -399,13 +402,14 @@ install: library $(TOOLS) $(COMPLETIONS) $(MANUAL)  ## install to $(DESTDIR)$(pr
 	$(Q)ln -sf $(notdir $(LIB_SO)) $(call to,$(libdir)/$(SONAME))
 	$(Q)ln -sf $(SONAME) $(call to,$(libdir)/librex.so)
 	$(Q)install -m 644 $(LIB_A) $(call to,$(libdir)/)
-	$(Q)for h in $(HEADERS:include/%=%); do install -m 644 include/$$h $(call to,$(includedir))/$$h || exit 1; done
+	$(Q)install -m 644 $(filter include/rex/%,$(HEADERS)) $(call to,$(includedir)/rex/)
+	$(Q)install -m 644 $(filter-out include/rex/%,$(HEADERS)) $(call to,$(includedir)/)
 	$(Q)sed $(if $(filter /usr,$(prefix)),$(absolute)) $(call placed,$(pcdir)) librex/rex.pc.in > $(call to,$(pcdir)/rex.pc)
 	$(Q)$(foreach f,$(CMAKE_FILES),sed $(call placed,$(cmakedir)) tools/cmake/$(f).in > $(call to,$(cmakedir)/$(f)) && ):
 	$(Q)install -d $(call to,$(datadir)) && install -m 644 $(DATA_FILES) $(call to,$(datadir)/)
-	$(Q)for t in $(TOOLS); do install -D -m 755 $$t $(call to,$(bindir))/$${t##*/} || exit 1; done
+	$(Q)install -D -m 755 -t $(call to,$(bindir)) $(TOOLS)
 	$(Q)$(foreach c,$(COMPLETIONS),install -D -m 644 $(c) $(call to,$(call installed_completion,$(c))) && ):
-	$(Q)for m in $(MANPAGES); do install -D -m 644 $$m $(call to,$(mandir))/man$${m##*.}/$${m##*/} || exit 1; done
+	$(Q)$(foreach n,1 3 7,install -D -m 644 -t $(call to,$(mandir)/man$(n)) $(filter %.$(n),$(TOOLPAGES)) $(if $(filter 1,$(n)),,$(O)/man/*.$(n)) && ):
 	$(Q)while read -r page name; do ln -sf $$page $(call to,$(mandir))/man3/$$name || exit 1; done < $(MANUAL)
 	$(call tell,$(installed))
 
@@ -416,13 +420,12 @@ installed = librex $(VERSION) is installed in $(DESTDIR)$(prefix); next: $(strip
     $(bindir)/rex-info says what runs here$(comma) $(bindir)/rex-cc compiles programs)))
 
 uninstall: $(MANUAL)  ## remove what install put there
-	$(Q)for f in $(notdir $(LIB)) pkgconfig/rex.pc $(CMAKE_FILES:%=cmake/rex/%); do rm -f $(call to,$(libdir))/$$f || exit 1; done
-	$(Q)for h in $(HEADERS:include/%=%); do rm -f $(call to,$(includedir))/$$h || exit 1; done
-	$(Q)for f in $(notdir $(DATA_FILES)); do rm -f $(call to,$(datadir))/$$f || exit 1; done
-	$(Q)for t in $(notdir $(TOOLS)); do rm -f $(call to,$(bindir))/$$t || exit 1; done
-	$(Q)$(foreach c,$(COMPLETIONS),rm -f $(call to,$(call installed_completion,$(c))) && ):
-	$(Q)for m in $(MANPAGES); do rm -f $(call to,$(mandir))/man$${m##*.}/$${m##*/} || exit 1; done
-	$(Q)while read -r page name; do rm -f $(call to,$(mandir))/man3/$$name || exit 1; done < $(MANUAL)
+	$(Q)rm -f $(foreach f,$(notdir $(LIB)) pkgconfig/rex.pc $(CMAKE_FILES:%=cmake/rex/%),$(call to,$(libdir)/$(f)))
+	$(Q)rm -f $(foreach h,$(HEADERS:include/%=%),$(call to,$(includedir)/$(h)))
+	$(Q)rm -f $(foreach f,$(notdir $(DATA_FILES)),$(call to,$(datadir)/$(f))) $(foreach t,$(notdir $(TOOLS)),$(call to,$(bindir)/$(t)))
+	$(Q)rm -f $(foreach c,$(COMPLETIONS),$(call to,$(call installed_completion,$(c))))
+	$(Q)for m in $(MANPAGES); do printf '%s\0' $(call to,$(mandir))/man$${m##*.}/$${m##*/}; done | xargs -0 rm -f
+	$(Q)while read -r page name; do printf '%s\0' $(call to,$(mandir))/man3/$$name; done < $(MANUAL) | xargs -0 rm -f
 	$(Q)for d in $(call to,$(includedir)/rex) $(call to,$(cmakedir)) $(call to,$(datadir)); do \
 	    [ ! -d "$$d" ] || rmdir --ignore-fail-on-non-empty "$$d" || exit 1; done
 

@@ -57,7 +57,7 @@ struct rex_launch_context {
     size_t place;  /* where it was idle the last time */
     unsigned ends; /* the device's, when this context was made */
     void *rows;    /* room for the rows of a launch */
-    size_t rows_size;
+    size_t rows_most;
 };
 
 /*

@@ -129,7 +129,7 @@ static int plan_and_run(struct rex_request *request, bool is_mapped, struct wait
         result = rex_call_data(REX_DATA_UPDATE, target->name, request->number, &row);
     }
     rex_plan_end(&plan);
-    if (plan.ranges.is_shown) {
+    if (REX_UNLIKELY(plan.ranges.is_shown) && result == REX_OK) {
         rex_deferred_wait_for(request->number, plan.ranges.launch);
         result = rex_device_lost(request->number, target->name);
     }

@@ -163,29 +163,31 @@ int rex_plan_check(struct rex_request *request, struct rex_plan *plan)
     unsigned reasons = 0;
     size_t count = (size_t)map->count;
     size_t row = sizeof *plan->own + sizeof *plan->ranges.range + sizeof *plan->device;
-    size_t size = (count + 1) * row;
-    if (size > context->rows_size) {
-        void *rows = realloc(context->rows, size);
+    if (count >= context->rows_most) {
+        void *rows = calloc(count + 1, row);
         if (rows == NULL)
-            return rex_fail_memory(size, "the rows of a launch");
+            return rex_fail_memory((count + 1) * row, "the rows of a launch");
+        free(context->rows);
         context->rows = rows;
-        context->rows_size = size;
+        context->rows_most = count + 1;
     }
     plan->own = context->rows;
-    plan->ranges.range = (void *)(plan->own + count);
-    plan->device = (void *)(plan->ranges.range + count);
+    plan->ranges.range = (void *)(plan->own + context->rows_most);
+    plan->device = (void *)(plan->ranges.range + context->rows_most);
     struct rex_range *range = plan->ranges.range; /* the memory to pin */
     for (int32_t i = 0; i < map->count; i++) {
         int64_t type = map->types[i];
         reasons |= rex_reasons_of_row(map, i);
         arguments += (type & REX_MAP_TARGET_PARAM) != 0;
         types |= type;
-        if (!(type & REX_MAP_NOT_MAPPED))
-            *range++ =
-                (struct rex_range){.begin = (uintptr_t)map->begin[i],
-                                   .end = rex_end_of(map->begin[i], (size_t)map->sizes[i]),
-                                   .is_changed = map->sizes[i] > 0 && (type & REX_MAP_FROM) != 0,
-                                   .row = i};
+        if (type & REX_MAP_NOT_MAPPED)
+            continue;
+        *range = (struct rex_range){.begin = (uintptr_t)map->begin[i],
+                                    .end = rex_end_of(map->begin[i], (size_t)map->sizes[i]),
+                                    .is_changed = map->sizes[i] > 0 && (type & REX_MAP_FROM) != 0,
+                                    .at = range->at, /* of the last launch with this context */
+                                    .row = i};
+        range++;
     }
     plan->types = types;
     plan->ranges.count = (size_t)(range - plan->ranges.range);

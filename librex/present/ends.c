@@ -5,6 +5,7 @@
  */
 #include "present/ends.h"
 
+#include "base/assert.h"
 #include "present/exclude.h"
 #include "present/waits.h"
 
@@ -41,32 +42,6 @@ static bool count_taken(struct rex_present_table *table, const struct rex_range_
             entry->taken += range->counts == REX_COUNTS_ONE;
     }
     return is_changing;
-}
-
-/* The entries of RANGE are awaited from now on. */
-static void mark(struct rex_present_table *table, struct rex_range *range, bool is_held)
-{
-    struct rex_entry *entry;
-    REX_EACH_ENTRY(table, entry, range)
-    {
-        entry->awaited++;
-        entry->held += is_held;
-    }
-    range->marked = table->made + 1;
-    range->is_held = is_held;
-    __atomic_store_n(&table->awaiting, table->awaiting + 1, __ATOMIC_RELAXED);
-}
-
-static void unmark(struct rex_present_table *table, struct rex_range *range)
-{
-    struct rex_entry *entry;
-    REX_EACH_ENTRY(table, entry, range)
-    if (entry->born < range->marked) {
-        entry->awaited--;
-        entry->held -= range->is_held;
-    }
-    range->marked = 0;
-    __atomic_store_n(&table->awaiting, table->awaiting - 1, __ATOMIC_RELAXED);
 }
 
 /*
@@ -117,21 +92,34 @@ static bool find_used(const struct rex_present_table *table, struct rex_range_lo
     return some;
 }
 
-/* Marks the ranges that are used, and no others. Whether there are any. */
+/* The entries of ranges that are used are awaited, and no others. Whether there are any. */
 static bool mark_used(struct rex_present_table *table, struct rex_range_lock *end)
 {
+    struct rex_entry *entry;
+    size_t awaiting = table->awaiting;
     bool some = false, is_free = false;
     for (size_t i = 0; i < end->count; i++) {
         struct rex_range *range = &end->range[i];
-        bool was_marked = range->marked > 0;
-        if (was_marked)
-            unmark(table, range);
-        if (range->is_used)
-            mark(table, range, !end->wait.is_open);
+        bool was_marked = range->marked > 0, was_held = range->is_held;
+        range->is_held = range->is_used && !end->wait.is_open;
+        REX_EACH_ENTRY(table, entry, range)
+        {
+            if (entry->born < range->marked) {
+                REX_ASSERT(entry->awaited > 0 && entry->held >= was_held);
+                entry->awaited--;
+                entry->held -= was_held;
+            }
+            entry->awaited += range->is_used;
+            entry->held += range->is_held;
+        }
+        range->marked = range->is_used ? table->mapped.made + 1 : 0;
+        awaiting += range->is_used;
+        awaiting -= was_marked;
         is_free |= was_marked && !range->is_used;
         range->was_used |= range->is_used;
         some |= range->is_used;
     }
+    __atomic_store_n(&table->awaiting, awaiting, __ATOMIC_RELAXED);
     if (is_free)
         rex_tell_change(table);
     return some;

@@ -5,22 +5,7 @@
  */
 #include "present/exclude.h"
 
-static bool is_launch(const struct rex_range_lock *ranges)
-{
-    return ranges->call == REX_CALL_BY_DRIVER || ranges->call == REX_CALL_LAUNCHES;
-}
-
-/*
- * Whether RANGES cannot go on with RANGE beside OTHER, which uses all memory, because a mapper
- * tells its rows to libomptarget alone.
- */
-static bool excludes_all(const struct rex_range_lock *ranges, const struct rex_range *range,
-                         const struct rex_range_lock *other)
-{
-    bool maps = ranges->call == REX_CALL_BY_DRIVER || ranges->call == REX_CALL_BEGINS;
-    return other->call == REX_CALL_ENDS || ranges->call == REX_CALL_ENDS ||
-           (maps && !range->is_whole && other->call != REX_CALL_UPDATES);
-}
+#include "base/assert.h"
 
 /* Whether libomptarget maps what is absent. */
 static bool maps(const struct rex_range_lock *ranges)
@@ -39,18 +24,6 @@ static bool are_same_bytes(const struct rex_range *range, const struct rex_range
 }
 
 /*
- * Whether libomptarget cannot map both ranges at once. It aborts if one of them extends what it has
- * mapped for the other. The same memory it counts twice, but LLVM 14 and 15 may delete a mapping
- * that another call has just found.
- */
-static bool clash(const struct rex_range *range, const struct rex_range *with)
-{
-    return is_mapped_anew(range) && is_mapped_anew(with) &&
-           (rex_found_may_be_deleted() ||
-            (!are_same_bytes(range, with) && !range->is_empty && !with->is_empty));
-}
-
-/*
  * Whether RANGES cannot go on with RANGE beside OTHER, which has listed WITH: the same memory.
  * IS_IN_FORCE: see rex_is_in_force().
  */
@@ -59,7 +32,13 @@ static bool excludes(const struct rex_range_lock *ranges, const struct rex_range
                      bool is_in_force)
 {
     bool by_driver = ranges->call == REX_CALL_BY_DRIVER || other->call == REX_CALL_BY_DRIVER;
-    if (maps(ranges) && maps(other) && clash(range, with))
+    /*
+     * libomptarget aborts if a call extends what it has mapped for the other one. The same memory
+     * it counts twice, but LLVM 14 and 15 may delete a mapping that another call has just found.
+     */
+    if (maps(ranges) && maps(other) && is_mapped_anew(range) && is_mapped_anew(with) &&
+        (rex_found_may_be_deleted() ||
+         (!are_same_bytes(range, with) && !range->is_empty && !with->is_empty)))
         return true;
     /* A call that overlaps a mapping in part is refused, if it finds the mapping. */
     if (!is_in_force)
@@ -71,28 +50,22 @@ static bool excludes(const struct rex_range_lock *ranges, const struct rex_range
         return !range->is_whole && other->call != REX_CALL_LAUNCHES;
     if (other->call == REX_CALL_BEGINS)
         return !range->is_whole && ranges->call != REX_CALL_LAUNCHES;
-    return is_launch(ranges) && is_launch(other) && by_driver && !range->is_whole &&
-           (range->is_changed || with->is_changed);
-}
-
-/*
- * Whether RANGES gives way to OTHER, a data call that waits. Otherwise launches, or updates, that
- * follow each other closely would keep it waiting for good.
- */
-static bool gives_way(const struct rex_range_lock *ranges, const struct rex_range *range,
-                      const struct rex_range_lock *other, const struct rex_range *with)
-{
-    if (other->wait.is_open)
-        return false;
-    return (ranges->call == REX_CALL_BY_DRIVER && !range->is_whole && !with->is_whole) ||
-           (ranges->call == REX_CALL_UPDATES && with->attaches);
+    bool are_launches = ranges->call <= REX_CALL_LAUNCHES && ranges->call != REX_CALL_UPDATES &&
+                        other->call <= REX_CALL_LAUNCHES && other->call != REX_CALL_UPDATES;
+    return are_launches && by_driver && !range->is_whole && (range->is_changed || with->is_changed);
 }
 
 bool rex_range_meets(const struct rex_range_lock *ranges, const struct rex_range *range,
                      const struct rex_range_lock *other, size_t *first, bool is_in_force)
 {
-    if (other->is_all && !other->is_waiting)
-        return is_in_force && excludes_all(ranges, range, other);
+    /* It uses all memory, because a mapper tells its rows to libomptarget alone. */
+    if (other->is_all && !other->is_waiting) {
+        bool has_to_wait =
+            (ranges->call == REX_CALL_BY_DRIVER || ranges->call == REX_CALL_BEGINS) &&
+            !range->is_whole && other->call != REX_CALL_UPDATES;
+        return is_in_force &&
+               (has_to_wait || other->call == REX_CALL_ENDS || ranges->call == REX_CALL_ENDS);
+    }
     while (ranges->is_ordered && *first < other->count && other->range[*first].end <= range->begin)
         ++*first;
     for (size_t i = *first; i < other->count; i++) {
@@ -102,8 +75,19 @@ bool rex_range_meets(const struct rex_range_lock *ranges, const struct rex_range
         if (with->is_shared || with->is_new || with->begin >= range->end ||
             range->begin >= with->end)
             continue;
-        if (other->is_waiting ? is_in_force && gives_way(ranges, range, other, with)
-                              : excludes(ranges, range, other, with, is_in_force))
+        if (!other->is_waiting) {
+            if (excludes(ranges, range, other, with, is_in_force))
+                return true;
+            continue;
+        }
+        /*
+         * It gives way to a data call that waits. Otherwise launches, or updates, that follow each
+         * other closely would keep that waiting for good.
+         */
+        bool gives_way =
+            (ranges->call == REX_CALL_BY_DRIVER && !range->is_whole && !with->is_whole) ||
+            (ranges->call == REX_CALL_UPDATES && with->attaches);
+        if (gives_way && is_in_force && !other->wait.is_open)
             return true;
     }
     return false;
@@ -134,6 +118,7 @@ void rex_at_work_remove(struct rex_present_table *table, struct rex_range_lock *
     struct rex_range_lock **at = &table->at_work;
     while (*at != NULL && *at != ranges)
         at = &(*at)->next;
+    REX_ASSERT(*at == ranges);
     if (*at != NULL)
         *at = ranges->next;
     ranges->is_listed = false;

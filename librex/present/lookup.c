@@ -26,15 +26,6 @@ void *rex_memory_address(const void *address, int number)
                                                           : NULL;
 }
 
-/* Whether a mapping begins or ends inside of these bytes. */
-static bool overlaps_partly(const void *begin, size_t size, int number)
-{
-    struct rex_entry entry;
-    uintptr_t at = (uintptr_t)begin, end = rex_end_of(begin, size);
-    return rex_entry_find(at, end, number, &entry) && rex_entry_is_settled(&entry) &&
-           !rex_entry_has(&entry, at, end);
-}
-
 static enum rex_presence ask_once(const void *address, size_t size, int number, void **device)
 {
     const struct rex_omp *omp = rex_runtime_omp();
@@ -54,9 +45,12 @@ static enum rex_presence ask_once(const void *address, size_t size, int number, 
     void *on_device = address_of_present(address, number);
     if (on_device == NULL)
         return REX_ABSENT; /* the mapping has ended meanwhile */
+    struct rex_entry entry;
+    uintptr_t at = (uintptr_t)address, end = rex_end_of(address, size);
     if (distance > 0 &&
         ((uintptr_t)address_of_present(last, number) - (uintptr_t)on_device != distance ||
-         overlaps_partly(address, size, number)))
+         (rex_entry_find(at, end, number, &entry) && rex_entry_is_settled(&entry) &&
+          !rex_entry_has(&entry, at, end))))
         return REX_PRESENT_IN_PART;
     *device = on_device;
     return REX_PRESENT_WHOLE;
@@ -82,41 +76,28 @@ enum rex_presence rex_memory_find(const void *address, size_t size, int number, 
     return ask_until_sure(address, size, number, device);
 }
 
-/*
- * Whether loose memory that has neither the first nor the last byte is still mapped. Those two have
- * been asked for, and another call may have mapped them since.
- */
-static bool is_loose_inside(uintptr_t begin, uintptr_t end, int number)
-{
-    struct rex_entry entry;
-    bool is_found = rex_entry_find(begin, end, number, &entry);
-    while (is_found && !(entry.is_loose && begin < entry.begin && entry.end < end &&
-                         rex_runtime_omp()->is_present((const void *)entry.begin, number)))
-        is_found = entry.end < end && rex_entry_find(entry.end, end, number, &entry);
-    return is_found;
-}
-
-/* Copies the first that is settled. */
-static bool find_settled(uintptr_t begin, uintptr_t end, int number, struct rex_entry *found)
-{
-    bool is_found = rex_entry_find(begin, end, number, found);
-    while (is_found && !rex_entry_is_settled(found))
-        is_found = found->end < end && rex_entry_find(found->end, end, number, found);
-    return is_found;
-}
-
 enum rex_presence rex_memory_presence(const void *address, size_t size, int number)
 {
     void *device;
     struct rex_entry entry;
     uintptr_t at = (uintptr_t)address, end = rex_end_of(address, size);
-    bool is_known = find_settled(at, end, number, &entry);
+    bool is_known = rex_entry_find(at, end, number, &entry);
+    while (is_known && !rex_entry_is_settled(&entry))
+        is_known = entry.end < end && rex_entry_find(entry.end, end, number, &entry);
     if (is_known && rex_entry_has(&entry, at, end))
         return REX_PRESENT_WHOLE;
     enum rex_presence presence = ask_until_sure(address, size, number, &device);
     if (presence != REX_ABSENT)
         return presence;
-    return is_known || is_loose_inside(at, end, number) ? REX_PRESENT_INSIDE : REX_ABSENT;
+    /*
+     * Loose memory inside may still be mapped. The first and the last byte have been asked for, and
+     * another call may have mapped them since.
+     */
+    bool is_found = !is_known && rex_entry_find(at, end, number, &entry);
+    while (is_found && !(entry.is_loose && at < entry.begin && entry.end < end &&
+                         rex_runtime_omp()->is_present((const void *)entry.begin, number)))
+        is_found = entry.end < end && rex_entry_find(entry.end, end, number, &entry);
+    return is_known || is_found ? REX_PRESENT_INSIDE : REX_ABSENT;
 }
 
 /* ---- look-ups that take references ----------------------------------------------------------- */

@@ -13,45 +13,38 @@ static bool find_loose(struct rex_present_table *table, uintptr_t at, uintptr_t 
                        struct rex_entry *found, unsigned *changes)
 {
     const struct rex_entry *entry;
-    bool is_found = false;
     pthread_mutex_lock(&table->lock);
     *changes = table->loosened + table->begun;
-    for (size_t i = rex_entries_behind(table, at);
-         !is_found && (entry = rex_entry_touching(table, i, end)) != NULL; i++)
-        if (entry->is_loose && entry->users == 0 && entry->owner == NULL) {
-            *found = *entry;
-            is_found = true;
-        }
+    REX_EACH_ENTRY_BETWEEN(&table->mapped, entry, at, end)
+    if (entry->is_loose && entry->users == 0 && entry->owner == NULL)
+        break;
+    if (entry != NULL)
+        *found = *entry;
     pthread_mutex_unlock(&table->lock);
-    return is_found;
-}
-
-/* Takes out ENTRY unless memory has become loose, or a begin has used some, since find_loose(). */
-static void take_out_loose(struct rex_present_table *table, const struct rex_entry *gone,
-                           unsigned changes)
-{
-    pthread_mutex_lock(&table->lock);
-    struct rex_entry *entry =
-        rex_entry_touching(table, rex_entries_behind(table, gone->begin), gone->end);
-    if (table->loosened + table->begun == changes && entry != NULL && entry->born == gone->born &&
-        entry->users == 0 && entry->owner == NULL) {
-        entry->is_gone = true;
-        rex_entries_clean(table);
-    }
-    pthread_mutex_unlock(&table->lock);
+    return entry != NULL;
 }
 
 /* Before a call maps its memory: what of it is loose, and libomptarget has no more, is absent. */
 static void look_at_loose(struct rex_present_table *table, const struct rex_range_lock *begin)
 {
-    struct rex_entry entry;
+    struct rex_entry gone;
     unsigned changes;
     for (size_t i = 0; i < begin->count; i++)
         for (uintptr_t at = begin->range[i].begin;
-             find_loose(table, at, begin->range[i].end, &entry, &changes); at = entry.end)
-            if (rex_memory_presence((const void *)entry.begin, entry.end - entry.begin,
-                                    begin->number) == REX_ABSENT)
-                take_out_loose(table, &entry, changes);
+             find_loose(table, at, begin->range[i].end, &gone, &changes); at = gone.end) {
+            if (rex_memory_presence((const void *)gone.begin, gone.end - gone.begin,
+                                    begin->number) != REX_ABSENT)
+                continue;
+            /* It stays if memory has become loose, or a begin has used some, since find_loose(). */
+            pthread_mutex_lock(&table->lock);
+            struct rex_entry *entry = rex_entries_first(&table->mapped, gone.begin, gone.end);
+            if (table->loosened + table->begun == changes && entry != NULL &&
+                entry->born == gone.born && entry->users == 0 && entry->owner == NULL) {
+                entry->is_gone = true;
+                rex_entries_clean(table, gone.begin, gone.end);
+            }
+            pthread_mutex_unlock(&table->lock);
+        }
 }
 
 /*
@@ -69,7 +62,7 @@ static void look_at_all_loose(struct rex_present_table *table, int number)
         return;
     look_at_loose(table, &ranges);
     pthread_mutex_lock(&table->lock);
-    table->look_at = table->loosened + REX_LOOSE_FEW + (unsigned)table->count / 2;
+    table->look_at = table->loosened + REX_LOOSE_FEW + (unsigned)table->mapped.count / 2;
     pthread_mutex_unlock(&table->lock);
 }
 
@@ -95,14 +88,6 @@ void rex_loosen_call(struct rex_present_table *table, const struct rex_range_loc
         rex_add_process_reasons(ranges->is_all ? REX_REASON_NOT_WAITED : REX_REASON_NO_MEMORY);
 }
 
-static bool is_any_loose(const struct rex_range_lock *ranges)
-{
-    bool some = false;
-    for (size_t i = 0; i < ranges->count; i++)
-        some |= ranges->range[i].is_loose;
-    return some;
-}
-
 #define PIN_TRIES 8
 
 void rex_pin_looked_at(struct rex_present_table *table, struct rex_range_lock *ranges)
@@ -113,8 +98,11 @@ void rex_pin_looked_at(struct rex_present_table *table, struct rex_range_lock *r
         if (loosened != 0)
             look_at_loose(table, ranges);
         rex_present_pin(ranges);
-        if (loosened == __atomic_load_n(&table->loosened, __ATOMIC_RELAXED) ||
-            !is_any_loose(ranges) || i + 1 == PIN_TRIES)
+        bool some_are_loose = false;
+        for (size_t j = 0; j < ranges->count; j++)
+            some_are_loose |= ranges->range[j].is_loose;
+        if (loosened == __atomic_load_n(&table->loosened, __ATOMIC_RELAXED) || !some_are_loose ||
+            i + 1 == PIN_TRIES)
             return;
         ranges->is_refused = true;
         rex_present_unpin(ranges);

@@ -6,59 +6,30 @@
  */
 #include "present/mappings.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/process.h"
 #include "rex/queue.h"
 
-static struct rex_present_table tables[REX_CUDA_DEVICES_MAX];
+struct rex_present_table rex_present_tables[REX_CUDA_DEVICES_MAX];
 
-static void forget_all(void)
+__attribute__((constructor(1001))) static void forget_all(void)
 {
     for (size_t i = 0; i < REX_CUDA_DEVICES_MAX; i++) {
-        rex_fork_renew(&tables[i].lock);
-        tables[i].changed = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
-        tables[i].count = 0;
-        tables[i].attached_count = 0;
-        tables[i].at_work = NULL;
-        tables[i].by_driver = 0;
-        tables[i].awaiting = 0;
-        tables[i].ends = 0;
-        tables[i].is_looking = false;
-        tables[i].look_at = tables[i].loosened + REX_LOOSE_FEW;
+        rex_fork_renew(&rex_present_tables[i].lock);
+        rex_present_tables[i].changed = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+        rex_entries_reset(&rex_present_tables[i].mapped);
+        rex_entries_reset(&rex_present_tables[i].attached);
+        rex_present_tables[i].at_work = NULL;
+        rex_present_tables[i].by_driver = 0;
+        rex_present_tables[i].awaiting = 0;
+        rex_present_tables[i].ends = 0;
+        rex_present_tables[i].is_looking = false;
+        rex_present_tables[i].look_at = rex_present_tables[i].loosened + REX_LOOSE_FEW;
     }
-}
-
-__attribute__((constructor(1001))) static void begin(void)
-{
-    forget_all();
 }
 
 REX_FORK_RENEWED(15, forget_all);
 
-struct rex_present_table *rex_present_table(int number)
-{
-    return number >= 0 && number < REX_CUDA_DEVICES_MAX ? &tables[number] : NULL;
-}
-
 /* ---- entries --------------------------------------------------------------------------------- */
-
-size_t rex_entries_near(const struct rex_present_table *table, size_t last, uintptr_t at)
-{
-    size_t low = 0, next = last + 1;
-    if (last < table->count && table->entries[last].begin <= at && at < table->entries[last].end)
-        return last;
-    if (next < table->count && table->entries[last].end <= at && at < table->entries[next].end)
-        return next;
-    for (size_t count = table->count; count > 0;) {
-        size_t half = count / 2;
-        bool before = table->entries[low + half].end <= at;
-        low += before ? half + 1 : 0;
-        count = before ? count - half - 1 : half;
-    }
-    return low;
-}
 
 /*
  * A quick look, because most calls come while nothing is mapped. `count` is written under the lock,
@@ -70,59 +41,19 @@ static bool is_empty(const struct rex_present_table *table)
      * Relaxed: a mapping that another thread is just adding may be missed, as it would be a moment
      * earlier.
      */
-    return table == NULL || __atomic_load_n(&table->count, __ATOMIC_RELAXED) == 0;
-}
-
-/* The table may grow by COUNT without a write to these entries: they lie behind that. */
-struct rex_entry *rex_entries_room(struct rex_present_table *table, size_t count)
-{
-    size_t needed = table->count + 2 * count;
-    if (needed <= table->room)
-        return table->entries + table->count + count;
-    struct rex_entry *old = table->entries, *entries = malloc(2 * needed * sizeof *entries);
-    if (entries == NULL)
-        return NULL;
-    if (old != NULL)
-        memcpy(entries, old, table->count * sizeof *entries);
-    /* In this order, because a fork does not wait for the lock: the child's pointer is valid. */
-    __atomic_store_n(&table->entries, entries, __ATOMIC_SEQ_CST);
-    table->room = 2 * needed;
-    free(old);
-    return entries + table->count + count;
-}
-
-/* Goes from the last to the first, so that each entry is moved once. */
-void rex_entries_add(struct rex_present_table *table, const struct rex_entry *made, size_t count)
-{
-    size_t old = table->count, to = old + count;
-    __atomic_store_n(&table->count, to, __ATOMIC_RELAXED);
-    while (count > 0)
-        if (old > 0 && table->entries[old - 1].begin > made[count - 1].begin)
-            table->entries[--to] = table->entries[--old];
-        else
-            table->entries[--to] = made[--count];
-}
-
-/* Makes an entry from BEGIN to the next one, at most to END. False: no memory. */
-static bool add_until_next(struct rex_present_table *table, uintptr_t begin, uintptr_t end)
-{
-    struct rex_entry *made = rex_entries_room(table, 1);
-    if (made == NULL)
-        return false;
-    const struct rex_entry *next = rex_entry_touching(table, rex_entries_behind(table, begin), end);
-    *made = (struct rex_entry){
-        .begin = begin, .end = next != NULL ? next->begin : end, .born = ++table->made};
-    rex_entries_add(table, made, 1);
-    return true;
+    return table == NULL || __atomic_load_n(&table->mapped.count, __ATOMIC_RELAXED) == 0;
 }
 
 bool rex_entries_loosen(struct rex_present_table *table, uintptr_t begin, uintptr_t end)
 {
     for (uintptr_t at = begin; at < end;) {
-        bool is_mapped = rex_entry_touching(table, rex_entries_behind(table, at), at + 1) != NULL;
-        if (!is_mapped && !add_until_next(table, at, end))
-            return false;
-        struct rex_entry *entry = &table->entries[rex_entries_behind(table, at)];
+        struct rex_entry *entry = rex_entries_first(&table->mapped, at, end);
+        if (entry == NULL || entry->begin > at) {
+            struct rex_entry made = {.begin = at, .end = entry != NULL ? entry->begin : end};
+            if (!rex_entries_make_room(&table->mapped, 1))
+                return false;
+            entry = rex_entries_add(&table->mapped, &made);
+        }
         entry->device = 0;
         entry->refs = REX_REFS_UNKNOWN;
         entry->is_gone = false;
@@ -134,87 +65,53 @@ bool rex_entries_loosen(struct rex_present_table *table, uintptr_t begin, uintpt
     return true;
 }
 
-static bool is_over(const struct rex_entry *entry)
-{
-    return entry->is_gone && entry->users == 0 && entry->owner == NULL;
-}
-
-/* The index of the first attached pointer that has a byte behind AT. */
-static size_t attached_behind(const struct rex_present_table *table, uintptr_t at)
-{
-    size_t index = 0;
-    while (index < table->attached_count && table->attached[index] + sizeof(void *) <= at)
-        index++;
-    return index;
-}
-
 void rex_attached_add(struct rex_present_table *table, uintptr_t address)
 {
-    size_t index = attached_behind(table, address), count = table->attached_count;
-    if (index < count && table->attached[index] == address)
+    struct rex_entry made = {.begin = address,
+                             .end = rex_end_of((const void *)address, sizeof(void *))};
+    const struct rex_entry *entry;
+    REX_EACH_ENTRY_BETWEEN(&table->attached, entry, address, address + 1)
+    if (entry->begin == address)
         return;
-    if (count == table->attached_room) {
-        size_t room = 2 * count + 8;
-        uintptr_t *more = malloc(room * sizeof *more);
-        if (more == NULL)
-            return;
-        if (count > 0)
-            memcpy(more, table->attached, count * sizeof *more);
-        uintptr_t *old = table->attached;
-        /* In this order, as in rex_entries_room(). */
-        __atomic_store_n(&table->attached, more, __ATOMIC_SEQ_CST);
-        table->attached_room = room;
-        free(old);
-    }
-    memmove(&table->attached[index + 1], &table->attached[index],
-            (count - index) * sizeof *table->attached);
-    table->attached[index] = address;
-    __atomic_store_n(&table->attached_count, count + 1, __ATOMIC_RELAXED);
+    if (rex_entries_make_room(&table->attached, 1))
+        rex_entries_add(&table->attached, &made);
 }
 
 bool rex_attached_find(uintptr_t begin, uintptr_t end, int number, uintptr_t *address)
 {
     struct rex_present_table *table = rex_present_table(number);
     /* Relaxed: no pointer is attached during an update of its memory. */
-    if (table == NULL || __atomic_load_n(&table->attached_count, __ATOMIC_RELAXED) == 0)
+    if (table == NULL || __atomic_load_n(&table->attached.count, __ATOMIC_RELAXED) == 0)
         return false;
     pthread_mutex_lock(&table->lock);
-    size_t index = attached_behind(table, begin);
-    bool is_found = index < table->attached_count && table->attached[index] < end;
-    if (is_found)
-        *address = table->attached[index];
+    const struct rex_entry *entry = rex_entries_first(&table->attached, begin, end);
+    if (entry != NULL)
+        *address = entry->begin;
     pthread_mutex_unlock(&table->lock);
-    return is_found;
+    return entry != NULL;
 }
 
-/* Those that have no entry any more. */
-static void clean_attached(struct rex_present_table *table)
+void rex_entries_clean(struct rex_present_table *table, uintptr_t begin, uintptr_t end)
 {
-    size_t left = 0;
-    for (size_t i = 0; i < table->attached_count; i++) {
-        uintptr_t at = table->attached[i];
-        if (rex_entry_touching(table, rex_entries_behind(table, at), at + 1) != NULL)
-            table->attached[left++] = at;
+    struct rex_entry_list *mapped = &table->mapped, *attached = &table->attached;
+    struct rex_entry *entry = rex_entries_first(mapped, begin, end), *next, *pointer = NULL;
+    for (; entry != NULL; entry = next) {
+        next = rex_entry_touching(mapped, entry->next[0], end);
+        if (!entry->is_gone || entry->users > 0 || entry->owner != NULL)
+            continue;
+        uintptr_t last = entry->end;
+        if (table->dropped < entry->launch)
+            table->dropped = entry->launch;
+        if (entry->is_attached)
+            pointer = rex_entries_first(attached, entry->begin, last);
+        rex_entries_take_out(mapped, entry);
+        while (pointer != NULL) {
+            struct rex_entry *other = rex_entry_touching(attached, pointer->next[0], last);
+            if (rex_entries_first(mapped, pointer->begin, pointer->begin + 1) == NULL)
+                rex_entries_take_out(attached, pointer);
+            pointer = other;
+        }
     }
-    __atomic_store_n(&table->attached_count, left, __ATOMIC_RELAXED);
-}
-
-void rex_entries_clean(struct rex_present_table *table)
-{
-    size_t left = 0;
-    bool some_are_attached = false;
-    while (left < table->count && !is_over(&table->entries[left]))
-        left++;
-    for (size_t i = left; i < table->count; i++)
-        if (is_over(&table->entries[i])) {
-            some_are_attached |= table->entries[i].is_attached;
-            if (table->dropped < table->entries[i].launch)
-                table->dropped = table->entries[i].launch;
-        } else
-            table->entries[left++] = table->entries[i];
-    __atomic_store_n(&table->count, left, __ATOMIC_RELAXED);
-    if (some_are_attached)
-        clean_attached(table);
 }
 
 /* ---- counts of an entry ---------------------------------------------------------------------- */
@@ -228,9 +125,11 @@ void rex_entries_forget_refs(struct rex_present_table *table, const struct rex_r
 
 void rex_entries_forget_beside(struct rex_present_table *table, const struct rex_range *range)
 {
-    size_t at = rex_entries_behind(table, range->begin);
-    for (size_t i = at > 0 ? at - 1 : 0; i <= at + 1 && i < table->count; i++)
-        table->entries[i].refs = REX_REFS_UNKNOWN;
+    struct rex_entry_list *in = &table->mapped;
+    uint32_t number = rex_entries_before(in, range->begin);
+    for (int i = 0; i < 3 && in->count > 0; i++, number = in->entry[number].next[0])
+        if (number != 0)
+            in->entry[number].refs = REX_REFS_UNKNOWN;
 }
 
 /* ---- look-ups -------------------------------------------------------------------------------- */
@@ -241,8 +140,7 @@ bool rex_entry_find(uintptr_t begin, uintptr_t end, int number, struct rex_entry
     if (is_empty(table))
         return false;
     pthread_mutex_lock(&table->lock);
-    const struct rex_entry *entry =
-        rex_entry_touching(table, rex_entries_behind(table, begin), end);
+    const struct rex_entry *entry = rex_entries_first(&table->mapped, begin, end);
     if (entry != NULL)
         *found = *entry;
     pthread_mutex_unlock(&table->lock);
@@ -254,11 +152,12 @@ size_t rex_entries_beside(struct rex_present_table *table, const struct rex_rang
 {
     size_t count = 0;
     pthread_mutex_lock(&table->lock);
-    size_t next = rex_entries_behind(table, range->begin);
-    for (size_t i = next > 0 ? next - 1 : 0;
-         rex_entry_touching(table, next, range->end) == NULL && i <= next && i < table->count; i++)
-        if (rex_entry_is_settled(&table->entries[i]))
-            begins[count++] = table->entries[i].begin;
+    const struct rex_entry_list *in = &table->mapped;
+    uint32_t number = rex_entries_before(in, range->begin);
+    bool lies_in_one = rex_entries_first(in, range->begin, range->end) != NULL;
+    for (int i = 0; i < 2 && in->count > 0 && !lies_in_one; i++, number = in->entry[number].next[0])
+        if (number != 0 && rex_entry_is_settled(&in->entry[number]))
+            begins[count++] = in->entry[number].begin;
     pthread_mutex_unlock(&table->lock);
     return count;
 }
@@ -331,14 +230,15 @@ bool rex_all_mappings_are_seen(void)
 void rex_mappings_forget(void)
 {
     for (int number = 0; number < REX_CUDA_DEVICES_MAX; number++) {
-        struct rex_present_table *table = &tables[number];
+        struct rex_present_table *table = &rex_present_tables[number];
         if (is_empty(table))
             continue;
         rex_mapped_unseen();
         pthread_mutex_lock(&table->lock);
-        for (size_t i = 0; i < table->count; i++)
-            table->entries[i].is_gone = !table->entries[i].is_loose;
-        rex_entries_clean(table);
+        struct rex_entry *entry;
+        REX_EACH_ENTRY_BETWEEN(&table->mapped, entry, 0, UINTPTR_MAX)
+        entry->is_gone = !entry->is_loose;
+        rex_entries_clean(table, 0, UINTPTR_MAX);
         pthread_mutex_unlock(&table->lock);
     }
 }
@@ -361,16 +261,18 @@ size_t rex_mappings_left(struct rex_mapping *first, int *number)
 {
     size_t count = 0;
     for (int of = REX_CUDA_DEVICES_MAX - 1; of >= 0; of--) {
-        struct rex_present_table *table = &tables[of];
+        struct rex_present_table *table = &rex_present_tables[of];
         if (is_empty(table) || pthread_mutex_trylock(&table->lock) != 0)
             continue;
-        for (size_t i = table->count; i > 0; i--) {
-            const struct rex_entry *entry = &table->entries[i - 1];
+        size_t others = count;
+        const struct rex_entry *entry;
+        REX_EACH_ENTRY_BETWEEN(&table->mapped, entry, 0, UINTPTR_MAX)
+        {
             if (entry->is_loose || entry->is_kept)
                 continue;
-            *first = mapping_of(entry);
+            if (count++ == others)
+                *first = mapping_of(entry);
             *number = of;
-            count++;
         }
         pthread_mutex_unlock(&table->lock);
     }

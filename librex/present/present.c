@@ -27,6 +27,7 @@
 
 #include <stdlib.h>
 
+#include "base/assert.h"
 #include "base/process.h"
 #include "omp/backend.h"
 #include "omp/columns.h"
@@ -49,50 +50,6 @@ static void add_refs(struct rex_entry *entry, enum rex_counts counts)
 
 /* ---- shared calls, and begins ---------------------------------------------------------------- */
 
-/*
- * Whether a call only lists a range that has an entry, because the mapping may end before
- * libomptarget looks. A loose one may. If only libomptarget launches, no end waits for a launch of
- * the whole mapping, because either of them may come first.
- */
-static bool is_listed_only(const struct rex_range_lock *ranges, const struct rex_range *range,
-                           const struct rex_entry *entry, bool is_in_force)
-{
-    bool is_all_of_it = range->begin == entry->begin && range->end == entry->end;
-    return entry->is_loose || (ranges->call == REX_CALL_LAUNCHES && is_all_of_it && !is_in_force);
-}
-
-/*
- * Looks up how the ranges are mapped. Whether the call has to wait: for an entry's owner, for an
- * update where it attaches a pointer, for an end that waits, or for a call without an entry. `met`
- * of RANGES becomes that call.
- */
-static bool look_up_ranges(const struct rex_present_table *table, struct rex_range_lock *ranges)
-{
-    bool is_owned = false, is_held = false, force = rex_is_in_force(table);
-    size_t last = 0;
-    for (size_t i = 0; i < ranges->count && !is_owned; i++) {
-        struct rex_range *range = &ranges->range[i];
-        last = range->at = rex_entries_near(table, last, range->begin);
-        const struct rex_entry *entry;
-        range->is_mapped = range->is_whole = range->is_loose = range->is_attached = false;
-        range->device = 0;
-        for (size_t j = last; (entry = rex_entry_touching(table, j, range->end)) != NULL; j++) {
-            is_owned |= entry->owner != NULL || rex_attach_excludes(ranges, range, entry);
-            is_held |= entry->held > 0;
-            range->is_mapped = true;
-            range->is_loose |= entry->is_loose;
-            range->is_attached |= entry->is_attached;
-            range->is_whole |= !entry->is_gone && rex_entry_has(entry, range->begin, range->end) &&
-                               !is_listed_only(ranges, range, entry, force);
-            if (range->is_whole && entry->device != 0)
-                range->device = entry->device + (range->begin - entry->begin);
-        }
-    }
-    is_held = is_held && ranges->call != REX_CALL_BEGINS;
-    ranges->met = table->at_work != NULL ? rex_find_met(table, ranges) : NULL;
-    return is_owned || ranges->met != NULL || (is_held && force);
-}
-
 static int by_begin(const void *left, const void *right)
 {
     const struct rex_range *a = left, *b = right;
@@ -103,14 +60,75 @@ static int by_begin(const void *left, const void *right)
 
 #define FEW 8 /* ranges that are compared faster than sorted */
 
+/* For comparisons with the memory of other calls. */
 static void put_in_order(struct rex_range_lock *ranges)
 {
-    ranges->is_ordered = true;
-    for (size_t i = 1; i < ranges->count && ranges->is_ordered; i++)
-        ranges->is_ordered = by_begin(&ranges->range[i - 1], &ranges->range[i]) <= 0;
-    if (!ranges->is_ordered)
+    size_t i = 1;
+    if (ranges->is_ordered || (ranges->count <= FEW && ranges->call != REX_CALL_BEGINS))
+        return;
+    while (i < ranges->count && by_begin(&ranges->range[i - 1], &ranges->range[i]) <= 0)
+        i++;
+    if (i < ranges->count)
         qsort(ranges->range, ranges->count, sizeof *ranges->range, by_begin);
     ranges->is_ordered = true;
+}
+
+/*
+ * Looks up how the ranges are mapped: each first where it was the last time. Whether the call has
+ * to wait: for an entry's owner, for an update where it attaches a pointer, for an end that waits,
+ * or for a call without an entry. `met` of RANGES becomes that call.
+ */
+static bool look_up_ranges(const struct rex_present_table *table, struct rex_range_lock *ranges)
+{
+    const struct rex_entry_list *in = &table->mapped;
+    bool is_owned = false, is_held = false, force = rex_is_in_force(table);
+    bool is_plain = ranges->call == REX_CALL_BY_DRIVER || ranges->call == REX_CALL_BEGINS;
+    uint32_t last = 0;
+    for (size_t i = 0; i < ranges->count && !is_owned; i++) {
+        struct rex_range *range = &ranges->range[i];
+        last = rex_entry_is_at(in, range->at, range->begin)
+                   ? range->at
+                   : rex_entries_near(in, last, range->begin);
+        range->at = last;
+        const struct rex_entry *entry = rex_entry_touching(in, last, range->end);
+        /* The common case: all that is below, for one mapping that has the whole range. */
+        if (is_plain && entry != NULL && rex_entry_is_settled(entry) && !range->attaches &&
+            rex_entry_has(entry, range->begin, range->end)) {
+            range->is_mapped = range->is_whole = true;
+            range->is_loose = false;
+            range->is_attached = entry->is_attached;
+            range->device = entry->device != 0 ? entry->device + (range->begin - entry->begin) : 0;
+            is_held |= entry->held > 0;
+            continue;
+        }
+        range->is_mapped = range->is_whole = range->is_loose = range->is_attached = false;
+        range->device = 0;
+        for (; entry != NULL; entry = rex_entry_touching(in, entry->next[0], range->end)) {
+            is_owned |= entry->owner != NULL || rex_attach_excludes(ranges, range, entry);
+            is_held |= entry->held > 0;
+            range->is_mapped = true;
+            range->is_loose |= entry->is_loose;
+            range->is_attached |= entry->is_attached;
+            /*
+             * A call only lists the range if the mapping may end before libomptarget looks. A loose
+             * one may. If only libomptarget launches, no end waits for a launch of the whole
+             * mapping, because either of them may come first.
+             */
+            bool is_all_of_it = range->begin == entry->begin && range->end == entry->end;
+            bool may_end = entry->is_gone || entry->is_loose ||
+                           (ranges->call == REX_CALL_LAUNCHES && is_all_of_it && !force);
+            range->is_whole |= !may_end && rex_entry_has(entry, range->begin, range->end);
+            if (range->is_whole && entry->device != 0)
+                range->device = entry->device + (range->begin - entry->begin);
+        }
+    }
+    is_held = is_held && ranges->call != REX_CALL_BEGINS;
+    ranges->met = NULL;
+    if (table->at_work != NULL) {
+        put_in_order(ranges);
+        ranges->met = rex_find_met(table, ranges);
+    }
+    return is_owned || ranges->met != NULL || (is_held && force);
 }
 
 static void use_entries(struct rex_present_table *table, struct rex_range_lock *ranges)
@@ -121,7 +139,7 @@ static void use_entries(struct rex_present_table *table, struct rex_range_lock *
         if (range->is_empty && ranges->call != REX_CALL_UPDATES)
             rex_entries_forget_beside(table, range);
         if (range->is_shared) {
-            rex_entry_add_user(&table->entries[range->at], ranges, range);
+            rex_entry_add_user(&table->mapped.entry[range->at], ranges, range);
             ranges->known++;
         }
     }
@@ -153,16 +171,14 @@ static void forget_listed(struct rex_present_table *table, const struct rex_rang
  */
 static void make_new_entries(struct rex_present_table *table, struct rex_range_lock *ranges)
 {
-    struct rex_entry *made = rex_entries_room(table, ranges->count);
-    size_t count = 0;
-    if (made == NULL) {
+    struct rex_entry *last = NULL;
+    if (!rex_entries_make_room(&table->mapped, ranges->count)) {
         rex_add_process_reasons(REX_REASON_NO_MEMORY);
         rex_mapped_unseen();
         return;
     }
     for (size_t i = 0; i < ranges->count; i++) {
         struct rex_range *range = &ranges->range[i];
-        struct rex_entry *last = count > 0 ? &made[count - 1] : NULL;
         bool touches = last != NULL && range->begin < last->end;
         if (range->is_mapped || (range->is_empty && !touches))
             continue;
@@ -171,42 +187,38 @@ static void make_new_entries(struct rex_present_table *table, struct rex_range_l
             continue;
         }
         range->is_new = true;
-        made[count++] =
-            (struct rex_entry){.begin = range->begin,
-                               .end = range->end,
-                               .born = ++table->made,
-                               .refs = range->counts == REX_COUNTS_ONE ? 1 : REX_REFS_UNKNOWN,
-                               .owner = ranges};
+        ranges->known++;
+        struct rex_entry made = {.begin = range->begin,
+                                 .end = range->end,
+                                 .refs = range->counts == REX_COUNTS_ONE ? 1 : REX_REFS_UNKNOWN,
+                                 .owner = ranges};
+        REX_ASSERT(rex_entries_first(&table->mapped, made.begin, made.end) == NULL);
+        last = rex_entries_add(&table->mapped, &made);
     }
-    ranges->known += count;
-    rex_entries_add(table, made, count);
     if (table->at_work != NULL)
         forget_listed(table, ranges);
 }
 
 static void cut_loose(struct rex_present_table *table, uintptr_t at)
 {
-    size_t index = rex_entries_behind(table, at);
-    const struct rex_entry *entry = rex_entry_touching(table, index, at);
+    struct rex_entry *entry = rex_entries_first(&table->mapped, at, at);
     if (entry == NULL || !entry->is_loose || entry->users > 0)
         return;
-    struct rex_entry *made = rex_entries_room(table, 1);
-    if (made == NULL) {
+    if (!rex_entries_make_room(&table->mapped, 1)) {
         rex_add_process_reasons(REX_REASON_NO_MEMORY);
         return;
     }
-    entry = &table->entries[index];
-    *made = (struct rex_entry){.begin = at,
-                               .end = entry->end,
-                               .born = ++table->made,
-                               .refs = REX_REFS_UNKNOWN,
-                               .is_loose = true,
-                               .launch = entry->launch,
-                               .is_shown = entry->is_shown,
-                               .is_attached = entry->is_attached,
-                               .is_kept = entry->is_kept};
-    table->entries[index].end = at;
-    rex_entries_add(table, made, 1);
+    entry = rex_entries_first(&table->mapped, at, at);
+    struct rex_entry made = {.begin = at,
+                             .end = entry->end,
+                             .refs = REX_REFS_UNKNOWN,
+                             .is_loose = true,
+                             .launch = entry->launch,
+                             .is_shown = entry->is_shown,
+                             .is_attached = entry->is_attached,
+                             .is_kept = entry->is_kept};
+    entry->end = at;
+    rex_entries_add(&table->mapped, &made);
 }
 
 /*
@@ -293,36 +305,32 @@ static bool has_awaited_launches(struct rex_present_table *table, const struct r
 
 /* ---- a call enters and leaves ---------------------------------------------------------------- */
 
-/*
- * Fallback reasons of a launch by the driver that would have to wait. libomptarget's launches do
- * not wait for each other, because a kernel may wait for another one.
- */
-static unsigned reasons_not_to_wait(const struct rex_range_lock *launch)
-{
-    bool is_beside = launch->met != NULL && launch->met->call == REX_CALL_LAUNCHES;
-    return (rex_present_is_entered() ? REX_REASON_NESTED : 0u) |
-           (is_beside ? REX_REASON_BESIDE : 0u);
-}
-
 unsigned rex_present_pin(struct rex_range_lock *ranges)
 {
     struct rex_present_table *table = rex_present_table(ranges->number);
     bool ends = ranges->call == REX_CALL_ENDS, begins = ranges->call == REX_CALL_BEGINS;
     ranges->is_ordered = ranges->count < 2;
-    if (ranges->count > FEW || (begins && ranges->count > 1))
+    /* A launch by the driver on mapped memory is compared with nothing. */
+    if (ranges->call != REX_CALL_BY_DRIVER)
         put_in_order(ranges);
     pthread_mutex_lock(&table->lock);
     do
         while (ends ? rex_end_has_to_wait(table, ranges) : look_up_ranges(table, ranges)) {
-            unsigned reasons =
-                ranges->call == REX_CALL_BY_DRIVER ? reasons_not_to_wait(ranges) : 0u;
+            unsigned reasons = 0;
+            if (ranges->call != REX_CALL_BY_DRIVER) {
+                rex_wait_begin(table, ranges);
+                rex_wait_for_change(table, &ranges->wait);
+                continue;
+            }
+            /* libomptarget's launches do not wait for each other: a kernel may wait for another. */
+            if (ranges->met != NULL && ranges->met->call == REX_CALL_LAUNCHES)
+                reasons = REX_REASON_BESIDE;
+            if (rex_present_is_entered())
+                reasons |= REX_REASON_NESTED;
             if (reasons == 0)
                 rex_wait_begin(table, ranges);
-            if (ranges->call == REX_CALL_BY_DRIVER) {
-                pthread_mutex_unlock(&table->lock);
-                return reasons;
-            }
-            rex_wait_for_change(table, &ranges->wait);
+            pthread_mutex_unlock(&table->lock);
+            return reasons;
         }
     while (ends && has_awaited_launches(table, ranges));
     if (ranges->is_listed)
@@ -341,29 +349,14 @@ unsigned rex_present_pin(struct rex_range_lock *ranges)
         mark_attached(table, ranges);
     if (ranges->types & REX_MAP_RETURN_PARAM)
         show_ranges(table, ranges);
-    if (ranges->is_all || ranges->known < ranges->count)
+    if (ranges->is_all || ranges->known < ranges->count) {
+        put_in_order(ranges);
         rex_at_work_add(table, ranges);
+    }
     table->by_driver += ranges->call <= REX_CALL_UPDATES;
     ranges->is_waiting = false;
     pthread_mutex_unlock(&table->lock);
     return 0;
-}
-
-static void disown(struct rex_present_table *table, const struct rex_range_lock *ranges)
-{
-    struct rex_entry *entry;
-    for (size_t i = 0; i < ranges->count; i++)
-        REX_EACH_ENTRY(table, entry, &ranges->range[i])
-    if (entry->owner == ranges)
-        entry->owner = NULL;
-}
-
-/* Another thread's launch may have a newer number, and be here before. */
-static void leave_launch_at(struct rex_entry *entry, struct rex_range_lock *launch)
-{
-    if (entry->launch < launch->launch)
-        entry->launch = launch->launch;
-    launch->is_shown |= entry->is_shown;
 }
 
 void rex_present_unpin(struct rex_range_lock *ranges)
@@ -372,11 +365,28 @@ void rex_present_unpin(struct rex_range_lock *ranges)
     struct rex_entry *entry;
     bool some_are_gone = false, counts = ranges->call == REX_CALL_BEGINS && !ranges->is_refused;
     pthread_mutex_lock(&table->lock);
+    REX_ASSERT(table->by_driver > 0 || ranges->call > REX_CALL_UPDATES);
     table->by_driver -= ranges->call <= REX_CALL_UPDATES;
     for (size_t i = 0; i < ranges->count; i++) {
         const struct rex_range *range = &ranges->range[i];
-        size_t j = rex_entries_near(table, range->at, range->begin);
-        for (; (entry = rex_entry_touching(table, j, range->end)) != NULL; j++) {
+        if (range->is_shared && range->is_whole) {
+            /* Its number stays as long as the call is a user. */
+            entry = &table->mapped.entry[range->at];
+            rex_entry_remove_user(entry, ranges, range);
+            if (REX_UNLIKELY(ranges->launch > 0)) {
+                /* Another thread's launch may have a newer number, and be here before. */
+                if (entry->launch < ranges->launch)
+                    entry->launch = ranges->launch;
+                ranges->is_shown |= entry->is_shown;
+            }
+            some_are_gone |= entry->is_gone;
+            if (counts)
+                add_refs(entry, range->counts);
+            continue;
+        }
+        uint32_t j = rex_entries_near(&table->mapped, range->at, range->begin);
+        for (; (entry = rex_entry_touching(&table->mapped, j, range->end)) != NULL;
+             j = entry->next[0]) {
             if (entry->owner == ranges && range->is_new) {
                 entry->device = range->device;
                 entry->is_gone |= !range->is_mapped && !entry->is_loose;
@@ -384,20 +394,20 @@ void rex_present_unpin(struct rex_range_lock *ranges)
             some_are_gone |= entry->is_gone;
             if (range->is_shared)
                 rex_entry_remove_user(entry, ranges, range);
-            if (ranges->launch > 0)
-                leave_launch_at(entry, ranges);
             /* A row that overlaps a mapping in part changes a count that is not known. */
             if (counts && range->is_mapped && !range->is_new)
                 add_refs(entry, range->is_shared ? range->counts : REX_COUNTS_UNKNOWN);
         }
     }
     /* After all ranges: a new entry may lie in another range of the call, which comes before. */
-    if (ranges->call >= REX_CALL_BEGINS)
-        disown(table, ranges);
+    for (size_t i = 0; i < ranges->count && ranges->call >= REX_CALL_BEGINS; i++)
+        REX_EACH_ENTRY(table, entry, &ranges->range[i])
+    if (entry->owner == ranges)
+        entry->owner = NULL;
     if (ranges->is_listed)
         rex_at_work_remove(table, ranges);
-    if (some_are_gone)
-        rex_entries_clean(table);
+    for (size_t i = 0; i < ranges->count && some_are_gone; i++)
+        rex_entries_clean(table, ranges->range[i].begin, ranges->range[i].end);
     rex_tell_change(table);
     pthread_mutex_unlock(&table->lock);
 }

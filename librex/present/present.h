@@ -45,8 +45,8 @@ static inline uintptr_t rex_end_of(const void *begin, size_t size)
 struct rex_range {
     uintptr_t begin, end;
     uintptr_t device; /* the device address of `begin`; 0: no one mapping, or it may end */
-    size_t at;        /* the index of its first entry; a guess after the table has changed */
     uint64_t marked;  /* an end waits for the users of entries born before; 0: it does not wait */
+    uint32_t at;      /* the number of its first entry; a guess unless the call is its user */
     int32_t row;      /* the row of the call's map */
     uint32_t generation; /* of the entry, when the call became a user */
     uint32_t awaits;     /* an end waits for the users before this generation; 0: it does not */

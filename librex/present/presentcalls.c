@@ -81,26 +81,6 @@ static enum rex_counts counts_of(const struct rex_map *map, int32_t i)
                : REX_COUNTS_UNKNOWN;
 }
 
-static void add_row_ranges(struct rex_range_lock *ranges, const struct rex_map *map, int32_t i)
-{
-    int64_t type = map->types[i], size = map->sizes[i];
-    ranges->range[ranges->count++] =
-        (struct rex_range){.begin = (uintptr_t)map->begin[i],
-                           .end = rex_end_of(map->begin[i], (size_t)size),
-                           .row = i,
-                           .counts = counts_of(map, i),
-                           .is_changed = (type & REX_MAP_FROM) != 0,
-                           .is_empty = size == 0,
-                           .shows = (type & REX_MAP_RETURN_PARAM) != 0};
-    if (type & REX_MAP_PTR_AND_OBJ)
-        ranges->range[ranges->count++] =
-            (struct rex_range){.begin = (uintptr_t)map->base[i],
-                               .end = rex_end_of(map->base[i], sizeof(void *)),
-                               .counts = REX_COUNTS_UNKNOWN,
-                               .is_changed = true,
-                               .attaches = true};
-}
-
 /*
  * Fills in the ranges of a call. A call with a mapper locks all memory, because a mapper tells its
  * rows to libomptarget alone. A call without memory for its ranges locks all memory, too.
@@ -124,9 +104,25 @@ static void collect_ranges(struct call *own, enum rex_present_call call, const s
         if ((map->types[i] & REX_MAP_NOT_MAPPED) || map->sizes[i] < 0 ||
             (map->sizes[i] == 0 && map->begin[i] == NULL))
             continue;
-        ranges->types |= map->types[i];
-        if (!ranges->is_all)
-            add_row_ranges(ranges, map, i);
+        int64_t type = map->types[i], size = map->sizes[i];
+        ranges->types |= type;
+        if (ranges->is_all)
+            continue;
+        ranges->range[ranges->count++] =
+            (struct rex_range){.begin = (uintptr_t)map->begin[i],
+                               .end = rex_end_of(map->begin[i], (size_t)size),
+                               .row = i,
+                               .counts = counts_of(map, i),
+                               .is_changed = (type & REX_MAP_FROM) != 0,
+                               .is_empty = size == 0,
+                               .shows = (type & REX_MAP_RETURN_PARAM) != 0};
+        if (type & REX_MAP_PTR_AND_OBJ)
+            ranges->range[ranges->count++] =
+                (struct rex_range){.begin = (uintptr_t)map->base[i],
+                                   .end = rex_end_of(map->base[i], sizeof(void *)),
+                                   .counts = REX_COUNTS_UNKNOWN,
+                                   .is_changed = true,
+                                   .attaches = true};
     }
     ranges->is_all |= own->has_mapper;
     if (ranges->is_all) {
@@ -134,20 +130,6 @@ static void collect_ranges(struct call *own, enum rex_present_call call, const s
         ranges->range[0] = (struct rex_range){
             .end = UINTPTR_MAX, .counts = REX_COUNTS_UNKNOWN, .is_changed = true};
     }
-}
-
-/*
- * Notes that a call attaches pointers. The table marks the memory of those that its ranges tell.
- * Pointers that a launch attaches stay mapped.
- */
-static void note_attached(const struct call *own)
-{
-    const struct rex_range_lock *ranges = &own->ranges;
-    if (ranges->is_all || (ranges->types & TYPE_ATTACH))
-        __atomic_store_n(&pointers_are_attached, true, __ATOMIC_RELEASE);
-    if (own->has_mapper ||
-        (ranges->call == REX_CALL_LAUNCHES && (ranges->types & REX_MAP_PTR_AND_OBJ)))
-        rex_mapped_unseen();
 }
 
 /*
@@ -227,9 +209,15 @@ const struct rex_range_lock *rex_present_enter(enum rex_present_call call,
     own->depth++;
     rex_shelter_begin();
     collect_ranges(own, call, map, number);
-    if (call != REX_CALL_UPDATES &&
-        (own->has_mapper || (own->ranges.types & (REX_MAP_PTR_AND_OBJ | TYPE_ATTACH))))
-        note_attached(own);
+    int64_t types = own->ranges.types;
+    /* The table marks the memory of those pointers that the ranges tell. */
+    if (call != REX_CALL_UPDATES && (own->has_mapper || (types & TYPE_ATTACH) ||
+                                     (own->ranges.is_all && (types & REX_MAP_PTR_AND_OBJ))))
+        __atomic_store_n(&pointers_are_attached, true, __ATOMIC_RELEASE);
+    /* Pointers that a launch attaches stay mapped. */
+    if ((call != REX_CALL_UPDATES && own->has_mapper) ||
+        (call == REX_CALL_LAUNCHES && (types & REX_MAP_PTR_AND_OBJ)))
+        rex_mapped_unseen();
     if (call == REX_CALL_BEGINS || call == REX_CALL_LAUNCHES)
         rex_pin_looked_at(table, &own->ranges);
     else
@@ -240,14 +228,6 @@ const struct rex_range_lock *rex_present_enter(enum rex_present_call call,
     return &own->ranges;
 }
 
-static void leave_nested(enum rex_present_call call, enum rex_present_end how)
-{
-    if (call == REX_CALL_ENDS)
-        rex_mappings_forget();
-    if (how == REX_CALL_LATER)
-        rex_add_process_reasons(REX_REASON_NOT_WAITED);
-}
-
 /* The entries of the call's ranges become what libomptarget has now, or loose. */
 void rex_present_leave(enum rex_present_call call, const struct rex_map *map, int number,
                        enum rex_present_end how)
@@ -255,8 +235,11 @@ void rex_present_leave(enum rex_present_call call, const struct rex_map *map, in
     struct call *own = rex_part_if_any(REX_PART_CALL);
     unsigned depth = own != NULL ? own->depth : 0;
     bool is_loose = how == REX_CALL_LATER && call != REX_CALL_UPDATES;
-    if (depth > 1 && is_foreign_call(own, map, number))
-        leave_nested(call, how);
+    bool is_foreign = depth > 1 && is_foreign_call(own, map, number);
+    if (is_foreign && call == REX_CALL_ENDS)
+        rex_mappings_forget();
+    if (is_foreign && how == REX_CALL_LATER)
+        rex_add_process_reasons(REX_REASON_NOT_WAITED);
     if (depth == 1) {
         own->ranges.is_refused = how == REX_CALL_REFUSED;
         if (is_loose)

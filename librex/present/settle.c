@@ -19,8 +19,11 @@ static bool settle_entry(struct rex_present_table *table, const struct rex_range
     struct rex_entry *entry;
     uintptr_t next = 0;
     pthread_mutex_lock(&table->lock);
-    for (size_t i = rex_entries_behind(table, *at > range->begin ? *at : range->begin);
-         next == 0 && (entry = rex_entry_touching(table, i, range->end)) != NULL; i++) {
+    uintptr_t from = *at > range->begin ? *at : range->begin;
+    REX_EACH_ENTRY_BETWEEN(&table->mapped, entry, from, range->end)
+    {
+        if (next != 0)
+            break;
         if (entry->owner != end)
             continue;
         if (entry->begin == *at) {
@@ -38,30 +41,19 @@ static bool settle_entry(struct rex_present_table *table, const struct rex_range
     return next != 0;
 }
 
-static void settle_all(struct rex_present_table *table, const struct rex_range_lock *end)
-{
-    for (size_t i = 0; i < end->count; i++) {
-        uintptr_t at = 0;
-        bool stays = false;
-        while (settle_entry(table, end, &end->range[i], &at, stays))
-            stays = rex_runtime_omp()->is_present((const void *)at, end->number);
-    }
-}
-
 /* Copies the first entry from AT on that no call but END has for itself. */
 static bool find_unowned(struct rex_present_table *table, const struct rex_range_lock *end,
                          uintptr_t at, struct rex_entry *found)
 {
     const struct rex_entry *entry;
-    bool is_found = false;
     pthread_mutex_lock(&table->lock);
-    for (size_t i = rex_entries_behind(table, at);
-         !is_found && (entry = rex_entry_touching(table, i, UINTPTR_MAX)) != NULL; i++) {
-        is_found = (entry->owner == NULL || entry->owner == end) && !entry->is_gone;
+    REX_EACH_ENTRY_BETWEEN(&table->mapped, entry, at, UINTPTR_MAX)
+    if ((entry->owner == NULL || entry->owner == end) && !entry->is_gone)
+        break;
+    if (entry != NULL)
         *found = *entry;
-    }
     pthread_mutex_unlock(&table->lock);
-    return is_found;
+    return entry != NULL;
 }
 
 /*
@@ -76,8 +68,7 @@ static void settle_table(struct rex_present_table *table, const struct rex_range
         bool stays = omp->is_present((const void *)asked.begin, end->number) &&
                      omp->is_present((const void *)(asked.end - 1), end->number);
         pthread_mutex_lock(&table->lock);
-        struct rex_entry *entry =
-            rex_entry_touching(table, rex_entries_behind(table, asked.begin), asked.end);
+        struct rex_entry *entry = rex_entries_first(&table->mapped, asked.begin, asked.end);
         if (entry != NULL && entry->born == asked.born) {
             entry->is_gone |= !stays && !entry->is_loose;
             entry->refs = REX_REFS_UNKNOWN;
@@ -85,7 +76,7 @@ static void settle_table(struct rex_present_table *table, const struct rex_range
         pthread_mutex_unlock(&table->lock);
     }
     pthread_mutex_lock(&table->lock);
-    rex_entries_clean(table);
+    rex_entries_clean(table, 0, UINTPTR_MAX);
     pthread_mutex_unlock(&table->lock);
 }
 
@@ -101,33 +92,33 @@ static void look_beside(struct rex_present_table *table, const struct rex_range_
                 continue;
             rex_mapped_unseen(); /* another thread may just have mapped it again */
             pthread_mutex_lock(&table->lock);
-            struct rex_entry *entry = rex_entry_touching(
-                table, rex_entries_behind(table, begins[count]), begins[count] + 1);
+            struct rex_entry *entry =
+                rex_entries_first(&table->mapped, begins[count], begins[count] + 1);
             if (entry != NULL)
                 entry->is_gone = true;
-            rex_entries_clean(table);
+            rex_entries_clean(table, begins[count], begins[count] + 1);
             pthread_mutex_unlock(&table->lock);
         }
     }
 }
 
-/*
- * Whether END may end mappings that its ranges do not tell. A lock of all memory has no ranges of
- * its own. A row that deletes ends a whole mapping; the table may know only a part of it unless all
- * mappings are seen.
- */
-static bool ends_unknown(const struct rex_range_lock *end)
-{
-    return end->is_all || ((end->types & REX_MAP_DELETE) && !rex_all_mappings_are_seen());
-}
-
 void rex_settle_end(struct rex_range_lock *end)
 {
     struct rex_present_table *table = rex_present_table(end->number);
-    if (ends_unknown(end))
+    /*
+     * A lock of all memory has no ranges of its own. A row that deletes ends a whole mapping; the
+     * table may know only a part of it unless all mappings are seen.
+     */
+    bool may_end_others =
+        end->is_all || ((end->types & REX_MAP_DELETE) && !rex_all_mappings_are_seen());
+    if (may_end_others)
         settle_table(table, end);
-    else
-        settle_all(table, end);
+    for (size_t i = 0; i < end->count && !may_end_others; i++) {
+        uintptr_t at = 0;
+        bool stays = false;
+        while (settle_entry(table, end, &end->range[i], &at, stays))
+            stays = rex_runtime_omp()->is_present((const void *)at, end->number);
+    }
     look_beside(table, end);
 }
 

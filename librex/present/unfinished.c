@@ -135,22 +135,17 @@ static bool uses_a_row(struct rex_unfinished *unfinished, const struct rex_map *
     return false;
 }
 
-static int sync_with_rows(const struct rex_map *map, int number, const char *what)
-{
-    int result = REX_OK;
-    for (EACH(each))
-        if (result == REX_OK && uses_a_row(each, map, number))
-            result = sync_or_refuse(each, what, "this memory");
-    return result;
-}
-
 /*
  * Checks for a lost device last, because a look at a queue may find the loss. libomptarget would
  * abort on a lost device.
  */
 int rex_before_unmap(const struct rex_map *map, int number, const char *what)
 {
-    int result = rex_any_unfinished() ? sync_with_rows(map, number, what) : REX_OK;
+    int result = REX_OK;
+    if (rex_any_unfinished())
+        for (EACH(each))
+            if (result == REX_OK && uses_a_row(each, map, number))
+                result = sync_or_refuse(each, what, "this memory");
     return result == REX_OK ? rex_device_lost(number, what) : result;
 }
 

@@ -12,13 +12,6 @@
 #define FIRST_WINDOW 10 /* milliseconds */
 #define TOLD_AFTER 10   /* seconds */
 
-static int64_t milliseconds_since(const struct timespec *then)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)(now.tv_sec - then->tv_sec) * 1000 + (now.tv_nsec - then->tv_nsec) / 1000000;
-}
-
 /* Where the window ends that a call is in after so many milliseconds. */
 static int64_t find_window(int64_t waited, bool *is_open)
 {
@@ -57,7 +50,10 @@ void rex_wait_for_change(struct rex_present_table *table, struct rex_table_wait 
         rex_gate_resume(depth);
         pthread_mutex_lock(&table->lock);
     }
-    int64_t waited = milliseconds_since(&wait->since);
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    int64_t waited = (int64_t)(now.tv_sec - wait->since.tv_sec) * 1000 +
+                     (now.tv_nsec - wait->since.tv_nsec) / 1000000;
     wait->until = find_window(waited, &wait->is_open);
     if (wait->is_open && !was_open)
         rex_tell_change(table);

@@ -2,6 +2,7 @@
 # The ABI: symbols as librex.map and Debian's symbols file list them, under our prefixes, not too many, and needing libc alone; structs, constants,
 # prototypes and callback types as tests/golden/rex-info/abi.txt has them; the JSON of rex-info --abi as its schema says. UPDATE=1 writes
 # both files anew; then ABI_NUMBER in tools/rex-info/abi.c grows, and CHANGELOG.md says why.
+# make builds for it: library tools
 . tests/support/lib.sh
 
 # ---- symbols

@@ -2,6 +2,7 @@
 # bash, zsh and fish load the completion of each tool, by themselves, and complete an option and the name of a file. tools/completion makes
 # the three from --help, so that one option stands for all.
 # shellcheck disable=SC2317 # functions are called by name
+# make builds for it: library tools
 . tests/support/lib.sh
 O=$build
 PATH=$O/tools:$PATH

@@ -2,6 +2,7 @@
 # The documentation is true where a script can tell: every function has a man page, every name in the pages exists, their
 # examples compile, the README's first program prints what the README says, and links lead somewhere. mandoc has nothing to say of a page,
 # not of its style either; every page fits a terminal of 80 columns, but for messages that the pages of errors quote whole.
+# make builds for it: library manual tools examples
 . tests/support/lib.sh
 
 # ---- man pages: layout
@@ -12,127 +13,151 @@ pages=$(find "$manual" tools -name '*.[1-8]' | sort)
 # No name of ours has a space.
 # shellcheck disable=SC2086
 mandoc -Tlint -Wstyle $pages || failed=1
-for page in $pages; do
-    case $page in */REX_E*) continue ;; esac
-    # Bold letters are printed twice, with a backspace between. The code of a header is as wide as there.
-    case $page in *.3) sed '/^\.EX$/,/^\.EE$/d' "$page" ;; *) cat "$page" ;; esac |
-        mandoc -Tascii -O width=78 | sed "s/.$(printf '\b')//g" | expand | grep -E '.{81}' | sed "s|^|FAIL: $page is too wide: |"
-done >"$work/wide"
-[ ! -s "$work/wide" ] || { cat "$work/wide"; failed=1; }
+python3 - "$manual" "$work" <<'PYTHON' || failed=1
+import glob
+import os
+import re
+import subprocess
+import sys
 
-# ---- man pages: names
+manual, work = sys.argv[1:]
+IDENTIFIER = r"[A-Za-z_][A-Za-z_0-9]*"
+OURS = r"(?:rex_|REX_|__rex_|__tgt_|__cubin|__kmpc_|register_cubin|ident_t)"
+failures = []
 
-identifier='[A-Za-z_][A-Za-z_0-9]*'
 
-# Names under NAME, up to the dash, are those that `make install` installs a page under.
-for page in "$manual"/*.[37]; do
-    names=$(sed -n '/^\.SH NAME/,/\\-/{/^\.SH/d;s/ *\\-$//;s/ *\\- .*//;s/\\-/-/g;s/\\%//g;s/,/ /g;p;}' "$page" | tr '\n' ' ')
-    echo "$names" | tr -s ' ' '\n' | sed '/^$/d' >>"$work/pages"
-    case " $names" in " $(basename "$page" ".${page##*.}") "*) ;; *) fail "$page does not begin with its own name" ;; esac
-    sections='NAME SYNOPSIS DESCRIPTION SEE_ALSO'
-    case $page in *.7) sections="$sections EXAMPLES" ;; *) sections="$sections HISTORY" ;; esac
-    for section in $sections; do
-        grep -qx "\.SH $(echo "$section" | tr _ ' ')" "$page" ||
-            fail "$page has no section $section"
-    done
-done
-for name in $(sort "$work/pages" | uniq -d); do fail "two man pages are called $name"; done
-{ find "$manual" -name '*.[37]' | sed 's/.*\///; s/\.[37]$//' && sed 's/.* //; s/\.3$//' "$manual/links"; } | LC_ALL=C sort >"$work/installed"
-LC_ALL=C sort "$work/pages" | diff "$work/installed" - || fail 'names under NAME are not those that are installed'
-lines=$(cat librex/man/*.7 | wc -l)
-[ "$lines" -le 3000 ] || fail "the guides have $lines lines, of 3000"
+def read(path):
+    with open(path, encoding="utf8") as file:
+        return file.read()
 
-# The headers without their comments; macros stay. What gcc calls an error here is a parameter list on several lines.
-for header in include/*.h include/rex/*.h; do
-    gcc -fpreprocessed -dD -E -P "$header" || true
-done >"$work/headers" 2>/dev/null
-grep -oE "$identifier" "$work/headers" | sort -u >"$work/public"
+
+def must(condition, text):
+    if not condition:
+        failures.append(text)
+
+
+def rendered(paths, width):
+    """What a terminal shows of each page: (name, lines without the title and the last line). All by one mandoc."""
+    shown = subprocess.run(["mandoc", "-Tascii", "-Owidth=%d" % width] + paths, stdout=subprocess.PIPE, text=True).stdout
+    # Bold letters are printed twice, with a backspace between. A line of dashes stands between two pages.
+    texts = re.split(r"\n\n-{70,}\n\n", re.sub(r".\x08", "", shown).expandtabs().rstrip("\n"))
+    if len(texts) != len(paths):
+        sys.exit("FAIL: mandoc shows %d pages of %d" % (len(texts), len(paths)))
+    return [(path, text.split("\n")[1:-1]) for path, text in zip(paths, texts)]
+
+
+def name_of(path):
+    return os.path.basename(path)[:-2]
+
+
+headers = sorted(glob.glob("include/*.h") + glob.glob("include/rex/*.h"))
+pages = {path: read(path) for path in sorted(glob.glob(manual + "/*.[37]"))}
+links = [line.split()[-1][:-2] for line in read(manual + "/links").splitlines()]
+
+# ---- layout: the code of a header is as wide as there
+
+narrow = []
+for path in sorted(glob.glob(manual + "/*.[37]") + glob.glob("tools/*.[1-8]")):
+    if not os.path.basename(path).startswith("REX_E"):
+        narrow.append("%s/%s" % (work, os.path.basename(path)))
+        text = re.sub(r"^\.EX$.*?^\.EE$", "", read(path), flags=re.S | re.M) if path.endswith(".3") else read(path)
+        open(narrow[-1], "w").write(text)
+for path, lines in rendered(narrow, 78):
+    failures += ["%s is too wide: %s" % (os.path.basename(path), line) for line in lines if len(line) > 80]
+
+# ---- names under NAME, up to the dash: those that `make install` installs a page under
+
+names = []
+for path, text in pages.items():
+    heading = re.search(r"^\.SH NAME\n(.*?) *\\-(?= |\n)", text, re.S | re.M)
+    own = re.sub(r"\\%", "", heading[1].replace("\\-", "-")).replace(",", " ").split() if heading else []
+    names += own
+    must(own[:1] == [name_of(path)], "%s does not begin with its own name" % path)
+    for section in "NAME", "SYNOPSIS", "DESCRIPTION", "SEE ALSO", "EXAMPLES" if path.endswith(".7") else "HISTORY":
+        must("\n.SH %s\n" % section in text, "%s has no section %s" % (path, section))
+for name in sorted({name for name in names if names.count(name) > 1}):
+    failures.append("two man pages are called %s" % name)
+for name in sorted(set(names) ^ {*map(name_of, pages), *links}):
+    failures.append("%s is a name under NAME, or of a page that is installed, and not both" % name)
+lines = sum(read(path).count("\n") for path in glob.glob("librex/man/*.7"))
+must(lines <= 3000, "the guides have %d lines, of 3000" % lines)
+
+# ---- what the headers declare
+
+# Without their comments; macros stay. What gcc calls an error here is a parameter list on several lines.
+source = "".join(map(read, headers))
+code = subprocess.run("gcc -fpreprocessed -dD -E -P -x c -".split(), input=source, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
+public = set(re.findall(IDENTIFIER, code))
 
 # Exported functions, and those of headers that a program calls, at the beginning of a line.
-sed -n 's/^ *\(rex_[A-Za-z_0-9]*\);.*/\1/p' librex/librex.map >"$work/functions"
-[ -s "$work/functions" ] || fail 'librex.map exports no function'
-sed -nE "s/^(static inline|REX_DEVICE|REX_PER_BINARY) .*[ *]($identifier)\(.*/\2/p" include/*.h include/rex/*.h | grep -v '^rex_detail_' >>"$work/functions"
-sort -u -o "$work/functions" "$work/functions"
-while read -r name; do
-    grep -qx "$name" "$work/pages" || fail "$name has no man page"
-done <"$work/functions"
-
-# Structs, unions, enums and typedefs have a page, but for the headers that no page is made of.
-for header in include/*.h include/rex/*.h; do
-    case $header in */arguments.h | */clang.h | */clangmath.h | */kernelform.h | */openmp.h | */parameters.h) continue ;; esac
-    sed -nE "s/^(struct|union|enum) ($identifier)( \\{.*)?$/\\2/p; s/^(\\}|typedef .*[ *]) ?($identifier)(\\[.*\\])?;$/\\2/p; \
-        s/^typedef .*[ (*]($identifier)\\)?\\(.*/\\1/p" "$header"
-done | grep -v '^rex_detail_' | sort -u >"$work/types"
-while read -r name; do
-    grep -qx "$name" "$work/pages" || fail "$name has no man page"
-done <"$work/types"
+exported = re.findall(r"^ *(rex_\w*);", read("librex/librex.map"), re.M)
+must(exported, "librex.map exports no function")
+functions = set(re.findall(r"^(?:static inline|REX_DEVICE|REX_PER_BINARY) .*[ *](%s)\(" % IDENTIFIER, source, re.M)) | set(exported)
+# Structs, unions, enums and typedefs, but for the headers that no page is made of.
+types = set()
+for path in headers:
+    if name_of(path) not in ("arguments", "clang", "clangmath", "kernelform", "openmp", "parameters"):
+        text = read(path)
+        types |= set(re.findall(r"^(?:struct|union|enum) (%s)(?: \{.*)?$" % IDENTIFIER, text, re.M))
+        types |= set(re.findall(r"^(?:\}|typedef .*[ *]) ?(%s)(?:\[.*\])?;$" % IDENTIFIER, text, re.M))
+        types |= set(re.findall(r"^typedef .*[ (*](%s)\)?\(" % IDENTIFIER, text, re.M))
+paged = {name for name in functions | types if not name.startswith("rex_detail_")}
+for name in sorted(paged - set(names)):
+    failures.append("%s has no man page" % name)
 
 # Each name with a page in section 3 is declared: as a macro, a type, a function, an object, or an error in a list. Headers have pages, too.
-{
-    cat "$work/functions" "$work/types"
-    sed -nE "s/^ *# *define ($identifier).*/\\1/p; s/^ *X\\(($identifier), .*/\\1/p" "$work/headers"
-    grep -oE "(struct|union|enum) $identifier|$identifier *[(\[;]" "$work/headers" | grep -vwE 'const|sizeof|return' | sed 's/.* \(.\)/\1/; s/ *[(\[;]$//'
-    for header in include/*.h include/rex/*.h; do
-        name=$(basename "$header")
-        case $name in rex*) ;; *) name=rex_$name ;; esac
-        printf '%s\n' "$name" "${name%.h}"
-    done
-} | sort -u >"$work/declared"
-for page in $(find "$manual" -name '*.3' | sed 's/.*\///; s/\.3$//') $(sed 's/.* //; s/\.3$//' "$manual/links"); do
-    grep -qxF "$page" "$work/declared" || fail "$page has a page, and no header declares it"
-done
+declared = set(paged)
+for groups in re.findall(r"^ *# *define (%s)|^ *X\((%s), " % (IDENTIFIER, IDENTIFIER), code, re.M):
+    declared |= set(groups)
+for groups in re.findall(r"(?:struct|union|enum) (%s)|(%s) *[(\[;]" % (IDENTIFIER, IDENTIFIER), code):
+    declared |= set(groups)
+for path in headers:
+    name = os.path.basename(path)
+    name = name if name.startswith("rex") else "rex_" + name
+    declared |= {name, name[:-2]}
+for name in sorted({name_of(path) for path in pages if path.endswith(".3")} | set(links)):
+    must(name in declared, "%s has a page, and no header declares it" % name)
 
-# What the pages and the README name: in the headers, a variable that librex reads, a header's own page, or a name with an _X or a _NAME for any other.
-sed -nE 's/.*"(REX_[A-Z_]+)".*/\1/p' librex/base/settings.c >"$work/variables"
-{
-    cat "$work/public" "$work/variables"
-    echo rex_kmp
-    printf "%s\n" rex_nvidia __tgt_push_mapper_component # of REX and libomptarget, in no header here
-    grep -oE "$identifier" tools/cmake/rexConfig.cmake.in | grep -E '^(rex_static|rex_target_kernels)$'
-    for header in include/rex/*.h; do echo "rex_$(basename "$header" .h)"; done
-} >"$work/known"
-for page in "$manual"/*.[37] README.md; do
-    case $page in
-    *.md) cat "$page" ;;
-    # Bold letters are printed twice, with a backspace between; col is not everywhere. The first line and the last are the title, in capitals.
-    *) mandoc -Tascii -Owidth=200 "$page" | sed '1d; $d' | sed "s/.$(printf '\b')//g" ;;
-    esac | grep -oE "$identifier" | grep -E '^(rex_|REX_|__rex_|__tgt_|__cubin|__kmpc_|register_cubin|ident_t)' |
-        grep -vE '(_X|_NAME|[^_]_)$' | sort -u >"$work/named"
-    for name in $(grep -vxFf "$work/known" "$work/named" || true); do
-        fail "$page names $name, which is in no header"
-    done
-done
+# ---- what the pages and the README name: in the headers, a variable that librex reads, a header's own page, or a name with an _X or a _NAME
+# for any other
 
-for page in "$manual"/*.[37]; do
-    sed -E 's/^\.BR /\\fB/; s/ \(/(/g; s/\\fR\(/(/g' "$page" | grep -oE "\\\\fB(rex_|__rex_|REX_|register_)[A-Za-z_0-9.]*\([37]\)" | sed 's/^...//; s/(.*//' | sort -u >"$work/named"
-    for name in $(grep -vxFf "$work/pages" "$work/named" || true); do fail "$page refers to $name, which has no page"; done
-done
+variables = re.findall(r'"(REX_[A-Z_]+)"', read("librex/base/settings.c"))
+known = public | set(variables) | {"rex_kmp"} | {"rex_" + name_of(path) for path in headers if path.startswith("include/rex/")}
+known |= {"rex_nvidia", "__tgt_push_mapper_component"}  # of REX and libomptarget, in no header here
+known |= {name for name in re.findall(IDENTIFIER, read("tools/cmake/rexConfig.cmake.in")) if name in ("rex_static", "rex_target_kernels")}
+for path, lines in rendered(list(pages), 200) + [("README.md", [read("README.md")])]:
+    named = {name for name in re.findall(IDENTIFIER, "\n".join(lines)) if re.match(OURS, name)}
+    for name in sorted(named - known):
+        must(re.search(r"(_X|_NAME|[^_]_)$", name), "%s names %s, which is in no header" % (path, name))
+for path, text in pages.items():
+    text = re.sub(r"\\fR\(", "(", re.sub(r" \(", "(", re.sub(r"^\.BR ", r"\\fB", text, flags=re.M)))
+    for name in sorted(set(re.findall(r"\\fB((?:rex_|__rex_|REX_|register_)[A-Za-z_0-9.]*)\([37]\)", text)) - set(names)):
+        failures.append("%s refers to %s, which has no page" % (path, name))
 
-# ---- man pages: completeness
+# ---- completeness
 
-while read -r name; do
-    grep -qw "$name" "$manual/librex.7" || fail "librex(7) does not mention the variable $name"
-done <"$work/variables"
-if [ -n "${VERSION-}" ]; then
-    for page in "$manual"/*.[37]; do
-        grep -q "^\.TH .*\"librex $VERSION\"" "$page" || fail "$page is not of version $VERSION"
-    done
-    grep -qF "## $VERSION" CHANGELOG.md || fail "CHANGELOG.md says nothing of $VERSION"
-fi
+for name in variables:
+    must(re.search(r"\b%s\b" % name, pages[manual + "/librex.7"]), "librex(7) does not mention the variable %s" % name)
+version = os.environ.get("VERSION")
+if version:
+    for path, text in pages.items():
+        must(re.search(r'^\.TH .*"librex %s"' % re.escape(version), text, re.M), "%s is not of version %s" % (path, version))
+    must("## " + version in read("CHANGELOG.md"), "CHANGELOG.md says nothing of %s" % version)
+
+print(*("FAIL: " + text for text in failures), "%d names in %d man pages" % (len(names), len(pages)), sep="\n")
+sys.exit(len(failures) > 0)
+PYTHON
 
 # ---- guides: each example compiles, and each with main() runs with the kernels of the page
 
 ran=$(tests/llvm --list | awk 'NR == 1 || $0 == 19 { ran = $0 } END { print ran }')
-examples=0
 programs=0
+set --
 for page in librex/man/*.7; do
-    folder=$work/$(basename "$page" .7)
+    folder=${page##*/}
+    folder=$work/${folder%.7}
     examples_of "$page" "$folder"
-    for example in "$folder"/*.c "$folder"/*.cu; do
-        [ -e "$example" ] || continue
-        gcc -x c -std=gnu11 -Wall -Wextra -Werror -Iinclude -fsyntax-only "$example" || fail "$page: an example does not compile"
-        examples=$((examples + 1))
-    done
+    for example in "$folder"/*.c "$folder"/*.cu; do [ ! -e "$example" ] || set -- "$@" "$example"; done
     for program in "$folder"/*.c; do
         if [ -z "$ran" ] || ! grep -qs 'int main(' "$program"; then continue; fi
         mkdir "${program%.c}"
@@ -144,6 +169,8 @@ for page in librex/man/*.7; do
         programs=$((programs + 1))
     done
 done
+gcc -x c -std=gnu11 -Wall -Wextra -Werror -Iinclude -fsyntax-only "$@" || fail 'an example of a guide, whose page is the folder, does not compile'
+examples=$#
 [ -z "$ran" ] || [ "$programs" -ge 6 ] || fail "$programs examples of guides run"
 
 # What rex-testing(7) names can be run.
@@ -221,7 +248,8 @@ for lesson in examples/*/; do
 done
 # Without a device each example is right on the host, or says why it ends.
 [ -z "$ran" ] || for lesson in examples/*/; do
-    lesson=$(basename "$lesson")
+    lesson=${lesson#examples/}
+    lesson=${lesson%/}
     [ -x "$build/examples/$lesson/$lesson" ] || continue
     run env OMP_TARGET_OFFLOAD=disabled "$top/tests/llvm" "$ran" "$build/examples/$lesson/$lesson"
     [ "$status" = 0 ] || [ -s "$work/err" ] || grep -q 'left to the host' "$work/out" || fail "$lesson ends with status $status without a device, and says nothing"
@@ -269,6 +297,6 @@ sys.exit(len(commands) <= 25)
 PYTHON
 fi
 
-echo "$(wc -l <"$work/pages") names in man pages, $examples examples compiled; the lessons and the first program on LLVM ${ran:-(none)}"
+echo "$examples examples compiled; the lessons and the first program on LLVM ${ran:-(none)}"
 [ "$failed" = 0 ] || exit 1
 [ -n "$ran" ] || skip 'no LLVM release is unpacked to run the first program'

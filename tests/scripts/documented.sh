@@ -1,6 +1,7 @@
 #!/bin/sh
 # Every name that a public header declares has a comment: on its line, on the line before, or one of its paragraph that names it.
 # Names are read by the layout of the headers: declarations begin in the first column, members stand inside of braces.
+# make builds for it: nothing
 set -eu
 cd "$(dirname "$0")/../.."
 exec python3 - include/*.h include/rex/*.h <<'PYTHON'

@@ -1,6 +1,7 @@
 #!/bin/sh
 # The page of each error has text of its own, and quotes the messages of the library, which stand between \(lq and \(rq, \fI...\fR for what
 # is filled in.
+# make builds for it: manual
 . tests/support/lib.sh
 python3 - "$build/man" <<'PYTHON'
 import glob

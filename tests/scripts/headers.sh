@@ -5,6 +5,7 @@
 #   - rex.h leads to at most 80 functions (rex/detail.h does not count, which is not called by name);
 #   - every header says once since when what it declares is there;
 #   - rex_kmp.h, which all generated code includes, is at most 420 lines: gcc -E -P, system headers and blank lines left out.
+# make builds for it: examples
 . tests/support/lib.sh
 link=tests/link/headers
 [ -n "$nvcc" ] || echo 'left out: a host file by nvcc: no nvcc'
@@ -96,13 +97,10 @@ for compiler in 'gcc -x c -std=c11' 'gcc-14 -x c -std=gnu2x' 'clang-14 -x c -std
         says 'rex_kmp(3)'
     done
     case $compiler in *++*) compiles $compiler -DLINKAGE -I"$work" -fsyntax-only $link/host.h ;; esac
-    for program in $programs; do compiles $compiler -D_GNU_SOURCE -fsyntax-only "$program"; done
-    for file in "$work"/macros_*.c; do
-        for mode in -std=c11 -std=gnu11; do
-            case $compiler in *++*) mode=$(echo "$mode" | sed 's/c*11/++11/; s/=++/=c++/') ;; esac
-            compiles $compiler $strict $mode "$file"
-        done
-    done
+    compiles $compiler -D_GNU_SOURCE -fsyntax-only $programs
+    modes='-std=c11 -std=gnu11'
+    case $compiler in *++*) modes='-std=c++11 -std=gnu++11' ;; esac
+    for mode in $modes; do compiles $compiler $strict $mode "$work"/macros_*.c; done
 done
 printf '#define FORMS in_cu\n#include "tests/runtime/oneline/forms.h"\n' >"$work/forms.h"
 # shellcheck disable=SC2086
@@ -114,7 +112,7 @@ printf '#define FORMS in_cu\n#include "tests/runtime/oneline/forms.h"\n' >"$work
     done
     for program in $programs; do compiles $cu -D_GNU_SOURCE "$program"; done
 }
-echo "$count compilations"
+echo "$count calls of compilers"
 
 # ---- how much generated code includes, and a reader meets; since when it is there
 

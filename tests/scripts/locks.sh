@@ -2,6 +2,7 @@
 # Each file of librex with a lock, or with other state that a child forgets, says by one macro of librex/base/process.h what a fork does with
 # it. No rank is given twice, and all locks that are renewed have lower ranks than those that are taken. tests/unit/locks/held.c sees in
 # what order threads take locks.
+# make builds for it: nothing
 . tests/support/lib.sh
 
 files=$(grep -lE '^static pthread_(mutex|rwlock|spinlock)_t |^REX_FORK_[A-Z]+\(' librex/*/*.c)

@@ -2,6 +2,7 @@
 # The rooms of librex/ have one order: no include and no symbol goes from a room to one below it, no more than three files of a room need
 # each other in a circle, each source has a header of its name or implements a public one, and librex/README.md, which says what the order is,
 # has a line for each file.
+# make builds for it: library
 . tests/support/lib.sh
 python3 - "$O/librex.a" <<'PYTHON'
 import glob

@@ -2,6 +2,7 @@
 # tests/run: its status and its last line, in a tree of its own with tests that pass, fail and skip. A
 # release is there for a script that starts one, and is not fetched for another. Longest tests start
 # first, and a program runs on a sample of some releases.
+# make builds for it: nothing
 . tests/support/lib.sh
 mkdir -p "$work/tests/scripts" "$work/tests/unit" "$work/build/tests/unit" "$work/build/tools"
 cp tests/run "$work/tests/"
@@ -139,3 +140,10 @@ while read -r test; do
     grep -qE "$uses_release" "$test" || fail "tests/run fetches no release for $test"
 done <"$work/skipping"
 [ "$(wc -l <"$work/skipping")" -gt 9 ] || fail 'hardly any test skips for want of a release'
+
+# A script that says what make builds for it names all that it mentions: of a fresh folder `make check K=script/NAME` is enough.
+for pair in 'library:(build|O)}?"?/librex|^ *program ' 'tools:(build|O)}?"?/tools|command_line' 'fakes:/tests/fake' 'examples:(build|O)}?"?/examples' \
+    'manual:(build|O)}?"?/man'; do
+    grep -lE '^# make builds for it: ' tests/scripts/*.sh | grep -v /runner | xargs grep -lE "${pair#*:}" | xargs -r grep -LE "^# make builds for it:.* ${pair%%:*}( |\$)"
+done >"$work/untold"
+[ ! -s "$work/untold" ] || fail "scripts use what make builds and do not say so: $(cat "$work/untold")"

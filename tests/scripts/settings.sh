@@ -2,6 +2,7 @@
 # Settings: what each variable can be, and what is said of what it cannot be, in the environment and by the program; names that are none;
 # where the log goes.
 # tests/golden/settings/log.txt has what is said, and what holds then.
+# make builds for it: library fakes
 . tests/support/lib.sh
 
 program "$work/configure" tests/tools/settings/configure.c

@@ -1,6 +1,7 @@
 #!/bin/sh
 # One version everywhere: soname, version node and headers are of it. A program that was linked with another minor version ends in the
 # loader's error, before any call; a library that has that version's soname and node stands for it here.
+# make builds for it: library
 . tests/support/lib.sh
 needs_no_sanitizer
 version=$(sed -n 's/^VERSION := //p' Makefile)

@@ -2,6 +2,7 @@
 # Comments, manual pages and Markdown have short sentences whose subject is a named thing. Two counts must not grow: sentences that open with a
 # word such as What or Whoever, and sentences of more than 30 words. A colon or a semicolon ends a sentence here, too. Tables, quoted
 # messages and names of functions make up most of the long ones, because a page's macros are left out.
+# make builds for it: nothing
 . tests/support/lib.sh
 needs python3
 python3 - <<'PYTHON'

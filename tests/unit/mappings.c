@@ -99,7 +99,37 @@ TEST_IN_CHILD(loose_memory_is_dropped)
         the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)at, 8, 0x10000};
         rex_present_leave(REX_CALL_LAUNCHES, &map, 0, REX_CALL_LATER);
     }
-    CHECK(rex_present_table(0)->count < 200);
+    CHECK(rex_present_table(0)->mapped.count < 200);
+}
+
+/* The entries that N numbers in a scrambled order make, while every third goes again, against a plain array. */
+TEST(entries_are_in_order)
+{
+    enum { N = 997, WIDE = 16 };
+    static bool has[N];
+    struct rex_entry_list list = {0};
+    for (unsigned i = 0; i < 3 * N; i++) {
+        unsigned cell = i * 431 % N;
+        uintptr_t begin = WIDE + cell * WIDE;
+        struct rex_entry made = {.begin = begin, .end = begin + WIDE / 2};
+        struct rex_entry *found = rex_entries_first(&list, begin, made.end);
+        assert_true((found != NULL) == has[cell]);
+        if (has[cell] && i % 3 != 1)
+            rex_entries_take_out(&list, found), has[cell] = false;
+        else if (!has[cell])
+            assert_true(rex_entries_make_room(&list, 1) && rex_entries_add(&list, &made)->begin == begin), has[cell] = true;
+        unsigned next = cell + 1, last = cell;
+        while (next < N && !has[next])
+            next++;
+        while (last > 0 && !has[last - 1])
+            last--;
+        found = rex_entry_touching(&list, rex_entries_near(&list, i, made.end), UINTPTR_MAX);
+        assert_true(next < N ? found != NULL && found->begin == WIDE + next * WIDE : found == NULL);
+        uint32_t before = rex_entries_before(&list, begin);
+        assert_true(last > 0 ? list.entry[before].begin == last * WIDE : before == 0);
+    }
+    assert_true(list.used <= N + 1 && list.levels > 3);
+    free(list.entry);
 }
 
 /* ---- calls of several threads ----------------------------------------------------------------------------------------------------------- */
@@ -246,11 +276,11 @@ static const char *const schedules[] = {
     "aB0-2,3-5 a. bL0-2 # aE0-2*! [??.??...] b.a [oo.oo...] =mm...... a. [??......] S",
     "aB0-2 a. # aB4-6* bD6-7! a.b b. [??......]",
     "aB0-2 a. aU0-2 # bL4-6! a.b b. [??......] N",
-    "aB0-2 a. # aB4-5,6-7 a. [11......] N S",
+    "aB0-2 a. # aB3-4,5-6,7-8 a. [11......] N S",
     "aB0-2 a. # aB4-6* a. [??......] S",
     /* If the driver launches no more, and uses nothing, an end waits for launches of a part alone. */
-    "bU4-5 b. cU4-5 c. aB0-2 a. # aB4-5,6-7 a. N S bL0-2 cE0-2 [oo......] c. b. [ll......]",
-    "bU4-5 b. cU4-5 c. dU4-5 d. aB0-2 a. bU0-2 # aB4-5,6-7 a. N S cE0-2! b.c c. aB0-2 a. dL0-2 cE0-2 c. d. aB0-2 a. dL0-1 cE0-2! d.c c.",
+    "bU4-5 b. cU4-5 c. aB0-2 a. # aB3-4,5-6,7-8 a. N S bL0-2 cE0-2 [oo......] c. b. [ll......]",
+    "bU4-5 b. cU4-5 c. dU4-5 d. aB0-2 a. bU0-2 # aB3-4,5-6,7-8 a. N S cE0-2! b.c c. aB0-2 a. dL0-2 cE0-2 c. d. aB0-2 a. dL0-1 cE0-2! d.c c.",
     /* A child of fork. */
     "aB0-2 bD2-4c K b. a. K",
 };
@@ -455,7 +485,7 @@ static void describe_table(char *text)
     pthread_mutex_lock(&table->lock);
     for (int i = 0; i < CELLS; i++) {
         uintptr_t at = (uintptr_t)(bytes + i * CELL);
-        const struct rex_entry *found = rex_entry_touching(table, rex_entries_behind(table, at), at + 1);
+        const struct rex_entry *found = rex_entries_first(&table->mapped, at, at + 1);
         text[i] = found == NULL                     ? '.'
                   : found->is_gone                  ? '-'
                   : found->owner != NULL            ? 'o'
@@ -476,10 +506,10 @@ static void describe_table(char *text)
 static bool is_new(const struct rex_present_table *table)
 {
     alarm(9);
-    bool was_new = table->count == 0 && table->at_work == NULL;
+    bool was_new = table->mapped.count == 0 && table->at_work == NULL;
     rex_devices_registered(1); /* the child has no module, and libomptarget is asked nothing without one */
     begin_row(0, 8, 0);
-    return was_new && table->count == 1;
+    return was_new && table->mapped.count == 1;
 }
 
 static void hear(enum rex_log_level level, const char *message, void *context)
@@ -563,7 +593,8 @@ TEST_FOR_EACH(follow_schedule, given, schedules)
         take_step(step);
     }
     CHECK(table->at_work == NULL);
-    for (size_t i = 0; i < table->count; i++)
-        CHECK(table->entries[i].users == 0 && table->entries[i].awaited == 0 && table->entries[i].owner == NULL);
+    const struct rex_entry *left;
+    REX_EACH_ENTRY_BETWEEN(&table->mapped, left, 0, UINTPTR_MAX)
+    CHECK(left->users == 0 && left->awaited == 0 && left->owner == NULL);
 }
 

@@ -92,6 +92,8 @@ void walk_end(void);
 void walk_share_begin(bool is_used);
 void walk_share_end(void);
 void walk_share_leave(void); /* the thread's own mappings of them end */
+/* The present table and libomptarget agree of each cell, or of some of a large array. */
+void walk_compare_presence(const void *begin, size_t size);
 const void *walk_share_key(bool of_record); /* of the kernel that adds X or Z, or what a record points to */
 
 /* ---- judging

@@ -158,6 +158,8 @@ void walk_end_thread(void)
     for (int device = 0; device < DEVICES; device++)
         for (int host = 0; host < PLACES; host++)
             end_mapping(device, host);
+    for (int host = 0; host < PLACES; host++)
+        walk_compare_presence(model_address(host), (size_t)model_size(host));
     const char *differs = model_compare(true);
     if (differs != NULL)
         walk_found("%s", differs);

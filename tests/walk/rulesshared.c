@@ -6,17 +6,21 @@
  * device has one. X and Y are mapped throughout. Z is mapped by the threads, and by launches: a row
  * of it is present, absent, or present in part, which is refused. Launches with a mapper map V, always
  * whole: nobody but libomptarget knows a mapper's rows, and it aborts at a part of a mapping. RECORD
- * points to X; threads and launches map it, and attach the pointer.
+ * points to X; threads and launches map it, and attach the pointer. W is mapped as a whole, by threads and
+ * by launches, and by nobody throughout: any of them may be the first or the last.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
+#include <pthread.h>
+
 #include "exported.h"
 #include "inqueue.h"
+#include "omp/device.h"
 #include "rules.h"
 
-enum { SHARED = 256, SHARERS = 2, PARTS = 4, BLOCK = 16 };
+enum { SHARED = 256, SHARERS = 2, PARTS = 4, BLOCK = 16, ROUNDS = 8 };
 
-static int64_t x[SHARED], z[SHARED], v[SHARED], y[SHARERS][SHARED];
+static int64_t x[SHARED], z[SHARED], v[SHARED], w[SHARED], y[SHARERS][SHARED];
 static struct walk_record record[SHARERS];
 static uint64_t sums[SHARERS][SHARED];
 static bool is_used;
@@ -26,7 +30,7 @@ static _Thread_local int entered; /* how often this thread has mapped X and Y */
 static _Thread_local struct {
     int at, count;
 } part[PARTS]; /* of Z, mapped by this thread; COUNT is 0: free */
-static _Thread_local int records; /* how often this thread has mapped RECORD */
+static _Thread_local int records, wholes; /* how often this thread has mapped RECORD, and W */
 
 static void must(const char *what, int result)
 {
@@ -40,7 +44,7 @@ void walk_share_begin(bool use)
     if (!use)
         return;
     for (int i = 0; i < SHARED; i++)
-        x[i] = z[i] = v[i] = i + 1;
+        x[i] = z[i] = v[i] = w[i] = i + 1;
     for (int i = 0; i < SHARERS; i++)
         record[i].data = x;
     devices = rex_device_count() < SHARERS ? rex_device_count() : SHARERS;
@@ -51,11 +55,40 @@ void walk_share_begin(bool use)
     must("a queue", rex_module_queue_create(&queue, &walk_modules[0], 0, "shared", 0, NULL));
 }
 
+/* Asked again, because what is not waited for may end between two questions. */
+static bool agree(const void *at, int device)
+{
+    bool is_same = false;
+    for (int i = 0; i < 100 && !is_same; i++)
+        is_same = rex_target_is_present(at, 1, device) == (rex_runtime_omp()->is_present(at, device) != 0);
+    return is_same;
+}
+
+void walk_compare_presence(const void *begin, size_t size)
+{
+    size_t step = size > BYTES ? size / CELLS : sizeof(int64_t);
+    for (int device = 0; walk_is_registered() && device < rex_device_count() && device < DEVICES; device++)
+        for (size_t at = 0; at < size; at += step)
+            if (!agree((const char *)begin + at, device))
+                walk_found("librex and libomptarget do not agree whether byte %zu of %zu is present on device %d", at, size, device);
+}
+
+static void compare_all_presence(void)
+{
+    walk_compare_presence(x, sizeof x);
+    walk_compare_presence(z, sizeof z);
+    walk_compare_presence(v, sizeof v);
+    walk_compare_presence(w, sizeof w);
+    walk_compare_presence(y, sizeof y);
+    walk_compare_presence(record, sizeof record);
+}
+
 void walk_share_end(void)
 {
     if (!is_used)
         return;
     must("a wait for the queue", rex_queue_destroy(queue));
+    compare_all_presence();
     for (int of = 0; of < devices; of++) {
         REX_MAP(region, REX_TO(x, SHARED), REX_TOFROM(y[of], SHARED));
         must("the end", rex_module_region_end(&walk_modules[0], of, &region));
@@ -87,6 +120,13 @@ static void leave_record(void)
     records -= result == REX_OK;
 }
 
+static void leave_whole(void)
+{
+    REX_MAP(row, REX_TO(w, SHARED));
+    must("the end of a whole array", rex_module_data_exit(&walk_modules[0], 0, &row));
+    wholes--;
+}
+
 void walk_share_leave(void)
 {
     REX_MAP(region, REX_TO(x, SHARED), REX_TOFROM(y[0], SHARED));
@@ -99,6 +139,8 @@ void walk_share_leave(void)
         leave_part(i);
     while (records > 0)
         leave_record();
+    while (wholes > 0)
+        leave_whole();
 }
 
 OWN_RULE(share_enter, "", 1)
@@ -161,6 +203,23 @@ OWN_RULE(share_exit_record, "", 1)
         leave_record();
 }
 
+OWN_RULE(share_enter_whole, "", 2)
+{
+    (void)call;
+    REX_MAP(row, REX_TO(w, SHARED));
+    if (!is_used)
+        return;
+    must("the begin of a whole array", rex_module_data_enter(&walk_modules[0], 0, &row));
+    wholes++;
+}
+
+OWN_RULE(share_exit_whole, "", 2)
+{
+    (void)call;
+    if (wholes > 0)
+        leave_whole();
+}
+
 struct block {
     int64_t cell[BLOCK];
 };
@@ -199,7 +258,7 @@ static void judge(const struct call *call, int result, bool may_fail, int device
 }
 
 /*
- * Adds A times FROM, which is X, Z or V, from cell AT on, in blocks with a mapper if it IS_MAPPED. Without a check libomptarget aborts at a
+ * Adds A times FROM, which is X, Z, V or W, from cell AT on, in blocks with a mapper if it IS_MAPPED. Without a check libomptarget aborts at a
  * part of a mapping. For an empty row the kernel gets the host's address, which the fake GPU refuses.
  */
 static void launch(const struct call *call, int64_t *from, int at, int device, enum way way, bool is_mapped)
@@ -213,7 +272,7 @@ static void launch(const struct call *call, int64_t *from, int at, int device, e
         is_possible = is_possible && way != ASYNCHRONOUS && n >= BLOCK;
     if (!is_used || at + n > SHARED || device >= devices || !is_possible)
         return;
-    REX_MAP(rows, REX_VALUE(n), REX_VALUE(a), REX_TO(from + at, from == v ? SHARED : n), REX_TOFROM(y[device] + at, n));
+    REX_MAP(rows, REX_VALUE(n), REX_VALUE(a), REX_TO(from + at, from == v || from == w ? SHARED : n), REX_TOFROM(y[device] + at, n));
     memcpy(&mappers[2], &function, sizeof function);
     rows.mappers = is_mapped ? mappers : NULL;
     walk_before();
@@ -235,6 +294,47 @@ OWN_RULE(share_add_part, "niPPP", 3)
 OWN_RULE(share_add_in_queue, "ni", 2)
 {
     launch(call, x, 0, 0, ASYNCHRONOUS, false);
+}
+
+OWN_RULE(share_add_whole, "niPP", 3)
+{
+    bool is_packet = walk_integer(call, 3) & 1;
+    launch(call, w, 0, (int)walk_integer(call, 2) >> 1 & 1, is_packet ? PACKET : CHECKED, false);
+}
+
+/* Launches on W while another thread begins and ends it. */
+static void *race(void *is_over)
+{
+    REX_MAP(rows, REX_VALUE((int64_t)SHARED), REX_VALUE((int64_t)1), REX_TO(w, SHARED), REX_TOFROM(y[0], SHARED));
+    do {
+        int result = send(&rows, 0, CHECKED, walk_share_key(false));
+        if (result != REX_OK && !walk_may_refuse())
+            must("a launch beside ends", result);
+        for (int i = 0; i < SHARED && result == REX_OK; i++)
+            __atomic_fetch_add(&sums[0][i], (uint64_t)i + 1, __ATOMIC_RELAXED);
+    } while (!__atomic_load_n((bool *)is_over, __ATOMIC_SEQ_CST));
+    return NULL;
+}
+
+OWN_RULE(share_race, "", 1)
+{
+    (void)call;
+    pthread_t launcher[2];
+    REX_MAP(row, REX_TO(w, SHARED));
+    for (int round = 0; is_used && round < ROUNDS; round++) {
+        bool is_over = false;
+        for (int i = 0; i < 2; i++)
+            if (pthread_create(&launcher[i], NULL, race, &is_over) != 0)
+                walk_found("a thread cannot be made");
+        for (int i = 0; i < ROUNDS; i++) {
+            must("a begin beside launches", rex_module_data_enter(&walk_modules[0], 0, &row));
+            must("an end beside launches", rex_module_data_exit(&walk_modules[0], 0, &row));
+        }
+        __atomic_store_n(&is_over, true, __ATOMIC_SEQ_CST);
+        for (int i = 0; i < 2; i++)
+            pthread_join(launcher[i], NULL);
+        walk_compare_presence(w, sizeof w);
+    }
 }
 
 /* Not waited for, or with a mapper, or both. */
