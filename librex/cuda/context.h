@@ -53,7 +53,7 @@ void rex_context_activate_later(int number);
 int rex_context_hold(void);
 
 /* For rex_context_unhold() alone. Whether that was the last of these calls. */
-bool rex_context_undo_hold(void);
+bool rex_context_user_ends(void);
 
 /* Whether any of these calls is not undone yet. */
 bool rex_contexts_are_kept(void);
@@ -95,7 +95,7 @@ static inline bool rex_any_device_is_lost(void)
 }
 
 /*
- * REX_ECUDA where a queue has ever found device NUMBER lost, in whose context libomptarget would
+ * REX_ECUDA if a queue or a launch has found device NUMBER lost, in whose context libomptarget would
  * abort, or any device at all; else 0. WHAT begins the message.
  */
 #define REX_ANY_DEVICE INT_MIN
