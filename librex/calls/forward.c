@@ -1,7 +1,8 @@
 /*
  * forward.c - the exported `__tgt_*` functions: jumps to the functions of the slots. Those that end
- * mappings wait for queues first, and enter the present table and the gate. adopt.c has the functions
- * of registration, which do more than jump. Two OpenMP functions that map are forwarded, too.
+ * mappings wait for queues first, and enter the present table and the gate. adopt.c has the
+ * functions of registration, which do more than jump. Two OpenMP functions that map are forwarded,
+ * too.
  *
  * A program that links librex and no libomptarget calls these. libomptarget calls them, too,
  * because its internal calls are not bound to itself (LLVM 14 to 23 are linked without -Bsymbolic).

@@ -95,8 +95,8 @@ static inline bool rex_any_device_is_lost(void)
 }
 
 /*
- * REX_ECUDA if a queue or a launch has found device NUMBER lost, in whose context libomptarget would
- * abort, or any device at all; else 0. WHAT begins the message.
+ * REX_ECUDA if a queue or a launch has found device NUMBER lost, in whose context libomptarget
+ * would abort, or any device at all; else 0. WHAT begins the message.
  */
 #define REX_ANY_DEVICE INT_MIN
 int rex_device_tell_loss(int number, const char *what); /* where any is lost */

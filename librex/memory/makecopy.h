@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 /*
- * Bytes. The driver makes smaller copies. Threads make larger ones of pageable memory, in chunks, if
- * these pay: rex_copy_threads_pay().
+ * Bytes. The driver makes smaller copies. Threads make larger ones of pageable memory, in chunks,
+ * if these pay: rex_copy_threads_pay().
  */
 #define REX_COPY_LARGE ((size_t)4 << 20)
 
