@@ -211,7 +211,8 @@ static void say_adaptations(const struct to *to, const struct rex_release *relea
     const struct rex_packet_rule *rule = &release->host;
     if (rule->version != 0)
         tell_fact(to, "adapted", "host kernels",
-                  "on the CPU by functions that rex/kernel.h makes beside them, packet version %u%s",
+                  "on the CPU by functions that rex/kernel.h makes beside them, packet version "
+                  "%u%s",
                   (unsigned)rule->version,
                   rule->trailing_row ? " with a row for libomptarget to write over" : "");
     say_adaptations_that_hold(to, release);
