@@ -69,7 +69,7 @@ struct rex_module {
     /** where the registered descriptor is published; may be NULL. */
     struct __tgt_bin_desc **descriptor;
 
-    /** librex's: 0 while not registered, else how packets are adapted. Acquire-load it. */
+    /** librex's: 0 while not registered, else the registration's address. Acquire-load it. */
     uintptr_t packet_rules;
     /** librex's: the state of registration. */
     uintptr_t state;

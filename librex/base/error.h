@@ -1,6 +1,6 @@
 /*
  * error.h - failures: each thread's last one, what errors are called, and the name that was
- * probably meant.
+ * probably meant. A call that succeeds leaves the last failure as it is.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -16,8 +16,9 @@
 
 /*
  * CODE and MESSAGE become this thread's last error, and nothing is printed: for a thread that
- * shares a failure which another thread has printed. MESSAGE is escaped. Returns CODE; errno stays.
- * Without memory for MESSAGE the error is REX_ENOMEM with a constant text, and so is the result.
+ * shares a failure which another thread has printed. The caller has escaped MESSAGE. Returns CODE;
+ * errno stays. Without memory for MESSAGE the error is REX_ENOMEM with a constant text, and so is
+ * the result.
  */
 int rex_fail_again(int code, const char *message);
 

@@ -152,8 +152,8 @@ void rex_set_log_callback(rex_log_function *function, void *context)
     rex_output_lock();
     sink.context = context;
     /*
-     * Relaxed: it is called under the lock alone; without the lock only its being there is looked
-     * at.
+     * Relaxed: it is read under the lock, and called after it. Without the lock only its being
+     * there is looked at.
      */
     __atomic_store_n(&sink.function, function, __ATOMIC_RELAXED);
     rex_output_unlock();

@@ -157,9 +157,10 @@ static inline void rex_shelter_end(void)
  * A file with a lock, or with other state that a child forgets, says once, with one of these
  * macros, what a fork does to it. None allocates. The functions have no parameters.
  *
- * REX_FORK_TAKEN(rank, in_child): only librex runs under `lock`, for microseconds. The lock is
- * taken before a fork and given back after it, so that the child finds it free, and its data
- * whole. IN_CHILD is called in the child just before; NULL: nothing else is done.
+ * REX_FORK_TAKEN(rank, in_child): only librex runs under `lock`, for microseconds; log.c alone
+ * writes to a file under its lock, and a fork waits for that. The lock is taken before a fork and
+ * given back after it, so that the child finds it free, and its data whole. IN_CHILD is called in
+ * the child just before; NULL: nothing else is done.
  *
  * REX_FORK_RENEWED(rank, in_child): the driver, libomptarget or the loader is called under `lock`.
  * That may take long, and may itself wait for a fork: a driver starts nvidia-modprobe if a device

@@ -78,7 +78,7 @@ static void leave_table(bool entered, enum rex_present_call call,
     struct rex_map map = map_of_packet(packet);
     if (entered)
         rex_present_leave(call, &map, rex_openmp_number(device),
-                          later ? REX_CALL_LATER : REX_CALL_DONE);
+                          later ? REX_LEFT_UNSURE : REX_LEFT_DONE);
 }
 
 /* FUNCTION is NULL if the call is not to be traced. */
@@ -142,8 +142,8 @@ static const struct data_kind {
                                        "__tgt_target_data_update_mapper", "data update",
                                        REX_MAP_TOFROM}};
 
-static void make_data_call(enum rex_data_call call, const char *name, int64_t device,
-                           const struct rex_map *map)
+static void make_observed_call(enum rex_data_call call, const char *name, int64_t device,
+                               const struct rex_map *map)
 {
     const struct data_kind *kind = &data_kinds[call];
     struct rex_call_trace trace;
@@ -178,7 +178,7 @@ int rex_call_data(enum rex_data_call call, const char *name, int64_t device,
         return result;
     }
     bool ends = call == REX_DATA_END && name != NULL && rex_ending_begin(rex_openmp_number(device));
-    make_data_call(call, name, device, map);
+    make_observed_call(call, name, device, map);
     if (ends)
         rex_ending_end(rex_openmp_number(device));
     rex_gate_used();
@@ -223,6 +223,7 @@ int rex_call_kernel(ident_t *loc, int64_t device, const void *key,
     &data_kinds[strstr(#name, "_begin") != NULL ? REX_DATA_BEGIN \
                 : strstr(#name, "_end") != NULL ? REX_DATA_END   \
                                                 : REX_DATA_UPDATE]
+/* An end has entered the present table before, in forward.c. */
 #define DATA(name, parameters, arguments, names, mappers)                                       \
     static void observed_##name parameters                                                      \
     {                                                                                           \

@@ -1,7 +1,8 @@
 /*
- * forward.c - the exported `__tgt_*` functions: jumps to the functions of the slots. adopt.c has
- * the functions of registration, which do more than jump. Two OpenMP functions that map are
- * forwarded, too.
+ * forward.c - the exported `__tgt_*` functions: jumps to the functions of the slots. Those that end
+ * mappings wait for queues first, and enter the present table and the gate. adopt.c has the
+ * functions of registration, which do more than jump. Two OpenMP functions that map are forwarded,
+ * too.
  *
  * A program that links librex and no libomptarget calls these. libomptarget calls them, too,
  * because its internal calls are not bound to itself (LLVM 14 to 23 are linked without -Bsymbolic).
@@ -118,7 +119,7 @@ static bool enter_end(const struct rex_map *map, int64_t device, bool *ends)
         return true;
     }
     if (rex_has_columns(map))
-        rex_present_leave(REX_CALL_ENDS, map, number, REX_CALL_REFUSED);
+        rex_present_leave(REX_CALL_ENDS, map, number, REX_LEFT_REFUSED);
     return false;
 }
 
@@ -128,7 +129,7 @@ static void leave_end(const struct rex_map *map, int64_t device, bool ends, bool
     if (ends)
         rex_ending_end(number);
     if (rex_has_columns(map))
-        rex_present_leave(REX_CALL_ENDS, map, number, later ? REX_CALL_LATER : REX_CALL_DONE);
+        rex_present_leave(REX_CALL_ENDS, map, number, later ? REX_LEFT_UNSURE : REX_LEFT_DONE);
     rex_gate_leave();
 }
 

@@ -208,12 +208,13 @@ static void say_adaptations(const struct to *to, const struct rex_release *relea
 {
     say_packets(to, "plain kernels", &release->plain);
     say_packets(to, "env kernels", &release->env);
-    if (release->host.version != 0)
-        tell_fact(
-            to, "adapted", "host kernels",
-            "on the CPU by functions that rex/kernel.h makes beside them, packet version %u%s",
-            (unsigned)release->host.version,
-            release->host.trailing_row ? " with a row for libomptarget to write over" : "");
+    const struct rex_packet_rule *rule = &release->host;
+    if (rule->version != 0)
+        tell_fact(to, "adapted", "host kernels",
+                  "on the CPU by functions that rex/kernel.h makes beside them, packet version "
+                  "%u%s",
+                  (unsigned)rule->version,
+                  rule->trailing_row ? " with a row for libomptarget to write over" : "");
     say_adaptations_that_hold(to, release);
     tell_fact(to, "adapted", "flags of a packet",
               "0x%llx are passed on; any other is an error: it is not known, or the rows would be "

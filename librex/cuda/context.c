@@ -35,7 +35,7 @@ uint64_t rex_contexts_later;
  * no driver, and does not get here.
  */
 static struct {
-    int users; /* calls of the functions that rex_context_undo_hold() undoes; read by an atomic */
+    int users; /* calls of the functions that rex_context_user_ends() undoes; read by an atomic */
     int home;  /* the GPU in whose context pinned memory is, plus 1 */
 } contexts;
 
@@ -177,7 +177,7 @@ bool rex_contexts_are_kept(void)
  * The last release of a context waits for its work, so that nothing is locked then. A thread that
  * activates it meanwhile may find it active, with the policy that it has.
  */
-bool rex_context_undo_hold(void)
+bool rex_context_user_ends(void)
 {
     uint64_t held = 0;
     if (rex_cuda_devices() == 0)

@@ -53,7 +53,7 @@ void rex_context_activate_later(int number);
 int rex_context_hold(void);
 
 /* For rex_context_unhold() alone. Whether that was the last of these calls. */
-bool rex_context_undo_hold(void);
+bool rex_context_user_ends(void);
 
 /* Whether any of these calls is not undone yet. */
 bool rex_contexts_are_kept(void);

@@ -245,9 +245,9 @@ extern struct rex_device rex_devices[REX_CUDA_DEVICES_MAX];
 int rex_cuda_devices(void);
 
 /*
- * Where there was no GPU when somebody last looked, look again: a call failed that may succeed now,
- * as dlopen() does where too many files were open. That may take milliseconds, so it is for public
- * calls that ask what there is, once in each, and for no launch.
+ * Start the driver, or again if the last start found no GPU: a call failed that may succeed now, as
+ * dlopen() does after too many files were open. That may take milliseconds, so it is for a
+ * registration, and once for each public call that asks what there is.
  */
 void rex_cuda_retry(void);
 

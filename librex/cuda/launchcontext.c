@@ -104,7 +104,7 @@ void rex_launch_contexts_end(int ordinal)
 
 void rex_context_unhold(void)
 {
-    bool is_last = rex_context_undo_hold();
+    bool is_last = rex_context_user_ends();
     if (is_last)
         rex_deferred_end();
     for (int i = 0; is_last && i < rex_cuda_devices(); i++)

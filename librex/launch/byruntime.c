@@ -98,12 +98,13 @@ static int enter_and_send(const struct rex_request *request, const struct rex_pa
 {
     const struct rex_map *map = request->map;
     int number = rex_openmp_number(request->device), result = REX_OK;
-    enum rex_present_end outcome = packet->Flags & REX_FLAG_NOWAIT ? REX_CALL_LATER : REX_CALL_DONE;
+    enum rex_present_outcome outcome =
+        packet->Flags & REX_FLAG_NOWAIT ? REX_LEFT_UNSURE : REX_LEFT_DONE;
     const struct rex_range_lock *ranges = rex_present_enter(REX_CALL_LAUNCHES, map, number);
     if (!request->is_packet)
         result = rex_check_presence(map, request->purpose, number, request->target.name, ranges);
     if (result != REX_OK)
-        outcome = REX_CALL_REFUSED;
+        outcome = REX_LEFT_REFUSED;
     else if (rule->leading_row || rule->trailing_row)
         result = send_packet_with_row(request, packet, rule->trailing_row, returned);
     else

@@ -23,7 +23,7 @@ struct rex_request {
     uint64_t flags;            /* as a packet has them */
     const struct rex_map *map; /* the rows; NULL: the packet is NULL */
     void **names;              /* of the rows of a packet; NULL: none */
-    bool is_packet;            /* its rows are not looked up on the device before a launch */
+    bool is_packet;            /* libomptarget's launch checks its rows, not rex_check_rows() */
     enum rex_purpose purpose;  /* REX_FOR_LAUNCH or REX_FOR_QUEUE */
     unsigned reasons;          /* fallback reasons, REX_REASON_; 0: the driver launches */
 };

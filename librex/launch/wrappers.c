@@ -1,7 +1,8 @@
 /*
  * wrappers.c - the wrappers for code that includes no header: the host key tells the module.
  *
- * The wrappers of rex_kmp.h are inline, pass their module and do not come here.
+ * The wrappers of rex_kmp.h are inline, pass their module and do not come here. No header declares
+ * these: code without headers does it itself.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -150,7 +150,7 @@ static int end_mappings(const struct data_call *call)
         row.types = &type;
         result = rex_call_data(REX_DATA_END, call->what, call->device, &row);
     }
-    rex_present_leave(REX_CALL_ENDS, map, call->number, REX_CALL_DONE);
+    rex_present_leave(REX_CALL_ENDS, map, call->number, REX_LEFT_DONE);
     free(types);
     if (result == REX_OK && count_rows(map, REX_MAP_RETURN_PARAM) > 0)
         put_bases_back(map);
@@ -167,7 +167,7 @@ static int begin_mappings(struct data_call *call)
 {
     const struct rex_map *map = call->map;
     struct bases *returned = NULL; /* what is written to them is known after the call */
-    enum rex_present_end how = REX_CALL_REFUSED;
+    enum rex_present_outcome how = REX_LEFT_REFUSED;
     size_t bases = (size_t)count_rows(map, REX_MAP_RETURN_PARAM);
     call->ranges = rex_present_enter(REX_CALL_BEGINS, map, call->number);
     int result = check_mapped_rows(call);
@@ -190,7 +190,7 @@ static int begin_mappings(struct data_call *call)
             }
     }
     result = rex_rows_begin(call->what, call->device, call->number, map);
-    how = result == REX_OK ? REX_CALL_DONE : REX_CALL_LATER;
+    how = result == REX_OK ? REX_LEFT_DONE : REX_LEFT_UNSURE;
     if (returned != NULL) {
         for (int32_t i = 0; i < returned->count; i++)
             returned->rows[i].written = map->base[returned->rows[i].row];
@@ -249,7 +249,7 @@ static int make_data_call(struct rex_module *module, int64_t device, const struc
         result = check_mapped_rows(&call);
         if (result == REX_OK)
             result = rex_rows_update(what, device, call.number, &united);
-        rex_present_leave(REX_CALL_UPDATES, &united, call.number, REX_CALL_DONE);
+        rex_present_leave(REX_CALL_UPDATES, &united, call.number, REX_LEFT_DONE);
     }
 leave:
     free(types);
@@ -339,7 +339,7 @@ int rex_pass_data_call(enum rex_data_call call, MAP_P)
     struct rex_map map = {
         .count = count, .base = base, .begin = begin, .sizes = sizes, .types = types};
     int64_t *united = NULL;
-    enum rex_present_end how = REX_CALL_DONE;
+    enum rex_present_outcome how = REX_LEFT_DONE;
     int result = REX_OK;
     if (rex_gate_check() != REX_OK)
         return rex_last_error_code();
@@ -373,7 +373,7 @@ int rex_pass_data_call(enum rex_data_call call, MAP_P)
     rex_present_enter(calls[call].in_table, &map, number);
     result = rex_call_data(call, what, device, &map);
     if (result != REX_OK && call != REX_DATA_END)
-        how = REX_CALL_REFUSED;
+        how = REX_LEFT_REFUSED;
     rex_present_leave(calls[call].in_table, &map, number, how);
 done:
     free(united);

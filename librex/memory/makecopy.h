@@ -11,7 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes; the driver makes smaller copies, threads make larger ones in chunks. */
+/*
+ * Bytes. The driver makes smaller copies. Threads make larger ones of pageable memory, in chunks,
+ * if these pay: rex_copy_threads_pay().
+ */
 #define REX_COPY_LARGE ((size_t)4 << 20)
 
 struct rex_copy {

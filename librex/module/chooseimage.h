@@ -56,9 +56,10 @@ struct rex_choice {
 
 /*
  * The image that suits a GPU best: a CUBIN for exactly that GPU, else the newest CUBIN of its major
- * number that it runs, else the newest PTX that can be compiled for it. An image for the CPU is
- * taken where there is no GPU, or nothing for one. A file that is one image as it is, and the only
- * one, is chosen whatever it is. 0, or REX_ENODEVICE with every image and what it is for.
+ * number that it runs, else the newest PTX that can be compiled for it. The first GPU that any
+ * image suits counts. An image for the CPU is taken if there is no GPU, or no image is for any GPU.
+ * A file that is one image as it is, and the only one, is chosen whatever it is. 0, or
+ * REX_ENODEVICE with every image and what it is for.
  */
 int rex_choose(const struct rex_sources *sources, struct rex_choice *choice);
 

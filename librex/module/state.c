@@ -2,7 +2,8 @@
  * state.c - registers a module once, however many threads ask, and ends it; resolves the kernel of
  * a launch.
  *
- * Implements the functions rex_module_* of rex/module.h.
+ * Implements rex/module.h, but for rex_module_init() (launch/launch.c) and rex_module_add()
+ * (registry.c). registry.h declares its other functions.
  *
  * The state of a module:
  *
@@ -303,7 +304,7 @@ int rex_resolve(const struct rex_module *module, const void *key, struct rex_tar
     return REX_OK;
 }
 
-/* ---- load, and the end ----------------------------------------------------------------------- */
+/* ---- the end --------------------------------------------------------------------------------- */
 
 /* Is no other module registered? From LLVM 19 on all mappings end with the last one. */
 static bool is_last_registered(const struct rex_registration *registration)

@@ -53,9 +53,10 @@
 
 /*
  * X(return type, name without "__tgt_", (parameters), (arguments), value where the release lacks
- * the function). The table has every `__tgt_` symbol that LLVM 14 to 23 export. Signatures:
- * interface.cpp. `__tgt_interop_init` has an int64_t count before 18; a count that fits passes the
- * same way on 64-bit machines.
+ * the function). The table has every `__tgt_` symbol that LLVM 14 to 23 export; of 24 it lacks
+ * `__tgt_get_mapped_ptr`, which no generator emits yet. Signatures: interface.cpp.
+ * `__tgt_interop_init` has an int64_t count before 18; a count that fits passes the same way on
+ * 64-bit machines.
  */
 #define REX_ENTRY_POINTS(X) \
     REX_REGISTERING(X)      \

@@ -19,10 +19,10 @@
 #include "rex/error.h"
 
 /*
- * Call these around every other call of libomptarget. rex_gate_enter() may wait for a
- * registration, but not inside of another call. It returns what rex_gate_check() returns; after
- * an error the caller leaves nothing. A cancelled thread does not end between the two, because
- * libomptarget and the driver may call read() or write() under a lock.
+ * Call these around each call of libomptarget, but for a registration (rex_gate_register()).
+ * rex_gate_enter() may wait for a registration, but not inside of another call. It returns what
+ * rex_gate_check() returns; after an error the caller leaves nothing. A cancelled thread does not
+ * end between the two, because libomptarget and the driver may call read() or write() under a lock.
  */
 int rex_gate_enter(void);
 void rex_gate_leave(void);

@@ -28,7 +28,7 @@ struct rex_present_table {
     struct rex_range_lock *at_work; /* calls that use memory without an entry, or wait for it */
     size_t by_driver;               /* calls at work that may use the driver */
     size_t awaiting;                /* ends that wait for users; read by an atomic, too */
-    uint64_t changes;               /* calls that have left; wait_for_change() compares them */
+    uint64_t changes;  /* how often waiting calls were woken; rex_present_wait() compares it */
     uint64_t dropped;  /* the newest deferred launch with an entry that has left the table */
     unsigned ends;     /* calls at work that end mappings, if look-ups take references */
     bool is_looking;   /* a thread is in such a look-up */

@@ -230,21 +230,21 @@ const struct rex_range_lock *rex_present_enter(enum rex_present_call call,
 
 /* The entries of the call's ranges become what libomptarget has now, or loose. */
 void rex_present_leave(enum rex_present_call call, const struct rex_map *map, int number,
-                       enum rex_present_end how)
+                       enum rex_present_outcome how)
 {
     struct call *own = rex_part_if_any(REX_PART_CALL);
     unsigned depth = own != NULL ? own->depth : 0;
-    bool is_loose = how == REX_CALL_LATER && call != REX_CALL_UPDATES;
+    bool is_loose = how == REX_LEFT_UNSURE && call != REX_CALL_UPDATES;
     bool is_foreign = depth > 1 && is_foreign_call(own, map, number);
     if (is_foreign && call == REX_CALL_ENDS)
         rex_mappings_forget();
-    if (is_foreign && how == REX_CALL_LATER)
+    if (is_foreign && how == REX_LEFT_UNSURE)
         rex_add_process_reasons(REX_REASON_NOT_WAITED);
     if (depth == 1) {
-        own->ranges.is_refused = how == REX_CALL_REFUSED;
+        own->ranges.is_refused = how == REX_LEFT_REFUSED;
         if (is_loose)
             rex_loosen_call(rex_present_table(number), &own->ranges);
-        if (call == REX_CALL_BEGINS && how == REX_CALL_DONE)
+        if (call == REX_CALL_BEGINS && how == REX_LEFT_DONE)
             rex_settle_begin(&own->ranges);
         if (call == REX_CALL_ENDS && (!is_loose || own->ranges.is_all))
             rex_settle_end(&own->ranges);

@@ -9,10 +9,10 @@
 #include "present/present.h"
 
 /* How a call leaves. */
-enum rex_present_end {
-    REX_CALL_DONE,
-    REX_CALL_LATER,  /* it may return before it is done, or has failed: its memory is loose */
-    REX_CALL_REFUSED /* a begin or an update; libomptarget was not called */
+enum rex_present_outcome {
+    REX_LEFT_DONE,
+    REX_LEFT_UNSURE, /* it may return before it is done, or has failed: its memory is loose */
+    REX_LEFT_REFUSED /* libomptarget was not called */
 };
 
 /*
@@ -30,7 +30,7 @@ enum rex_present_end {
 const struct rex_range_lock *rex_present_enter(enum rex_present_call call,
                                                const struct rex_map *map, int number);
 void rex_present_leave(enum rex_present_call call, const struct rex_map *map, int number,
-                       enum rex_present_end how);
+                       enum rex_present_outcome how);
 
 /*
  * Whether this thread is in such a call. A function for the log, or a mapper, may launch there; a
