@@ -43,7 +43,7 @@ static struct rex_registration *next_registration(bool on_host, struct rex_modul
     return NULL;
 }
 
-/* A trial loads these images on one GPU. Of a copy, those that come next are taken away. */
+/* A trial loads these images on one GPU. Its copy loses those that come next, one after another. */
 struct trial {
     struct rex_module *first;    /* modules that are registered, and not loaded yet; NULL: none */
     struct rex_descriptor *more; /* NULL: none */
