@@ -109,19 +109,20 @@ extern "C" {
  * REX_OPTION_COPY_THREADS  REX_COPY_THREADS: how many threads of librex's own copy large pieces of
  *                          memory that is not pinned to and from an NVIDIA GPU, 0 to 8. 0: the
  *                          driver copies it. `auto`, the default: half of the processors that the
- *                          process may use, none if that is fewer than 2; see rex-launches(7).
- *                          Takes effect at the next copy.
+ *                          process may use (a rank of an MPI job: of its share), none if that is
+ *                          fewer than 2; see rex-launches(7). Takes effect at the next copy.
  * REX_OPTION_REQUIRE_GPU   REX_REQUIRE_GPU: `on` or `off` (the default). On, kernels never run on
  *                          the CPU instead of a GPU. The registration of a module is REX_ENODEVICE
  *                          if there is no NVIDIA GPU for it, if it has only a host image, or if
  *                          OMP_TARGET_OFFLOAD disables its launches. A launch or data call for the
  *                          host as a device fails likewise. The program's own host version is not
  *                          stopped. Takes effect at the next registration and call.
- * REX_OPTION_LAUNCH_BLOCKING  REX_LAUNCH_BLOCKING: `on` (the default) or `off`. Off, a launch whose
- *                          result nobody on the host can see yet returns before its kernel is done.
- *                          The call that could see or change it waits, and returns the error of the
- *                          kernel. rex-launches(7) says what changes. Takes effect at the next
- *                          launch; switched on, it waits for the launches before.
+ * REX_OPTION_LAUNCH_BLOCKING  REX_LAUNCH_BLOCKING: `on` (the default) or `off`. Off, a launch on an
+ *                          NVIDIA GPU whose result nobody on the host can see yet returns before
+ *                          its kernel is done. The call that could see or change it waits, and
+ *                          returns the error of the kernel. rex-launches(7) says what changes.
+ *                          Takes effect at the next launch; rex_configure() with `on` waits for the
+ *                          launches before.
  */
 enum rex_option {
     REX_OPTION_OMPTARGET,

@@ -125,7 +125,8 @@ REX_API bool rex_target_is_present(const void *address, size_t size, int64_t dev
 
 /**
  * rex_mapped_ptr(): the device address of the mapped host @address. It belongs to the mapping and
- * is valid until that ends. On the host it is @address. NULL if @address is not mapped, and, with
+ * is valid until that ends. Launches with the memory are waited for from then on, also with
+ * REX_LAUNCH_BLOCKING=off. On the host it is @address. NULL if @address is not mapped, and, with
  * REX_EDEVICE as the last error, for a device number out of range.
  */
 REX_API void *rex_mapped_ptr(const void *address, int64_t device);
@@ -145,18 +146,21 @@ REX_API void *rex_device_alloc(size_t size, int64_t device);
 
 /**
  * rex_device_free(): frees what rex_device_alloc() gave for the same @device. NULL is left alone.
- * It waits for queues of the device that have unfinished work, with a warning in the log. Where the
- * device is lost it frees nothing, as libomptarget would abort, and sets REX_ECUDA as the last
- * error. If no module is registered any more, or the process is ending, it frees nothing, either,
- * and the last error is REX_EINVAL.
+ * It waits for queues of the device that have unfinished work, with a warning in the log, and for
+ * launches that have returned before their kernels were done. Where the device is lost it frees
+ * nothing, as libomptarget would abort, and sets REX_ECUDA as the last error. If no module is
+ * registered any more, or the process is ending, it frees nothing, either, and the last error is
+ * REX_EINVAL.
  */
 REX_API void rex_device_free(void *memory, int64_t device);
 
 /**
  * rex_device_sync(): waits until @device (-1: the default device) has done the launches that have
- * returned before their kernels were done (REX_LAUNCH_BLOCKING=0), and the commands of all queues.
- * Returns 0; REX_EINVAL (no module is registered), REX_EDEVICE, or REX_ECUDA with the kernels that
- * may have failed. On a device that is no NVIDIA GPU there is nothing to wait for.
+ * returned before their kernels were done (REX_OPTION_LAUNCH_BLOCKING), and the commands of all
+ * queues. On a device that is no NVIDIA GPU there is nothing to wait for.
+ * Returns 0; REX_EINVAL (no module is registered, offloading is disabled, or the process is
+ * ending); REX_EDEVICE; or REX_ECUDA, with the kernels that may have failed if no call has told
+ * them yet.
  */
 REX_API int rex_device_sync(int64_t device);
 

@@ -3,8 +3,9 @@
  * done.
  *
  * Each device has one stream for them, in the order of the calls. Each launch gets the next number
- * of its device, from 1 on. Whoever could see or change what a kernel uses waits for a number: the
- * newest one at that time, never for an empty stream, because other threads may go on launching.
+ * of its device, from 1 on. A call that could see or change what a kernel uses waits for a number:
+ * the newest one at that time, never for an empty stream, because other threads may go on
+ * launching.
  *
  * Devices have libomptarget's numbers. A device with another number has no deferred launches.
  *
@@ -43,8 +44,8 @@ static inline bool rex_is_deferred(int number)
 uint64_t rex_deferred_full(int number);
 
 /*
- * The stream of device NUMBER, which is GPU ORDINAL, locked until rex_deferred_put(). NULL: there is
- * none, launches of the device are not deferred, or the device is lost; nothing is locked. The
+ * The stream of device NUMBER, which is GPU ORDINAL, locked until rex_deferred_put(). NULL: there
+ * is none, launches of the device are not deferred, or the device is lost; nothing is locked. The
  * GPU's context is current.
  */
 void *rex_deferred_begin(int number, int ordinal);

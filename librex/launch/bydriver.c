@@ -55,7 +55,7 @@ static int run_and_report(const struct rex_request *request, struct rex_plan *pl
 
 /* ---- the launch ------------------------------------------------------------------------------ */
 
-/* What a launch waits for before it runs. */
+/* The waits of a launch before it runs. */
 struct waits {
     struct rex_table_wait table;
     bool is_for_table;    /* it waits for a call with the same memory */

@@ -42,7 +42,7 @@ static bool is_seen_by_value(const struct rex_plan *plan, int32_t row, uint32_t 
     if (is_parameter && layout != NULL && parameter < layout->count &&
         layout->parameter[parameter].kind == REX_KIND_POINTER)
         kind = REX_KIND_POINTER;
-    /* Others may be memory of libomptarget's or of the CUDA runtime, which copy without librex. */
+    /* Other memory may be libomptarget's or the CUDA runtime's, which copy without librex. */
     if (kind == REX_KIND_POINTER && map->base[row] != NULL &&
         !rex_is_device_memory(map->base[row], plan->ranges.number))
         return true;

@@ -63,7 +63,7 @@ fields() {
 { fields release release && fields packet_rule rule; } | grep -vE '(number|marker|newest_packet)$' >"$work/fields"
 [ "$(wc -l <"$work/fields")" -ge 30 ] || fail "librex/omp/release.h was not read: $(cat "$work/fields")"
 while read -r field; do
-    grep -q -e "$field\b" librex/calls/info.c || fail "librex/calls/info.c says nothing of $field"
+    grep -q -e "$field\b" -e "host\.${field#rule->}\b" librex/calls/info.c || fail "librex/calls/info.c says nothing of $field"
 done <"$work/fields"
 
 # ---- librex(7) says the same of each release: its table, and which host images run

@@ -26,13 +26,14 @@ frobnicate|--frobnicate true
 --trace: the value is empty|--trace= true
 --omptarget: the value is empty|--omptarget= true
 --wait=never: REX_WAIT cannot be "never", only auto, spin|--wait=never true
+--launch-blocking=never: REX_LAUNCH_BLOCKING cannot be "never", only on or off|--launch-blocking=never true
 --log=loud: REX_LOG cannot be "loud"|--log=loud true
 the value is empty|--wait= true
 omptarget|--omptarget
 WRONG
 
 # The completion, made from --help, has the values that the library knows.
-for option in wait log; do
+for option in wait launch-blocking log; do
     "$rex_run" --$option=never true 2>&1 | sed 's/.*, only //; s/, and :FILE.*//; s/ or / /; s/,//g' >"$work/values"
     sed -n "s/^ *--$option) .*-W '\([^']*\)'.*/\1/p" "$O/completion/bash/rex-run" | diff "$work/values" - || fail "--$option: completed to others"
 done
@@ -52,8 +53,8 @@ says ' is linked with no libomptarget: there is nothing to adapt'
 run "$rex_run" sh -c 'kill -TERM $$'
 ends 143 'the signal is lost'
 
-(LD_PRELOAD='' "$rex_run" --wait=spin --log=error --trace=t.json -- env) >"$work/out"
-for line in "LD_PRELOAD=$librex" REX_ADOPT=on REX_WAIT=spin REX_LOG=error "REX_TRACE=$PWD/t.json"; do
+(LD_PRELOAD='' "$rex_run" --wait=spin --launch-blocking=off --log=error --trace=t.json -- env) >"$work/out"
+for line in "LD_PRELOAD=$librex" REX_ADOPT=on REX_WAIT=spin REX_LAUNCH_BLOCKING=off REX_LOG=error "REX_TRACE=$PWD/t.json"; do
     grep -qxF "$line" "$work/out" || fail "no $line in the environment"
 done
 # Relative names are of the folder where rex-run was started: the program may change its own. A % of that folder is no %p.

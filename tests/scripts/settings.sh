@@ -57,6 +57,7 @@ REX_CHECK perhaps on yes TRUE 1 off no false 0 Full
 REX_LAUNCH_BY clang auto Driver runtime
 REX_COPY_THREADS 9 auto AUTO 0 1 8
 REX_REQUIRE_GPU always on Yes true 1 off no false 0
+REX_LAUNCH_BLOCKING never on Yes true 1 off no false 0
 TABLE
 configure 'no such options' -1=x $number=x
 configure 'a level and no file, no level and a file' 3=loud:/tmp/a 3=info:

@@ -29,16 +29,19 @@ static const char usage[] =
     "\n"
     "Runs PROGRAM, which links LLVM's libomptarget, with librex in front of it.\n"
     "\n"
-    "  --wait=POLICY     how threads wait for a GPU: auto (the default), spin, yield, block or "
-    "runtime\n"
-    "  --trace=FILE      write a timeline of all calls to FILE; -: a summary at the end\n"
-    "  --report=FILE     write a report of where the time went to FILE, a page, and the trace to "
-    "FILE.json\n"
-    "  --log=LEVEL       what librex tells: off, error, warn (the default), info or debug; "
+    "  --wait=POLICY           how threads wait for a GPU: auto (the default), spin, yield, block "
+    "or runtime\n"
+    "  --launch-blocking=WORD  whether librex waits for each launch of its own: on (the default) "
+    "or off\n"
+    "  --trace=FILE            write a timeline of all calls to FILE; -: a summary at the end\n"
+    "  --report=FILE           write a report of where the time went to FILE, a page, and the "
+    "trace to FILE.json\n"
+    "  --log=LEVEL             what librex tells: off, error, warn (the default), info or debug; "
     "LEVEL:FILE into a file\n"
-    "  --omptarget=LIB   use the libomptarget LIB, of whatever release, instead of the linked one\n"
-    "  -h, --help        this text\n"
-    "  -V, --version     the version\n"
+    "  --omptarget=LIB         use the libomptarget LIB, of whatever release, instead of the "
+    "linked one\n"
+    "  -h, --help              this text\n"
+    "  -V, --version           the version\n"
     "\n"
     "The exit status is PROGRAM's; 125 if rex-run itself fails, 126 if PROGRAM cannot be run so, "
     "127 if there is none.\n";
@@ -102,9 +105,10 @@ static const char *not_empty(const char *name)
 
 static struct request parse(int count, char **arguments)
 {
-    enum { WAIT = 256, TRACE, REPORT, LOG, OMPTARGET };
+    enum { WAIT = 256, BLOCKING, TRACE, REPORT, LOG, OMPTARGET };
     static const struct option options[] = {
         {"wait", required_argument, NULL, WAIT},
+        {"launch-blocking", required_argument, NULL, BLOCKING},
         {"trace", required_argument, NULL, TRACE},
         {"report", required_argument, NULL, REPORT},
         {"log", required_argument, NULL, LOG},
@@ -120,6 +124,9 @@ static struct request parse(int count, char **arguments)
     while ((option = getopt_long(count, arguments, "+hV", options, NULL)) != -1)
         switch (option) {
         case WAIT: set(REX_OPTION_WAIT, "REX_WAIT", "--wait", optarg); break;
+        case BLOCKING:
+            set(REX_OPTION_LAUNCH_BLOCKING, "REX_LAUNCH_BLOCKING", "--launch-blocking", optarg);
+            break;
         case LOG: set_log(optarg); break;
         case TRACE: request.trace = not_empty("--trace"); break;
         case REPORT: request.report = not_empty("--report"); break;
