@@ -40,10 +40,13 @@ void rex_output_unlock(void)
     rex_log_resume();
 }
 
-bool rex_output_lock_until(const struct timespec *until)
+bool rex_output_lock_at_exit(void)
 {
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec++;
     rex_log_hold();
-    bool is_taken = pthread_mutex_timedlock(&lock, until) == 0;
+    bool is_taken = pthread_mutex_timedlock(&lock, &until) == 0;
     if (is_taken) {
         REX_ASSERT(rex_thread.outputs == 0);
         rex_thread.outputs++;

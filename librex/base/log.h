@@ -73,8 +73,11 @@ static inline void rex_log_resume(void)
 void rex_output_lock(void);
 void rex_output_unlock(void);
 
-/* The same if it is free before UNTIL, of CLOCK_REALTIME, and not this thread's already. */
-bool rex_output_lock_until(const struct timespec *until);
+/*
+ * The same at the end of the process, if the lock is free within a second and not this thread's
+ * already: exit() may come from a signal's handler, in the midst of what holds it.
+ */
+bool rex_output_lock_at_exit(void);
 
 /* A lock under which something may be said. */
 static inline void rex_lock(pthread_mutex_t *mutex)

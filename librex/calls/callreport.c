@@ -79,6 +79,10 @@ static void write_traced_call(struct rex_line *line, const void *context)
             rex_line_number(line, ",\"trip_count\":", packet->Tripcount);
         rex_line_number(line, ",\"result\":", trace->result);
     }
+    if (trace->is_deferred)
+        rex_line_string(line, ",\"kernel\":", trace->kernel);
+    if (trace->is_deferred && trace->is_awaited)
+        rex_line_text(line, ",\"awaited\":true");
     rex_line_rows(line, packet->NumArgs, packet->Args, packet->ArgSizes, packet->ArgTypes,
                   rex_is_pinned);
 }
@@ -130,12 +134,21 @@ void rex_call_trace_launch(struct rex_call_trace *trace, const void *key, int re
     trace->key = key;
     trace->result = result;
     const char *name = rex_trace_name(key);
-    slice.name = name != NULL ? name : "unknown kernel";
+    slice.name = trace->kernel = name != NULL ? name : "unknown kernel";
     slice.by = trace->reason.mask == 0 ? REX_TRACE_DRIVER : REX_TRACE_RUNTIME;
     /* Without a GPU the driver could not launch. */
     if (trace->reason.mask != 0 && (trace->reason.mask & REX_REASON_NO_GPU) == 0) {
         rex_reason_text(trace->reason, because);
         slice.because = because;
+    }
+    /* The device's work is elsewhere: here it would count twice. A lost device has none. */
+    trace->is_deferred &= result == REX_OK;
+    if (trace->is_deferred) {
+        slice.name = "deferred launch";
+        slice.counted = REX_COUNTED_NOWHERE;
+        slice.is_deferred = !trace->is_awaited;
+        rex_track_drop(trace->on);
+        trace->on = NULL;
     }
     write_down(trace, &slice, REX_MAP_TOFROM);
 }

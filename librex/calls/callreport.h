@@ -52,6 +52,9 @@ struct rex_call_trace {
     const void *key; /* of a launch, as are `result` and `reason` */
     int result;
     struct rex_reason reason; /* why libomptarget launches; none: the driver does */
+    bool is_deferred;         /* its kernel has a slice of its own */
+    bool is_awaited;          /* and the call has waited for it */
+    const char *kernel;       /* its name */
 };
 
 /* Begin the trace of a call of FUNCTION on DEVICE. TRACE has the packet already. */
@@ -59,7 +62,7 @@ void rex_call_trace_begin(struct rex_call_trace *trace, const char *function, in
 
 /*
  * End the trace of a call. A data call is written as NAME, with the bytes of rows that have
- * DIRECTIONS. A launch is written by the name of its kernel.
+ * DIRECTIONS. A launch is written by the name of its kernel, unless it is deferred.
  */
 void rex_call_trace_data(struct rex_call_trace *trace, const char *name, int64_t directions);
 void rex_call_trace_launch(struct rex_call_trace *trace, const void *key, int result);

@@ -11,15 +11,18 @@
 #include "cuda/deferred.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/assert.h"
+#include "base/log.h"
 #include "base/process.h"
 #include "base/settings.h"
 #include "cuda/context.h"
 #include "cuda/lost.h"
+#include "cuda/streamtrace.h"
 
 #define PENDING_MOST 256
 #define MARK_AFTER 64
@@ -36,9 +39,10 @@ struct mark {
 struct deferred {
     pthread_mutex_t lock; /* of the stream, and of all below */
     int ordinal;
-    void *context, *stream; /* NULL: not made yet */
-    uint64_t issued, seen;  /* numbers of launches; read by atomics, too */
-    bool is_lost;           /* read by an atomic, too */
+    void *context, *stream;         /* NULL: not made yet */
+    uint64_t issued, seen;          /* numbers of launches; read by atomics, too */
+    bool is_lost;                   /* read by an atomic, too */
+    struct rex_stream_trace *trace; /* of the stream; NULL: no trace */
     struct mark mark[MARKS];
     struct {
         const char *name;
@@ -169,7 +173,24 @@ static struct mark *find_mark(struct deferred *of, uint64_t launch)
     return first != NULL ? first : make_mark(of);
 }
 
-static bool make_stream(struct deferred *of, int ordinal)
+static void begin_deferred_trace(struct deferred *of, int number)
+{
+    char name[64];
+    snprintf(name, sizeof name, "deferred launches (device %d)", number);
+    of->trace = rex_stream_trace_new(&of->stream, name);
+}
+
+/*
+ * Called before a wait's result is told, because the names of kernels may go then. The context is
+ * current.
+ */
+static void write_done_launches(const struct deferred *of)
+{
+    if (REX_UNLIKELY(of->trace != NULL) && !of->is_lost)
+        rex_stream_trace_write(of->trace);
+}
+
+static bool make_stream(struct deferred *of, int number, int ordinal)
 {
     if (of->stream != NULL)
         return of->ordinal == ordinal;
@@ -181,10 +202,19 @@ static bool make_stream(struct deferred *of, int ordinal)
         return false;
     }
     of->ordinal = ordinal;
+    if (rex_trace_on())
+        begin_deferred_trace(of, number);
     return true;
 }
 
 /* ---- a launch -------------------------------------------------------------------------------- */
+
+static void time_deferred_kernel(struct deferred *of, const char *name)
+{
+    const struct rex_slice slice = {
+        .name = name, .category = "launch", .counted = REX_COUNTED_KERNEL, .is_deferred = true};
+    rex_stream_trace_end(of->trace, &slice, 0);
+}
 
 void *rex_deferred_begin(int number, int ordinal)
 {
@@ -193,10 +223,17 @@ void *rex_deferred_begin(int number, int ordinal)
         return NULL;
     pthread_mutex_lock(&of->lock);
     bool is_stopped = (__atomic_load_n(&stopped, __ATOMIC_SEQ_CST) >> number & 1) != 0;
-    if (!of->is_lost && !is_stopped && make_stream(of, ordinal))
-        return of->stream;
-    pthread_mutex_unlock(&of->lock);
-    return NULL;
+    if (of->is_lost || is_stopped || !make_stream(of, number, ordinal)) {
+        pthread_mutex_unlock(&of->lock);
+        return NULL;
+    }
+    if (REX_UNLIKELY(of->trace != NULL)) {
+        /* Only if the stream is idle: others wait for the lock. */
+        if (of->issued == of->seen && rex_stream_trace_is_behind(of->trace))
+            rex_stream_trace_catch_up(of->trace);
+        rex_stream_trace_begin(of->trace);
+    }
+    return of->stream;
 }
 
 uint64_t rex_deferred_put(int number, const char *name, const struct rex_registration *registration,
@@ -210,6 +247,8 @@ uint64_t rex_deferred_put(int number, const char *name, const struct rex_registr
         of->kernel[launch % NAMES].registration = registration;
         __atomic_store_n(&of->issued, launch, __ATOMIC_RELEASE);
         set_devices(of, number);
+        if (REX_UNLIKELY(of->trace != NULL))
+            time_deferred_kernel(of, name);
         if (launch % MARK_AFTER == 0)
             make_mark(of);
     } else if (!rex_cuda_is_of_call(result))
@@ -259,15 +298,16 @@ void rex_deferred_wait_for(int number, uint64_t launch)
     /* Without an event later launches are waited for, too. */
     result = mark != NULL ? REX_CUDA(cuEventSynchronize, mark->event)
                           : REX_CUDA(cuStreamSynchronize, of->stream);
-    pthread_mutex_lock(&of->lock);
+    rex_lock(&of->lock);
     if (mark != NULL)
         mark->users--;
-    if (result == 0)
+    if (result == 0) {
+        write_done_launches(of);
         note_seen(of, number, done);
-    else
+    } else
         lose_deferred(of, number);
-    pthread_mutex_unlock(&of->lock);
     rex_context_leave(entered);
+    rex_unlock(&of->lock);
 }
 
 void rex_deferred_wait_all(void)
@@ -341,6 +381,9 @@ static void end_stream(struct deferred *of)
     for (size_t i = 0; i < MARKS; i++)
         if (of->mark[i].event != NULL)
             REX_CUDA(cuEventDestroy, of->mark[i].event);
+    rex_stream_trace_close(of->trace);
+    free(of->trace);
+    of->trace = NULL;
     REX_CUDA(cuStreamDestroy, of->stream);
     rex_context_leave(entered);
     rex_context_drop(of->ordinal);
@@ -368,18 +411,25 @@ void rex_deferred_end(void)
 /* Whether the kernels of device NUMBER are done, or one has failed; false: it cannot be told. */
 static bool is_over(struct deferred *of, int number)
 {
-    if (pthread_mutex_trylock(&of->lock) != 0)
+    rex_log_hold();
+    if (pthread_mutex_trylock(&of->lock) != 0) {
+        rex_log_resume();
         return false;
+    }
     int entered = rex_context_enter(of->context);
     int found = rex_driver.cuStreamQuery(of->stream);
-    rex_context_leave(entered);
-    if (found == 0)
+    if (found == 0) {
+        if (of->trace != NULL && rex_output_lock_at_exit()) {
+            write_done_launches(of);
+            rex_output_unlock();
+        }
         note_seen(of, number, of->issued);
-    else if (found != REX_CUDA_NOT_READY) {
+    } else if (found != REX_CUDA_NOT_READY) {
         rex_cuda_note(found, "cuStreamQuery");
         lose_deferred(of, number);
     }
-    pthread_mutex_unlock(&of->lock);
+    rex_context_leave(entered);
+    rex_unlock(&of->lock);
     return found != REX_CUDA_NOT_READY;
 }
 

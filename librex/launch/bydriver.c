@@ -37,19 +37,26 @@ void rex_log_backend(const struct rex_target *target, const char *backend, const
             backend, *why != '\0' ? ": " : "", why);
 }
 
-static int run_and_report(const struct rex_request *request, struct rex_plan *plan, bool defers)
+/* TRACE of a deferred launch goes on until it is told whether the call waits for the kernel. */
+static int run_and_report(const struct rex_request *request, struct rex_plan *plan, bool defers,
+                          struct rex_call_trace *trace)
 {
     bool traced = rex_trace_on();
-    struct rex_call_trace trace = {.packet = rex_request_packet(request)};
+    *trace = (struct rex_call_trace){.packet = rex_request_packet(request)};
     if (rex_log_wanted(REX_LOG_INFO))
         rex_log_backend(&request->target, "the CUDA driver", "");
     if (rex_rows_wanted())
-        rex_rows_log(request->target.name, request->number, &trace.packet);
+        rex_rows_log(request->target.name, request->number, &trace->packet);
     if (traced)
-        rex_call_trace_begin(&trace, "cuLaunchKernel", request->number);
+        rex_call_trace_begin(trace, "cuLaunchKernel", request->number);
     int result = defers ? rex_plan_defer(plan) : rex_plan_run(plan);
-    if (traced)
-        rex_call_trace_launch(&trace, request->target.kernel->entry->addr, result);
+    trace->is_deferred = traced && plan->ranges.launch > 0;
+    if (!traced || trace->is_deferred)
+        return result;
+    if (defers && result == REX_OK)
+        rex_track_drop(trace->on); /* it is planned again, and waits */
+    else
+        rex_call_trace_launch(trace, request->target.kernel->entry->addr, result);
     return result;
 }
 
@@ -74,6 +81,8 @@ static int plan_and_run(struct rex_request *request, bool is_mapped, struct wait
                             .is_exact = target->registration->exact_rows,
                             .release = target->registration->release,
                             .is_pageable = true};
+    struct rex_call_trace trace;
+    bool is_reported = false;
     int ordinal = -1, entered = -1;
     int result = rex_device_lost(request->number, target->name);
     if (result != REX_OK)
@@ -103,8 +112,9 @@ static int plan_and_run(struct rex_request *request, bool is_mapped, struct wait
         rex_plan_end(&plan);
         goto give_context;
     }
-    if (rex_log_wanted(REX_LOG_INFO) || rex_trace_on())
-        result = run_and_report(request, &plan, defers);
+    is_reported = rex_log_wanted(REX_LOG_INFO) || rex_trace_on();
+    if (REX_UNLIKELY(is_reported))
+        result = run_and_report(request, &plan, defers, &trace);
     else
         result = defers ? rex_plan_defer(&plan) : rex_plan_run(&plan);
     if (defers && result == REX_OK && plan.ranges.launch == 0) {
@@ -132,6 +142,10 @@ static int plan_and_run(struct rex_request *request, bool is_mapped, struct wait
     if (REX_UNLIKELY(plan.ranges.is_shown) && result == REX_OK) {
         rex_deferred_wait_for(request->number, plan.ranges.launch);
         result = rex_device_lost(request->number, target->name);
+    }
+    if (REX_UNLIKELY(is_reported) && trace.is_deferred) {
+        trace.is_awaited = is_awaited || plan.ranges.is_shown;
+        rex_call_trace_launch(&trace, target->kernel->entry->addr, result);
     }
 give_context:
     rex_launch_context_give(plan.context, entered);

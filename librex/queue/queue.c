@@ -17,6 +17,7 @@
 #include "calls/forward.h"
 #include "cuda/context.h"
 #include "cuda/deferred.h"
+#include "cuda/streamtrace.h"
 #include "module/registry.h"
 #include "omp/device.h"
 #include "omp/gate.h"
@@ -199,7 +200,7 @@ int rex_queue_destroy(struct rex_queue *queue)
         rex_unfinished_remove(&queue->unfinished);
     if (!queue->immediate && here) {
         int entered = rex_context_enter(queue->gpu.context);
-        rex_queue_trace_end(queue);
+        rex_stream_trace_close(queue->trace);
         if (!queue->is_theirs)
             REX_CUDA(cuStreamDestroy, queue->stream);
         rex_context_leave(entered);

@@ -27,7 +27,7 @@ struct rex_queue {
     uint64_t reached; /* a bit for each other device, modulo 64, that pending copies use */
     uint64_t serial;  /* of the last command put in the stream */
     struct rex_kernel_list kernels; /* launched since the stream was last idle */
-    struct rex_queue_trace *trace;  /* freed with the queue; NULL: no trace */
+    struct rex_stream_trace *trace; /* freed with the queue; NULL: no trace */
     struct rex_graph *capture;      /* NULL: commands are not captured */
     uint32_t lane;                  /* number in that graph */
     char name[64];

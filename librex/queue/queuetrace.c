@@ -2,103 +2,18 @@
  * queuetrace.c - the trace of a queue: its calls, on the thread's track, and the device's work, on
  * the queue's own.
  *
- * In a stream each command is between two events, which tell its time after it is done.
- *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include "queue/queuetrace.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "cuda/context.h"
 #include "cuda/pinned.h"
+#include "cuda/streamtrace.h"
 #include "queue/instantiate.h"
 #include "trace/trace.h"
 #include "trace/tracetext.h"
-
-#define TIMED_MOST 1024 /* commands of one queue that are not written yet */
-/* nanoseconds until the clocks are compared again, because the GPU's and the host's drift apart */
-#define ANCHOR_AGE UINT64_C(1000000000)
-
-/* A command between two events. */
-struct timed {
-    void *begin, *end;
-    struct rex_slice slice; /* without its time; its name is NULL for: */
-    size_t launches;        /* a graph of so many launches */
-};
-
-struct rex_queue_trace {
-    struct rex_track track;
-    char label[96];
-    /* Only with a stream: */
-    bool blind;            /* the driver cannot time any more */
-    void *base;            /* an event that is over */
-    uint64_t base_at;      /* its time by the host's clock, in nanoseconds */
-    uint64_t anchored;     /* when the clocks were last compared */
-    uint32_t first, count; /* of the ring */
-    struct timed ring[];
-};
-
-/* ---- events: a failure here only fails the trace, with no message and no result -------------- */
-
-/* Whether *MADE is an event of the driver; makes one if it is NULL. */
-static bool make_trace_event(void **made)
-{
-    if (*made == NULL && rex_driver.cuEventCreate(made, 0) != 0)
-        *made = NULL;
-    return *made != NULL;
-}
-
-/* Compares the clocks while the stream is empty. The context is current. */
-static void anchor_clocks(struct rex_queue *queue)
-{
-    struct rex_queue_trace *trace = queue->trace;
-    trace->blind = trace->blind || !make_trace_event(&trace->base) ||
-                   rex_driver.cuEventRecord(trace->base, queue->stream) != 0 ||
-                   rex_driver.cuEventSynchronize(trace->base) != 0;
-    trace->base_at = trace->anchored = rex_trace_clock();
-}
-
-/* Nanoseconds from one event to another, at least 0. False if they cannot be compared. */
-static bool time_between(void *begin, void *end, uint64_t *nanoseconds)
-{
-    float milliseconds;
-    if (rex_driver.cuEventElapsedTime(&milliseconds, begin, end) != 0)
-        return false;
-    *nanoseconds = milliseconds > 0 ? (uint64_t)((double)milliseconds * 1e6) : 0;
-    return true;
-}
-
-/* ---- the ring of commands in the stream ------------------------------------------------------ */
-
-/*
- * Writes the oldest command, which is done. Its end is the event from which the next one is timed.
- */
-static void write_oldest(struct rex_queue_trace *trace)
-{
-    struct timed *timed = &trace->ring[trace->first];
-    struct rex_slice slice = timed->slice;
-    uint64_t waited = 0, took = 0;
-    char graph[48];
-    snprintf(graph, sizeof graph, "graph of %zu launches", timed->launches);
-    if (time_between(trace->base, timed->begin, &waited) &&
-        time_between(timed->begin, timed->end, &took)) {
-        slice.track = &trace->track;
-        slice.begin = trace->base_at + waited;
-        slice.end = slice.begin + took;
-        slice.by = slice.counted == REX_COUNTED_KERNEL ? REX_TRACE_DRIVER : NULL;
-        if (slice.name == NULL)
-            slice.name = graph;
-        rex_trace_slice(&slice);
-        void *base = trace->base;
-        trace->base = timed->end;
-        trace->base_at = slice.end;
-        timed->end = base;
-    }
-    trace->first = (trace->first + 1) % TIMED_MOST;
-    trace->count--;
-}
 
 /* ---- the call, on the thread's track --------------------------------------------------------- */
 
@@ -170,38 +85,22 @@ int rex_queue_trace_submit(struct rex_queue *queue, const struct rex_command *co
 {
     struct rex_slice slice = {.track = NULL};
     uint64_t began = rex_trace_clock();
-    struct rex_queue_trace *trace = queue->trace;
-    if (trace->count == 0 && rex_trace_clock() - trace->anchored > ANCHOR_AGE) {
+    if (rex_stream_trace_is_behind(queue->trace)) {
         queue->gpu.waits(&queue->gpu, true);
-        anchor_clocks(queue);
+        rex_stream_trace_catch_up(queue->trace);
         queue->gpu.waits(&queue->gpu, false);
     }
-    /* Waits for the oldest command if the ring is full. */
-    if (trace->count == TIMED_MOST) {
-        queue->gpu.waits(&queue->gpu, true);
-        rex_driver.cuEventSynchronize(trace->ring[trace->first].end);
-        queue->gpu.waits(&queue->gpu, false);
-        do
-            write_oldest(trace);
-        while (trace->count > 0 && rex_driver.cuEventQuery(trace->ring[trace->first].end) == 0);
-    }
-    struct timed *timed = &trace->ring[(trace->first + trace->count) % TIMED_MOST];
-    bool is_timed = !trace->blind && make_trace_event(&timed->begin) &&
-                    make_trace_event(&timed->end) &&
-                    rex_driver.cuEventRecord(timed->begin, queue->stream) == 0;
+    rex_stream_trace_begin(queue->trace);
     int result = rex_command_submit(&queue->gpu, queue->stream, command, kernel);
     if (result != REX_OK)
         return result;
     describe_command(&slice, command, *kernel != NULL ? (*kernel)->name : NULL);
-    if (is_timed && command->kind != REX_COMMAND_RECORD) {
-        timed->slice = slice;
-        if (command->kind == REX_COMMAND_GRAPH) {
-            timed->slice.name = NULL;
-            timed->launches = command->graph->launches;
-        }
-        if (rex_driver.cuEventRecord(timed->end, queue->stream) == 0)
-            trace->count++;
-    }
+    if (command->kind == REX_COMMAND_GRAPH) {
+        struct rex_slice graph = slice;
+        graph.name = NULL;
+        rex_stream_trace_end(queue->trace, &graph, command->graph->launches);
+    } else if (command->kind != REX_COMMAND_RECORD)
+        rex_stream_trace_end(queue->trace, &slice, 0);
     write_queue_call(queue, command, &slice, began);
     return REX_OK;
 }
@@ -209,7 +108,7 @@ int rex_queue_trace_submit(struct rex_queue *queue, const struct rex_command *co
 /* On a device that does all commands at once, the time of the command is that of the call. */
 int rex_queue_trace_do(struct rex_queue *queue, const struct rex_command *command)
 {
-    struct rex_slice slice = {.track = &queue->trace->track, .begin = rex_trace_clock()};
+    struct rex_slice slice = {.track = rex_stream_track(queue->trace), .begin = rex_trace_clock()};
     unsigned inside = command->kind != REX_COMMAND_CALL; /* it may call any function */
     rex_trace_depth += inside;
     int result = rex_command_do(queue->gpu.number, command);
@@ -231,41 +130,22 @@ int rex_queue_trace_do(struct rex_queue *queue, const struct rex_command *comman
 
 void rex_queue_trace_begin(struct rex_queue *queue)
 {
-    size_t ring = queue->immediate ? 0 : TIMED_MOST * sizeof(struct timed);
-    struct rex_queue_trace *trace = calloc(1, sizeof *trace + ring);
-    if (trace == NULL)
+    char name[96];
+    snprintf(name, sizeof name, "queue %s (device %d)", queue->name, queue->gpu.number);
+    if (queue->immediate) {
+        queue->trace = rex_stream_trace_new(NULL, name);
         return;
-    snprintf(trace->label, sizeof trace->label, "queue %s (device %d)", queue->name,
-             queue->gpu.number);
-    trace->track = (struct rex_track){.id = rex_track_queue(), .name = trace->label};
-    queue->trace = trace;
-    int entered = queue->immediate ? -1 : rex_context_enter(queue->gpu.context);
+    }
+    int entered = rex_context_enter(queue->gpu.context);
     if (entered >= 0)
-        anchor_clocks(queue);
+        queue->trace = rex_stream_trace_new(&queue->stream, name);
     rex_context_leave(entered);
 }
 
 void rex_queue_trace_idle(struct rex_queue *queue)
 {
-    if (queue->trace->count == 0)
-        return;
     int entered = rex_context_enter(queue->gpu.context);
-    while (entered >= 0 && queue->trace->count > 0)
-        write_oldest(queue->trace);
+    if (entered >= 0)
+        rex_stream_trace_write(queue->trace);
     rex_context_leave(entered);
-}
-
-void rex_queue_trace_end(struct rex_queue *queue)
-{
-    struct rex_queue_trace *trace = queue->trace;
-    if (trace == NULL)
-        return;
-    if (trace->base != NULL)
-        rex_driver.cuEventDestroy(trace->base);
-    for (size_t i = 0; i < TIMED_MOST; i++) {
-        if (trace->ring[i].begin != NULL)
-            rex_driver.cuEventDestroy(trace->ring[i].begin);
-        if (trace->ring[i].end != NULL)
-            rex_driver.cuEventDestroy(trace->ring[i].end);
-    }
 }

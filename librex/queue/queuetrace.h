@@ -14,9 +14,6 @@ void rex_queue_trace_begin(struct rex_queue *queue);
 /* Write all commands of the locked QUEUE, which is traced and idle. */
 void rex_queue_trace_idle(struct rex_queue *queue);
 
-/* Called before the stream of QUEUE, traced or not, is destroyed; its context is current. */
-void rex_queue_trace_end(struct rex_queue *queue);
-
 /* rex_command_submit() to the stream of the locked QUEUE, which is traced. */
 int rex_queue_trace_submit(struct rex_queue *queue, const struct rex_command *command,
                            struct rex_loaded_kernel **kernel);

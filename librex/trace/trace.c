@@ -209,6 +209,8 @@ static void write_event(const struct rex_slice *slice, uint32_t track,
         if (slice->because != NULL)
             rex_line_string(&line, ",\"because\":", slice->because);
     }
+    if (slice->is_deferred)
+        rex_line_text(&line, ",\"deferred\":true");
     rex_line_text(&line, "}}\n");
     end_trace_line(&line, slice->end);
 }
@@ -306,7 +308,7 @@ void rex_trace_slice(const struct rex_slice *slice)
             announce_track(slice->on);
             write_event(slice, slice->on->id, NULL);
         }
-    } else if (rex_tracing == REX_TRACE_SUMMARY && slice->counted != REX_COUNTED_NOWHERE)
+    } else if (rex_tracing == REX_TRACE_SUMMARY)
         rex_summary_add(slice);
     rex_output_unlock();
     errno = error;
@@ -392,18 +394,10 @@ static void begin_trace_in_child(void)
 
 REX_FORK_WATCHED(97, NULL, NULL, begin_trace_in_child);
 
-/*
- * After what the program has for its end by atexit(). It waits a second at most: exit() may come
- * from a signal's handler, in the midst of what holds the lock.
- */
+/* After what the program has for its end by atexit(), and after the last deferred launches. */
 __attribute__((destructor)) static void finish_trace(void)
 {
-    struct timespec until;
-    if (!rex_trace_on())
-        return;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec++;
-    if (!rex_output_lock_until(&until))
+    if (!rex_trace_on() || !rex_output_lock_at_exit())
         return;
     if (rex_tracing == REX_TRACE_SUMMARY)
         rex_summary_print();

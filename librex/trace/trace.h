@@ -73,6 +73,7 @@ struct rex_slice {
     uint64_t to, from;    /* bytes copied to and from the device */
     const char *by;       /* of a kernel, who launched it: one of the words below */
     const char *because;  /* why the driver did not, though it might have; NULL: no reason */
+    bool is_deferred;     /* a call that returned before its kernel was done, or that kernel */
     struct rex_track *on; /* the device's, where the same is shown; NULL: none */
     /* writes members of a JSON object; NULL: none */
     void (*details)(struct rex_line *line, const void *context);

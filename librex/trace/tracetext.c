@@ -217,7 +217,8 @@ struct row {
 static struct {
     struct row rows[ROWS];
     unsigned used;
-    char reasons[REASONS][256]; /* why libomptarget launched; "": none yet */
+    char reasons[REASONS][256];  /* why libomptarget launched; "": none yet */
+    uint64_t launches, deferred; /* in no queue; those that returned before their kernels' ends */
 } summary;
 
 static struct row *find_summary_row(enum rex_counted counted, const char *name, const char *by,
@@ -242,6 +243,11 @@ static struct row *find_summary_row(enum rex_counted counted, const char *name, 
 void rex_summary_add(const struct rex_slice *slice)
 {
     unsigned reason = 0; /* from 1 */
+    bool is_kernel = slice->counted == REX_COUNTED_KERNEL;
+    summary.launches += is_kernel && (slice->track == NULL || slice->is_deferred);
+    summary.deferred += !is_kernel && slice->is_deferred;
+    if (slice->counted == REX_COUNTED_NOWHERE)
+        return;
     if (slice->because != NULL) {
         while (reason < REASONS - 1 && *summary.reasons[reason] != '\0' &&
                strncmp(summary.reasons[reason], slice->because, sizeof *summary.reasons - 1) != 0)
@@ -331,6 +337,9 @@ void rex_summary_print(void)
     rex_escape(program, sizeof program, "");
     print_summary("\nlibrex: what %s, process %ld, offloaded\n\n", program, (long)getpid());
     print_part(REX_COUNTED_KERNEL, "kernel");
+    if (summary.deferred > 0)
+        print_summary("  launches that returned before their kernels were done: %llu of %llu\n\n",
+                      (unsigned long long)summary.deferred, (unsigned long long)summary.launches);
     for (unsigned i = 0; i < REASONS && *summary.reasons[i] != '\0'; i++) {
         rex_escape(summary.reasons[i], sizeof *summary.reasons, "");
         print_summary("  [%u] %s\n", i + 1, summary.reasons[i]);

@@ -60,6 +60,7 @@ uint64_t rex_rows_bytes(int64_t count, void **begin, const int64_t *sizes, const
 
 /* ---- the summary: not locked, trace.c does that ---------------------------------------------- */
 
+/* Counts SLICE where it says, and how many launches were deferred. */
 void rex_summary_add(const struct rex_slice *slice);
 
 /* The table, on standard error; nothing where nothing was added. */

@@ -73,6 +73,15 @@ on_gpu() {
     advice "$1"
 }
 on_gpu around 200
+# The same launches, deferred: none is waited for, and each counts once.
+printf 'deferred, ' >>"$work/advice"
+REX_LAUNCH_BLOCKING=0
+export REX_LAUNCH_BLOCKING
+on_gpu around 200
+unset REX_LAUNCH_BLOCKING
+grep -qE '^program, process [0-9]+: 200 launches \(200 of them deferred\) in ' "$work/out" || fail "deferred: $(sed 1q "$work/out")"
+grep -qE '^  twice__kernel__  deferred +200 ' "$work/out" || fail 'the table of kernels, deferred'
+! grep -qE '^  (deferred launch|twice__kernel__  waited for) ' "$work/out" || fail 'deferred launches count twice'
 on_gpu queue 1200
 on_gpu graph 1200
 on_gpu pageable 0

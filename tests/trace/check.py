@@ -99,7 +99,7 @@ def check_nesting(slices):
         end = begin + nanoseconds(event["dur"])
         while track and track[-1][0] <= begin:
             track.pop()
-        if track and (end > track[-1][0] or names[event["tid"]].startswith("queue ")):  # a queue does one thing at a time
+        if track and (end > track[-1][0] or names[event["tid"]].startswith(("queue ", "deferred "))):  # they do one thing at a time
             fail("track %d: %s ends %d ns after %s, in which it began" % (event["tid"], event["name"], end - track[-1][0], track[-1][1]))
         track.append((end, event["name"]))
 

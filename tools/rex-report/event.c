@@ -94,8 +94,11 @@ static void read_argument(struct json *json, const char *key, struct line *line)
         event->from = positive(json_number(json));
     else if (is(key, "rows"))
         read_rows(json, event);
-    else
+    else {
+        event->deferred |= is(key, "deferred"); /* which is there only if it is true */
+        event->awaited |= is(key, "awaited");
         json_skip(json);
+    }
 }
 
 static void read_arguments(struct json *json, struct line *line)

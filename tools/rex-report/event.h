@@ -22,7 +22,7 @@ struct event_row {
 enum event_kind {
     EVENT_PROCESS, /* names the process */
     EVENT_TRACK,   /* names a thread, a device, a queue */
-    EVENT_LAUNCH,  /* waited for, on a thread */
+    EVENT_LAUNCH,  /* on a thread */
     EVENT_DATA,    /* likewise */
     EVENT_QUEUED,  /* something was put in a queue, by a thread */
     EVENT_DONE,    /* a device or a queue has done it: again what a thread asked for */
@@ -44,6 +44,8 @@ struct event {
     uint64_t begin, took; /* nanoseconds */
     int64_t device;       /* -1: not said */
     int64_t result;
+    bool deferred;     /* the call returned before its kernel was done, or this is that kernel */
+    bool awaited;      /* its kernel is elsewhere, but the call waited for it */
     uint64_t to, from; /* bytes that rows ask for */
     size_t rows;
     struct event_row row[EVENT_ROWS];

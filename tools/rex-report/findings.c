@@ -186,10 +186,12 @@ static void add_launch(struct findings *findings, const struct event *event, uin
         findings->waited++;
         findings->waited_took += findings->last[at].took;
     }
-    bool is_short = event->took < SHORT && bytes == 0 && strstr(event->function, "nowait") == NULL;
+    bool is_short = event->took < SHORT && bytes == 0 && !event->deferred &&
+                    strstr(event->function, "nowait") == NULL;
     findings->last[at].thread = event->id;
     findings->last[at].took = is_short ? event->took : 0;
     findings->launches++;
+    findings->deferred += event->deferred;
     if (*event->because != '\0')
         add_by_runtime(findings, event);
     if (event->result != 0)

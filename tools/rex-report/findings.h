@@ -60,6 +60,7 @@ struct findings {
     int64_t result; /* of the last that failed, */
     char *failed_kernel;
     uint64_t launches, calls; /* calls: launches, data calls and calls of queues */
+    uint64_t deferred;        /* launches that returned before their kernels were done */
     uint64_t to, from;        /* bytes copied in all */
 };
 

@@ -32,8 +32,10 @@ static void add_total(struct table *table, const struct total *total, uint64_t s
     if (cell == NULL)
         return;
     *cell++ = tool_format("%s", total->name);
-    if (total->of == TOTAL_WAITED || total->of == TOTAL_QUEUED)
-        *cell++ = tool_format("%s", total->of == TOTAL_WAITED ? "waited for" : "in a queue");
+    if (total->of <= TOTAL_DEFERRED)
+        *cell++ = tool_format("%s", total->of == TOTAL_WAITED   ? "waited for"
+                                    : total->of == TOTAL_QUEUED ? "in a queue"
+                                                                : "deferred");
     *cell++ = figure_count(total->calls);
     *cell++ = figure_time(total->took);
     *cell++ = figure_time(total->took / total->calls);
@@ -49,7 +51,7 @@ static void add_total(struct table *table, const struct total *total, uint64_t s
 
 static bool belongs(const struct total *total, enum tables_of table)
 {
-    return table == TABLE_KERNELS  ? total->of == TOTAL_WAITED || total->of == TOTAL_QUEUED
+    return table == TABLE_KERNELS  ? total->of <= TOTAL_DEFERRED
            : table == TABLE_COPIES ? total->of == TOTAL_DATA
                                    : total->of == TOTAL_PHASE;
 }
@@ -152,10 +154,13 @@ void tables_free(struct table tables[TABLES])
 char *facts_line(const struct study *study)
 {
     char *events = figure_count(study->events), *launches = figure_count(study->findings.launches);
-    char *took = figure_time(span_of(study));
-    char *line = tool_format("%s, process %" PRIu64 ": %s launches in %s on %s; %s events",
-                             study->program, study->process, launches, took,
+    char *took = figure_time(span_of(study)), *deferred = figure_count(study->findings.deferred);
+    bool is_any = study->findings.deferred > 0;
+    char *line = tool_format("%s, process %" PRIu64 ": %s launches%s%s%s in %s on %s; %s events",
+                             study->program, study->process, launches, is_any ? " (" : "",
+                             is_any ? deferred : "", is_any ? " of them deferred)" : "", took,
                              study->findings.gpu ? "a GPU" : "the CPU", events);
+    free(deferred);
     free(events);
     free(launches);
     free(took);

@@ -30,13 +30,15 @@ void totals_end(struct totals *totals)
 static enum total_of total_of(const struct event *event)
 {
     switch (event->kind) {
-    case EVENT_LAUNCH: return TOTAL_WAITED;
+    case EVENT_LAUNCH: return event->deferred || event->awaited ? TOTAL_FREE : TOTAL_WAITED;
     case EVENT_DATA: return TOTAL_DATA;
     case EVENT_PHASE: return TOTAL_PHASE;
     case EVENT_DONE:
         /* A device's track repeats what the threads' have. */
+        if (event->track == TRACK_QUEUE && event->is_kernel)
+            return event->deferred ? TOTAL_DEFERRED : TOTAL_QUEUED;
         if (event->track == TRACK_QUEUE)
-            return event->is_kernel ? TOTAL_QUEUED : TOTAL_DATA;
+            return TOTAL_DATA;
         return TOTAL_FREE;
     default: return TOTAL_FREE;
     }

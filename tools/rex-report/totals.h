@@ -12,7 +12,7 @@
 
 #define MOST_NAMES 2048 /* the rest is counted together */
 
-enum total_of { TOTAL_WAITED, TOTAL_QUEUED, TOTAL_DATA, TOTAL_PHASE, TOTAL_FREE };
+enum total_of { TOTAL_WAITED, TOTAL_QUEUED, TOTAL_DEFERRED, TOTAL_DATA, TOTAL_PHASE, TOTAL_FREE };
 
 struct total {
     enum total_of of;

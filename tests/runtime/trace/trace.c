@@ -17,7 +17,7 @@ REX_KERNEL(scale);
 REX_KERNEL(add_one);
 
 /* IN_QUEUE: more than are kept until the queue is waited for. */
-enum { VALUES = 1000, THREADS = 8, LAUNCHES = 40, IN_QUEUE = 1500 };
+enum { VALUES = 1000, THREADS = 8, LAUNCHES = 40, AT_EXIT = 5, SHOWN = 3, IN_QUEUE = 1500 };
 
 #define OK(call)                                                                                                       \
     do {                                                                                                               \
@@ -144,6 +144,25 @@ static void queue(void)
     OK(rex_offload_fini());
 }
 
+/* Waited for, deferred, deferred on memory whose device address the program has, and deferred until the process exits. */
+static void deferred(void)
+{
+    OK(rex_offload_init());
+    REX_MAP(region, REX_TO(x, VALUES), REX_TO(y, VALUES));
+    OK(rex_data_enter(-1, &region));
+    work(y);
+    OK(rex_configure(REX_OPTION_LAUNCH_BLOCKING, "0"));
+    work(y);
+    REX_MAP(from, REX_FROM(y, VALUES));
+    OK(rex_data_update(-1, &from));
+    OK(y[0] != 2 * LAUNCHES);
+    OK(rex_mapped_ptr(x, -1) == NULL);
+    for (int i = 0; i < SHOWN; i++)
+        add_one(x);
+    for (int i = 0; i < AT_EXIT; i++)
+        add_one(y);
+}
+
 /* Launches until the file is long enough for several writes. */
 static void fill(void)
 {
@@ -237,7 +256,7 @@ static const struct {
     const char *name;
     void (*run)(void);
 } programs[] = {
-    {"calls", calls},   {"threads", threads}, {"queue", queue}, {"killed", killed},
+    {"calls", calls},   {"threads", threads}, {"queue", queue}, {"deferred", deferred}, {"killed", killed},
     {"forked", forked},   {"twice", twice}, {"calls-and-number", calls_and_number},
     {"memory", memory},
 };
@@ -346,6 +365,21 @@ TEST(tracks_of_queues)
                           : "launch/scale__kernel__=1503:0,0 'data/queue copy to device=1:8000,0' 'data/queue copy from device=1:0,8000' "
                             "'data/data begin=1:0,0' 'data/data end=1:0,0' 'queue/queue launch=1503' 'queue/queue call=2' "
                             "'queue/queue copy to device=1' 'queue/queue copy from device=1'");
+}
+
+/* Each kernel counts once, and the call of a deferred one is no kernel. */
+TEST(deferred_launches)
+{
+    struct path trace = temporary_file("trace.json");
+    assert_int_equal(run(trace.text, "deferred"), 0);
+    check(trace.text, gpu_present() ? "--tracks 1 launch/add_one__kernel__=88:320,320 'launch/deferred launch=48'"
+                                    : "--tracks 1 launch/add_one__kernel__=88:704,704");
+    assert_int_equal(run("-", "deferred"), 0);
+    assert_said("add_one__kernel__                               88 ");
+    if (gpu_present())
+        assert_said("launches that returned before their kernels were done: 45 of 88\n");
+    else
+        assert_null(strstr(said, "before their kernels were done"));
 }
 
 /* ---- processes ----------------------------------------------------------------------------------------------------------------------- */
