@@ -317,6 +317,28 @@ TEST(end_beside_deferred_launches, .gpu = ON_GPU)
     finish(4);
 }
 
+/*
+ * A call gives out the device address of y. Another row has a mapper, which tells its rows to
+ * libomptarget alone.
+ */
+TEST(address_beside_a_mapper, .gpu = ON_GPU)
+{
+    void *mappers[] = {NULL, mapper()};
+    REX_MAP(map, rex_row_with(REX_TOFROM(y, CELLS), REX_MAP_RETURN_PARAM), REX_TOFROM(&holder, 1));
+    if (gpu_is_real())
+        leave_out("the number of waits");
+    OK(rex_configure(REX_OPTION_LAUNCH_BLOCKING, "0"));
+    start();
+    map.mappers = mappers;
+    OK(begins());
+    OK(rex_data_enter(-1, &map));
+    int before = fake_calls("cuEventSynchronize");
+    OK(launches());
+    assert_int_equal(fake_calls("cuEventSynchronize") - before, 1);
+    OK(ends_by_mapper());
+    finish(1);
+}
+
 /* ---- many threads ---------------------------------------------------------------------------- */
 
 enum { THREADS = 8, ROUNDS = 50 };
