@@ -21,8 +21,8 @@
  *   - A last end without users compares its entries' numbers with the seen one. If one is newer, it
  *     waits without the mutex, and looks again. It takes its entries in the section of that look.
  *     (has_awaited_launches())
- *   - A launch that such an end waits for waits for itself, and copies its rows back.
- *     (rex_present_is_awaited())
+ *   - A launch that an end waits for copies its rows back only if it is not deferred. No program
+ *     can tell whether a deferred kernel was at work when the end came. (plan_and_run())
  *   - Giving out an address marks the entry first, then waits. A launch looks for the mark when it
  *     unpins its rows, and waits for itself. (rex_present_show())
  *   - A command of a queue waits on the device for an event. (rex_deferred_precede())
@@ -135,6 +135,7 @@
 #define STOP_AT_ONCE 29        /* who stops deferring does not ask for the stream's lock */
 #define STREAMLESS 30          /* a launch that finds no stream does not wait */
 #define ALL_ROWS 31            /* an end looks at entries, too, that it leaves */
+#define COPIES_BACK 32         /* a deferred launch that an end waits for copies its rows back */
 
 #define ERRORS (CONF == 7 || CONF == 8)
 #define X 1
@@ -157,7 +158,7 @@ byte must[2];   /* the increments that the host's value must have in the end */
 bool present[2], changing[2], alive[2];
 byte refs[2];
 byte users[2];   /* calls at work, and the queue's commands */
-byte awaited[2]; /* ends that wait for the users */
+byte awaited[2]; /* ends that wait for the users, for COPIES_BACK */
 bool shown[2];   /* the program has the device address */
 byte number[2];  /* of the newest deferred launch that uses the entry */
 bool mutex;      /* held over a wait, by mistake */
@@ -272,7 +273,7 @@ inline arrive() {
 
 inline room() { /* a full stream: waits until it is half empty */
     if
-    :: ((issued - ran) & MASK) < DEPTH
+    :: ((issued - seen) & MASK) < DEPTH || known
     :: else ->
         if :: IF(ROOM_WITH_LOCK) -> atomic { !lock -> lock = true } :: else fi;
         aim = (issued - (ENDLESS -> 0 : 1)) & MASK;
@@ -375,7 +376,7 @@ inline launch(own, unseen, is_fed) {
     od;
     if
     :: way == FAILS -> ask()
-    :: way == DEFER && SOME(pinned, awaited) -> /* an end waits for it: it copies its rows back */
+    :: way == DEFER && SOME(pinned, awaited) ->
         wait(true); arrive(); ask();
         if :: failed -> skip :: else -> read(pinned) fi
     :: else
@@ -461,7 +462,7 @@ inline end() {
     do
     :: !failed && way == 0 ->
         if
-        :: atomic { FREE(rows) && !IDLE(LASTS(rows)) && marked == 0 ->
+        :: atomic { IF(COPIES_BACK) && FREE(rows) && !IDLE(LASTS(rows)) && marked == 0 ->
                 marked = LASTS(rows);
                 EACH(marked) awaited[i]++ NEXT
             }

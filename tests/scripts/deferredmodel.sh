@@ -18,6 +18,7 @@ MISTAKE=TWICE deferred assertion states -DCONF=7
 MISTAKE=FINI_ONCE deferred assertion states -DCONF=6
 MISTAKE=SHOWN_AT_ENTER deferred assertion states -DCONF=12
 MISTAKE=STOP_AT_ONCE deferred assertion states -DCONF=13
+MISTAKE=COPIES_BACK deferred invalid states -DCONF=10 -DMENU=UNSEEN
 LIST
 [ -z "${TEST_ALL-}" ] || cat >>"$work/list" <<'LIST'
 CONF=1 deferred errors:.0 states
@@ -31,6 +32,8 @@ CONF=11 deferred errors:.0 states -DMENU=QUEUE
 CONF=12 deferred errors:.0 states
 CONF=14 deferred errors:.0 claim
 CONF=15 deferred acceptance claim
+LAUNCH_FEEDS deferred errors:.0 states -DCONF=10 -DMENU=UNSEEN
+QUEUE_FEEDS deferred errors:.0 states -DCONF=10 -DMENU=QUEUE
 MISTAKE=NO_WAIT_UPDATE deferred assertion states -DCONF=1
 MISTAKE=NO_WAIT_END deferred assertion states -DCONF=4
 MISTAKE=SEEN_ISSUED deferred assertion states -DCONF=4

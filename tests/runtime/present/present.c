@@ -317,6 +317,26 @@ TEST(end_beside_deferred_launches, .gpu = ON_GPU)
     finish(4);
 }
 
+/* A waited launch would copy y back: a deferred one waits for nothing. */
+TEST(deferred_beside_an_end_that_waits, .gpu = ON_GPU)
+{
+    struct call kernel, end;
+    if (gpu_is_real())
+        leave_out("the number of waits");
+    OK(rex_configure(REX_OPTION_LAUNCH_BLOCKING, "0"));
+    start();
+    OK(begins());
+    start_kernel(&kernel, stays);
+    start_call(&end, ends);
+    await(&end, WAITS);
+    int before = fake_calls("cuEventSynchronize");
+    OK(launches());
+    assert_int_equal(fake_calls("cuEventSynchronize"), before);
+    OK(end_kernel(&kernel));
+    OK(result_of(&end));
+    finish(2);
+}
+
 /*
  * A call gives out the device address of y. Another row has a mapper, which tells its rows to
  * libomptarget alone.
