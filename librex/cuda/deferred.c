@@ -93,7 +93,7 @@ static struct deferred *make_deferred(int number)
         return NULL;
     pthread_mutex_init(&made->lock, NULL);
     made->ordinal = -1;
-    if (__atomic_compare_exchange_n(&deferred[number], &none, made, false, __ATOMIC_ACQ_REL,
+    if (__atomic_compare_exchange_n(&deferred[number], &none, made, false, __ATOMIC_SEQ_CST,
                                     __ATOMIC_ACQUIRE))
         return made;
     free(made);
@@ -346,6 +346,14 @@ void rex_deferred_stop(int number)
     if (number != REX_ANY_DEVICE)
         devices = number >= 0 && number < REX_CUDA_DEVICES_MAX ? UINT64_C(1) << number : 0;
     __atomic_fetch_or(&stopped, devices, __ATOMIC_SEQ_CST);
+    /* A launch that has not seen it holds the stream until its number can be waited for. */
+    for (int i = 0; i < REX_CUDA_DEVICES_MAX; i++) {
+        struct deferred *of = __atomic_load_n(&deferred[i], __ATOMIC_SEQ_CST);
+        if ((devices >> i & 1) == 0 || of == NULL)
+            continue;
+        pthread_mutex_lock(&of->lock);
+        pthread_mutex_unlock(&of->lock);
+    }
 }
 
 bool rex_deferred_runs(const struct rex_registration *registration)

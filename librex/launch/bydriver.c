@@ -121,13 +121,12 @@ static int plan_and_run(struct rex_request *request, bool is_mapped, struct wait
         waits->defers = false; /* there is no stream for it, or no more */
         waits->is_for_deferred = true;
     }
-    bool is_awaited = result == REX_OK && !waits->is_for_deferred && plan.ranges.count > 0 &&
+    bool is_awaited = result == REX_OK && !defers && plan.ranges.count > 0 &&
                       rex_present_is_awaited(&plan.ranges);
-    if (is_awaited && plan.ranges.launch > 0)
-        rex_deferred_wait_for(request->number, plan.ranges.launch);
     /*
      * An end waits for the launch. By libomptarget the launch would hold the last reference, and
-     * its end would copy the rows back. libomptarget copies, because it knows attached pointers.
+     * its end would copy the rows back. libomptarget copies, because it knows attached pointers. No
+     * program can tell whether a deferred kernel was at work when the end came.
      */
     for (size_t i = 0; is_awaited && result == REX_OK && i < plan.ranges.count; i++) {
         const struct rex_range *range = &plan.ranges.range[i];

@@ -292,8 +292,10 @@ static bool has_awaited_launches(struct rex_present_table *table, const struct r
     uint64_t newest = table->dropped;
     if (!rex_is_deferred(end->number))
         return false;
+    /* Launches on a mapping that stays may go on for ever. */
     for (size_t i = 0; i < end->count; i++)
-        REX_EACH_ENTRY(table, entry, &end->range[i])
+        if (end->range[i].needs_all)
+            REX_EACH_ENTRY(table, entry, &end->range[i])
     newest = entry->launch > newest ? entry->launch : newest;
     if (newest <= rex_deferred_seen(end->number))
         return false;

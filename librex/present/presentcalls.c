@@ -127,8 +127,10 @@ static void collect_ranges(struct call *own, enum rex_present_call call, const s
     ranges->is_all |= own->has_mapper;
     if (ranges->is_all) {
         ranges->count = 1;
-        ranges->range[0] = (struct rex_range){
-            .end = UINTPTR_MAX, .counts = REX_COUNTS_UNKNOWN, .is_changed = true};
+        ranges->range[0] = (struct rex_range){.end = UINTPTR_MAX,
+                                              .counts = REX_COUNTS_UNKNOWN,
+                                              .is_changed = true,
+                                              .shows = (ranges->types & REX_MAP_RETURN_PARAM) != 0};
     }
 }
 

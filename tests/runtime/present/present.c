@@ -276,6 +276,89 @@ TEST(beside_a_begin, .gpu = ON_GPU)
     }
 }
 
+/* How often the fake driver's function was called. */
+static int fake_calls(const char *name)
+{
+    int (*count)(const char *);
+    find(dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD), "fake_cuda_calls", &count);
+    return count(name);
+}
+
+/* ---- beside deferred launches ---------------------------------------------------------------- */
+
+/*
+ * Only the last end looks whether others have launched since its wait: they may launch for ever.
+ * The fake driver stays in the wait.
+ */
+TEST(end_beside_deferred_launches, .gpu = ON_GPU)
+{
+    struct call end;
+    int inside[2], until[2];
+    char value[64], byte;
+    if (gpu_is_real())
+        leave_out("a wait that stays");
+    OK(rex_configure(REX_OPTION_LAUNCH_BLOCKING, "0"));
+    start();
+    for (int lasts = 0; lasts < 2; lasts++) {
+        int before;
+        OK(lasts ? 0 : begins_twice());
+        OK(launches());
+        assert_true(pipe(inside) == 0 && pipe(until) == 0);
+        snprintf(value, sizeof value, "cuEventSynchronize:%d:%d", inside[1], until[0]);
+        setenv("FAKE_CUDA_SLOW", value, 1);
+        before = fake_calls("cuEventSynchronize");
+        start_call(&end, ends);
+        assert_int_equal(read(inside[0], &byte, 1), 1);
+        OK(launches());
+        close(until[1]);
+        OK(result_of(&end));
+        assert_int_equal(fake_calls("cuEventSynchronize") - before, 1 + lasts);
+    }
+    finish(4);
+}
+
+/* A waited launch would copy y back: a deferred one waits for nothing. */
+TEST(deferred_beside_an_end_that_waits, .gpu = ON_GPU)
+{
+    struct call kernel, end;
+    if (gpu_is_real())
+        leave_out("the number of waits");
+    OK(rex_configure(REX_OPTION_LAUNCH_BLOCKING, "0"));
+    start();
+    OK(begins());
+    start_kernel(&kernel, stays);
+    start_call(&end, ends);
+    await(&end, WAITS);
+    int before = fake_calls("cuEventSynchronize");
+    OK(launches());
+    assert_int_equal(fake_calls("cuEventSynchronize"), before);
+    OK(end_kernel(&kernel));
+    OK(result_of(&end));
+    finish(2);
+}
+
+/*
+ * A call gives out the device address of y. Another row has a mapper, which tells its rows to
+ * libomptarget alone.
+ */
+TEST(address_beside_a_mapper, .gpu = ON_GPU)
+{
+    void *mappers[] = {NULL, mapper()};
+    REX_MAP(map, rex_row_with(REX_TOFROM(y, CELLS), REX_MAP_RETURN_PARAM), REX_TOFROM(&holder, 1));
+    if (gpu_is_real())
+        leave_out("the number of waits");
+    OK(rex_configure(REX_OPTION_LAUNCH_BLOCKING, "0"));
+    start();
+    map.mappers = mappers;
+    OK(begins());
+    OK(rex_data_enter(-1, &map));
+    int before = fake_calls("cuEventSynchronize");
+    OK(launches());
+    assert_int_equal(fake_calls("cuEventSynchronize") - before, 1);
+    OK(ends_by_mapper());
+    finish(1);
+}
+
 /* ---- many threads ---------------------------------------------------------------------------- */
 
 enum { THREADS = 8, ROUNDS = 50 };
@@ -306,14 +389,6 @@ static char *text_of(const char *path)
     struct bytes file = read_bytes(path);
     file.bytes[file.size - 1] = '\0';
     return (char *)file.bytes;
-}
-
-/* How often the fake driver's function was called. */
-static int fake_calls(const char *name)
-{
-    int (*count)(const char *);
-    find(dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD), "fake_cuda_calls", &count);
-    return count(name);
 }
 
 /*
