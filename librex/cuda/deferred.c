@@ -246,7 +246,8 @@ uint64_t rex_deferred_put(int number, const char *name, const struct rex_registr
         of->kernel[launch % NAMES].name = name;
         of->kernel[launch % NAMES].registration = registration;
         __atomic_store_n(&of->issued, launch, __ATOMIC_RELEASE);
-        set_devices(of, number);
+        if (of->seen + 1 == launch) /* nothing was pending */
+            set_devices(of, number);
         if (REX_UNLIKELY(of->trace != NULL))
             time_deferred_kernel(of, name);
         if (launch % MARK_AFTER == 0)
@@ -292,12 +293,13 @@ void rex_deferred_wait_for(int number, uint64_t launch)
     int entered = rex_context_enter(of->context), result;
     struct mark *mark = find_mark(of, launch);
     uint64_t done = mark != NULL ? mark->launch : of->issued;
+    void *stream = of->stream;
     if (mark != NULL)
         mark->users++;
     pthread_mutex_unlock(&of->lock);
     /* Without an event later launches are waited for, too. */
     result = mark != NULL ? REX_CUDA(cuEventSynchronize, mark->event)
-                          : REX_CUDA(cuStreamSynchronize, of->stream);
+                          : REX_CUDA(cuStreamSynchronize, stream);
     rex_lock(&of->lock);
     if (mark != NULL)
         mark->users--;
@@ -325,18 +327,23 @@ __attribute__((constructor(1001))) static void watch_setting(void)
 int rex_deferred_precede(int number, void *stream)
 {
     struct deferred *of = find_deferred(number);
-    int result = 0;
+    void *event = NULL;
     if (of == NULL || !rex_is_deferred(number))
         return 0;
     pthread_mutex_lock(&of->lock);
-    int entered = rex_context_enter(of->context);
-    struct mark *mark = make_mark(of);
+    int entered = rex_context_enter(of->context), result = 0;
+    const struct mark *mark = make_mark(of);
+    if (mark == NULL) { /* all are waited for, or there is no memory */
+        result = REX_CUDA(cuEventCreate, &event, REX_CUDA_EVENT_UNTIMED);
+        if (result == 0)
+            result = REX_CUDA(cuEventRecord, event, of->stream);
+    }
     rex_context_leave(entered);
-    if (mark != NULL)
-        result = REX_CUDA(cuStreamWaitEvent, stream, mark->event, 0);
+    if (result == 0)
+        result = REX_CUDA(cuStreamWaitEvent, stream, mark != NULL ? mark->event : event, 0);
+    if (event != NULL)
+        REX_CUDA(cuEventDestroy, event); /* the stream waits all the same */
     pthread_mutex_unlock(&of->lock);
-    if (mark == NULL)
-        rex_deferred_wait_for(number, rex_deferred_newest(number));
     return result;
 }
 
