@@ -59,9 +59,17 @@ int rex_queue_check_lost(struct rex_queue *queue)
     }
     if (queue->busy)
         return queue_work_failed(queue, found);
+    struct rex_kernel_list list = {.count = 0};
+    int result = REX_ECUDA, number = queue->gpu.number;
+    /* A deferred launch has no queue to report it. */
+    rex_deferred_kernels(number, &list);
+    if (list.count > 0) {
+        rex_device_lose(queue->gpu.ordinal, number, "a deferred launch", rex_cuda_why(), &list);
+        result = rex_device_lost(number, queue->name);
+    }
     /* the queue's own work is done: another queue's work failed, and that queue will report it */
     mark_lost(queue, rex_cuda_why());
-    return REX_ECUDA;
+    return result;
 }
 
 /* ---- busy and idle --------------------------------------------------------------------------- */
