@@ -43,8 +43,8 @@ static inline bool rex_is_deferred(int number)
 uint64_t rex_deferred_full(int number);
 
 /*
- * The stream of device NUMBER, which is GPU ORDINAL, locked until rex_deferred_put(). NULL: there is
- * none, launches of the device are not deferred, or the device is lost; nothing is locked. The
+ * The stream of device NUMBER, which is GPU ORDINAL, locked until rex_deferred_put(). NULL: there
+ * is none, launches of the device are not deferred, or the device is lost; nothing is locked. The
  * GPU's context is current.
  */
 void *rex_deferred_begin(int number, int ordinal);
