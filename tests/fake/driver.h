@@ -86,7 +86,6 @@ bool fake_image_holds(const struct fake_launch *launch);
 
 struct fake_launch {
     void *function;
-    const void *module;
     unsigned grid[3], block[3], dynamic_memory;
     void **parameters;
     void (*call)(const unsigned *grid, const unsigned *block, void **parameters); /* NULL: no function of a test */
@@ -135,9 +134,6 @@ void fake_stream_open(struct fake_object *stream, unsigned flags);
 void fake_stream_close(struct fake_object *stream);
 void fake_event_close(struct fake_object *event);
 void fake_graph_close(struct fake_object *graph);
-
-/* Whether a kernel of the module is in a stream. */
-bool fake_is_pending(const void *module);
 
 /* Do what is in the stream; in all of them, or in those alone that the default stream waits for. */
 void fake_finish(struct fake_object *stream);

@@ -28,8 +28,6 @@ int fake_cuda_busy;
 int fake_cuda_lost;
 /* Kernels that had to be loaded while it was: a real driver may wait for ever there. */
 int fake_cuda_late_loads;
-/* Modules that were unloaded before their kernels were done. */
-int fake_cuda_early_unloads;
 /* Bytes of dynamic shared memory that the last launch, or change of one in a graph, asked for. */
 unsigned fake_cuda_dynamic_memory;
 /* Set by a test: sees each launch, and each change of one in a graph. */
@@ -136,8 +134,6 @@ static void forget(const void *module);
 FUNCTION(cuModuleUnload, void *module)
 {
     const struct fake_object *loaded = module;
-    if (fake_is_pending(module))
-        __atomic_fetch_add(&fake_cuda_early_unloads, 1, __ATOMIC_RELAXED);
     forget(module);
     if (loaded->opened != NULL) {
         fake_finish_all(false);
@@ -267,7 +263,6 @@ void fake_cuda_kernel(const char *name, void (*function)(const unsigned *grid, c
 static void find_computed(struct fake_launch *launch)
 {
     const struct kernel *kernel = launch->function;
-    launch->module = kernel->module;
     launch->code = kernel->code;
     launch->count = kernel->parameters;
     launch->pointers = kernel->pointers;

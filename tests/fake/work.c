@@ -213,17 +213,6 @@ void fake_finish(struct fake_object *stream)
     pthread_mutex_unlock(&lock);
 }
 
-bool fake_is_pending(const void *module)
-{
-    bool is_pending = false;
-    pthread_mutex_lock(&lock);
-    for (const struct fake_object *stream = streams; stream != NULL; stream = stream->next)
-        for (const struct fake_step *step = stream->first; step != NULL; step = step->next)
-            is_pending |= step->kind == LAUNCH && step->launch.module == module;
-    pthread_mutex_unlock(&lock);
-    return is_pending;
-}
-
 static struct fake_object *unfinished(bool blocking_alone)
 {
     struct fake_object *stream = streams;

@@ -214,25 +214,32 @@ GIVES(by_omp)
 GIVES(by_use_device_ptr)
 GIVES(by_return)
 
+/* The call is in cuLaunchKernel() of the fake driver, until what is returned is closed. */
+static int start_slowly(struct call *call, int (*what)(void))
+{
+    char value[64], byte;
+    int inside[2], until[2];
+    assert_true(pipe(inside) == 0 && pipe(until) == 0);
+    snprintf(value, sizeof value, "cuLaunchKernel:%d:%d", inside[1], until[0]);
+    setenv("FAKE_CUDA_SLOW", value, 1);
+    start_call(call, what);
+    assert_int_equal(read(inside[0], &byte, 1), 1);
+    return until[1];
+}
+
 /* The address is given out while the launch is on its way to the driver. */
 TEST(given_beside_a_launch, .gpu = ON_GPU)
 {
     struct call call;
-    char value[64], byte;
-    int inside[2], until[2];
     if (gpu_is_real())
         leave_out("a launch that stays in the driver");
     start();
     OK(add_to_y());
     OK(rex_device_sync(-1));
     prepare();
-    assert_true(pipe(inside) == 0 && pipe(until) == 0);
-    snprintf(value, sizeof value, "cuLaunchKernel:%d:%d", inside[1], until[0]);
-    setenv("FAKE_CUDA_SLOW", value, 1);
-    start_call(&call, hold_y);
-    assert_int_equal(read(inside[0], &byte, 1), 1);
+    int until = start_slowly(&call, hold_y);
     OK(by_mapped_ptr());
-    close(until[1]);
+    close(until);
     still_waits(&call, "hold");
     release();
     OK(result_of(&call));
@@ -287,6 +294,8 @@ TEST(peer_copies_follow, .gpu = ON_GPU)
         REX_MAP(map, REX_VALUE((int64_t)(intptr_t)word), REX_IS_DEVICE_PTR(memory[i]));
         OK(launch_on_device(i, REX_KERNEL_ID(hold), &map));
     }
+    REX_MAP(more, REX_VALUE(INT64_C(10)), REX_IS_DEVICE_PTR(memory[0]));
+    OK(launch_on_device(0, REX_KERNEL_ID(add), &more));
     OK(rex_queue_copy_peer(queue, memory[0], 0, memory[1], 1, sizeof value));
     release();
     OK(rex_queue_sync(queue));
@@ -295,33 +304,19 @@ TEST(peer_copies_follow, .gpu = ON_GPU)
     OK(rex_queue_destroy(queue));
 }
 
-/* ---- the end of the module ------------------------------------------------------------------- */
-
-static int end_module(void)
-{
-    return rex_offload_fini();
-}
-
-/* It waits for the kernel that is held, and then for the launch that has come meanwhile. */
-TEST(the_end_of_a_module_sees_later_launches, .gpu = ON_GPU)
-{
-    struct call end, later;
-    start();
-    prepare();
-    OK(hold_x());
-    start_call(&end, end_module);
-    still_waits(&end, "the end");
-    start_call(&later, add_to_y);
-    still_waits(&end, "the end");
-    release();
-    OK(result_of(&end));
-    result_of(&later);
-    if (!gpu_is_real())
-        assert_int_equal(*(int *)dlsym(driver(), "fake_cuda_early_unloads"), 0);
-}
-
 /* ---- fork ------------------------------------------------------------------------------------ */
 
+/* The fake driver's calls so far; 0: it is a real one. */
+static int calls_of_driver(void)
+{
+    int (*calls)(const char *name);
+    if (gpu_is_real())
+        return 0;
+    find(driver(), "fake_cuda_calls", &calls);
+    return calls(NULL);
+}
+
+/* The child has no device, and so no kernel to wait for. */
 TEST(fork_waits_for_nothing, .gpu = ON_GPU)
 {
     int status = -1;
@@ -330,8 +325,12 @@ TEST(fork_waits_for_nothing, .gpu = ON_GPU)
     OK(hold_x());
     fflush(NULL);
     pid_t child = fork();
-    if (child == 0)
-        _exit(rex_device_sync(-1) != REX_OK && add_to_y() == REX_EFORK ? 0 : 1);
+    if (child == 0) {
+        int calls = calls_of_driver();
+        bool is_right =
+            rex_configure(REX_OPTION_LAUNCH_BLOCKING, "on") == REX_OK && add_to_y() == REX_EFORK;
+        _exit(is_right && calls_of_driver() == calls ? 0 : 1);
+    }
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
     OK(add_to_y());
