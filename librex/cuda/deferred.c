@@ -335,7 +335,7 @@ int rex_deferred_precede(int number, void *stream)
     const struct mark *mark = make_mark(of);
     if (mark == NULL) { /* all are waited for, or there is no memory */
         result = REX_CUDA(cuEventCreate, &event, REX_CUDA_EVENT_UNTIMED);
-        if (result == 0)
+        if (rex_cuda_has_made(result, &event))
             result = REX_CUDA(cuEventRecord, event, of->stream);
     }
     rex_context_leave(entered);
