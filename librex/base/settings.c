@@ -179,7 +179,8 @@ int rex_configure(enum rex_option option, const char *value)
         kept = known->text;
     }
     __atomic_store_n(&given.chosen[option], kept, __ATOMIC_RELEASE);
-    if (option == REX_OPTION_LAUNCH_BLOCKING && rex_launch_blocking_read())
+    if (option == REX_OPTION_LAUNCH_BLOCKING && rex_launch_blocking_read() &&
+        rex_launches_became_blocking != NULL)
         rex_launches_became_blocking();
     if (option == REX_OPTION_LOG)
         rex_log_decide();

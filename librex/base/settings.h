@@ -52,8 +52,8 @@ enum rex_trace_to { REX_TRACE_NOWHERE, REX_TRACE_TO_FILE, REX_TRACE_SUMMARY };
  * REX_OPTION_LAUNCH_BLOCKING, for each launch: whether it is waited for. It is read when it is
  * first asked for, and by rex_configure(). Then that calls cuda/deferred.c, by a hook.
  */
-extern int8_t rex_launch_blocking; /* atomic; -1: not read yet */
-extern void (*rex_launches_became_blocking)(void);
+extern int8_t rex_launch_blocking;                 /* atomic; -1: not read yet */
+extern void (*rex_launches_became_blocking)(void); /* NULL: no launch can be deferred */
 bool rex_launch_blocking_read(void);
 static inline bool rex_launches_block(void)
 {

@@ -15,6 +15,7 @@
 
 #include "base/log.h"
 #include "base/process.h"
+#include "base/settings.h"
 #include "calls/callreport.h"
 #include "cuda/lost.h"
 #include "omp/columns.h"
@@ -260,6 +261,16 @@ REX_DATA_MAPPER(DATA_MAPPER, target_data_update)
 
 /* ---- the program's launches ------------------------------------------------------------------ */
 
+static void say_waited_for(void)
+{
+    static bool is_said;
+    /* Relaxed: any thread may say it, as long as only one does. */
+    if (rex_log_wanted(REX_LOG_INFO) && !__atomic_exchange_n(&is_said, true, __ATOMIC_RELAXED))
+        rex_log(REX_LOG_INFO,
+                "launches by calls of libomptarget itself are waited for, though %s is off",
+                rex_settings[REX_OPTION_LAUNCH_BLOCKING].variable);
+}
+
 /*
  * A launch by the program. libomptarget launches all of these for reasons that hold in the whole
  * process.
@@ -270,6 +281,8 @@ static void describe_launch(struct rex_call_trace *trace, const void *key, int64
     struct __tgt_kernel_arguments *packet = &trace->packet;
     rex_packet_set_grid(packet, &grid);
     trace->reason.mask = rex_process_reasons() | REX_REASON_CALLED;
+    if (rex_trace_depth == 0 && REX_UNLIKELY(!rex_launches_block()))
+        say_waited_for();
     const char *name = rex_trace_name(key);
     log_call(name != NULL ? name : "unknown kernel", device, packet);
 }
