@@ -281,7 +281,8 @@ static void describe_launch(struct rex_call_trace *trace, const void *key, int64
     struct __tgt_kernel_arguments *packet = &trace->packet;
     rex_packet_set_grid(packet, &grid);
     trace->reason.mask = rex_process_reasons() | REX_REASON_CALLED;
-    if (rex_trace_depth == 0 && REX_UNLIKELY(!rex_launches_block()))
+    /* On LLVM 14 librex's own launches come here, too, from inside the table. */
+    if (REX_UNLIKELY(!rex_launches_block()) && !rex_present_is_entered())
         say_waited_for();
     const char *name = rex_trace_name(key);
     log_call(name != NULL ? name : "unknown kernel", device, packet);
