@@ -37,26 +37,30 @@ void rex_log_backend(const struct rex_target *target, const char *backend, const
             backend, *why != '\0' ? ": " : "", why);
 }
 
-/* TRACE of a deferred launch goes on until it is told whether the call waits for the kernel. */
-static int run_and_report(const struct rex_request *request, struct rex_plan *plan, bool defers,
-                          struct rex_call_trace *trace)
+/* Begins TRACE if there is one, and logs the launch. */
+static void begin_report(const struct rex_request *request, struct rex_call_trace *trace)
 {
-    bool traced = rex_trace_on();
     *trace = (struct rex_call_trace){.packet = rex_request_packet(request)};
     if (rex_log_wanted(REX_LOG_INFO))
         rex_log_backend(&request->target, "the CUDA driver", "");
     if (rex_rows_wanted())
         rex_rows_log(request->target.name, request->number, &trace->packet);
-    if (traced)
+    if (rex_trace_on())
         rex_call_trace_begin(trace, "cuLaunchKernel", request->number);
-    int result = defers ? rex_plan_defer(plan) : rex_plan_run(plan);
-    trace->is_deferred = traced && plan->ranges.launch > 0;
-    if (!traced || trace->is_deferred)
-        return result;
-    if (defers && result == REX_OK)
-        rex_track_drop(trace->on); /* it is planned again, and waits */
-    else
-        rex_call_trace_launch(trace, request->target.kernel->entry->addr, result);
+}
+
+static inline bool is_reported(void)
+{
+    return rex_log_wanted(REX_LOG_INFO) || rex_trace_on();
+}
+
+static int run_and_report(const struct rex_request *request, struct rex_plan *plan)
+{
+    struct rex_call_trace trace;
+    begin_report(request, &trace);
+    int result = rex_plan_run(plan);
+    if (trace.function != NULL)
+        rex_call_trace_launch(&trace, request->target.kernel->entry->addr, result);
     return result;
 }
 
@@ -65,11 +69,60 @@ static int run_and_report(const struct rex_request *request, struct rex_plan *pl
 /* The waits of a launch before it runs. */
 struct waits {
     struct rex_table_wait table;
-    bool is_for_table;    /* it waits for a call with the same memory */
-    bool is_for_deferred; /* it waits for the deferred launches before it */
-    bool defers;          /* the setting lets it be deferred itself */
-    bool is_ordered;      /* it has waited for the deferred launches before it */
+    enum {
+        FOR_NOTHING,
+        FOR_TABLE,
+        FOR_DEFERRED
+    } next;          /* a call with the memory; launches before */
+    bool defers;     /* the setting lets it be deferred itself */
+    bool is_ordered; /* it has waited for the deferred launches before it */
 };
+
+/*
+ * Puts the kernel of PLAN, whose rows are placed, in the stream of deferred launches, and ends the
+ * plan. If there is no such stream, it has to wait as others do. Returns 0 or an error.
+ */
+static int defer_plan(const struct rex_request *request, struct rex_plan *plan, struct waits *waits)
+{
+    const struct rex_target *target = &request->target;
+    struct rex_call_trace trace = {.function = NULL};
+    if (is_reported())
+        begin_report(request, &trace);
+    int result = rex_plan_defer(plan);
+    rex_plan_end(plan);
+    if (result == REX_OK && plan->ranges.launch == 0) {
+        waits->defers = false;
+        waits->next = FOR_DEFERRED;
+        if (trace.function != NULL)
+            rex_track_drop(trace.on);
+        return REX_OK;
+    }
+    if (plan->ranges.is_shown && result == REX_OK) {
+        rex_deferred_wait_for(request->number, plan->ranges.launch);
+        result = rex_device_lost(request->number, target->name);
+    }
+    trace.is_deferred = plan->ranges.launch > 0;
+    trace.is_awaited = plan->ranges.is_shown;
+    if (trace.function != NULL)
+        rex_call_trace_launch(&trace, target->kernel->entry->addr, result);
+    return result;
+}
+
+/* Whether the launch of PLAN is over now, deferred or to be planned again. */
+static __attribute__((noinline)) bool is_deferred(const struct rex_request *request,
+                                                  struct rex_plan *plan, struct waits *waits,
+                                                  int *result)
+{
+    if (waits->defers && rex_plan_may_defer(plan)) {
+        *result = defer_plan(request, plan, waits);
+        return true;
+    }
+    if (waits->is_ordered || !rex_is_deferred(request->number))
+        return false;
+    rex_plan_end(plan);
+    waits->next = FOR_DEFERRED;
+    return true;
+}
 
 /* Plans and runs the launch, unless it has to wait. */
 static int plan_and_run(struct rex_request *request, bool is_mapped, struct waits *waits)
@@ -81,8 +134,6 @@ static int plan_and_run(struct rex_request *request, bool is_mapped, struct wait
                             .is_exact = target->registration->exact_rows,
                             .release = target->registration->release,
                             .is_pageable = true};
-    struct rex_call_trace trace;
-    bool is_reported = false;
     int ordinal = -1, entered = -1;
     int result = rex_device_lost(request->number, target->name);
     if (result != REX_OK)
@@ -101,28 +152,19 @@ static int plan_and_run(struct rex_request *request, bool is_mapped, struct wait
     if (result != REX_OK || request->reasons != 0)
         goto give_context;
     rex_plan_place(request, &plan);
-    waits->is_for_table = plan.ranges.is_waiting;
-    if (waits->is_for_table)
+    if (plan.ranges.is_waiting) {
         waits->table = plan.ranges.wait;
-    if (request->reasons != 0 || waits->is_for_table)
-        goto give_context;
-    bool defers = waits->defers && rex_plan_may_defer(&plan);
-    waits->is_for_deferred = !defers && !waits->is_ordered && rex_is_deferred(request->number);
-    if (waits->is_for_deferred) {
-        rex_plan_end(&plan);
+        waits->next = FOR_TABLE;
         goto give_context;
     }
-    is_reported = rex_log_wanted(REX_LOG_INFO) || rex_trace_on();
-    if (REX_UNLIKELY(is_reported))
-        result = run_and_report(request, &plan, defers, &trace);
-    else
-        result = defers ? rex_plan_defer(&plan) : rex_plan_run(&plan);
-    if (defers && result == REX_OK && plan.ranges.launch == 0) {
-        waits->defers = false; /* there is no stream for it, or no more */
-        waits->is_for_deferred = true;
-    }
-    bool is_awaited = result == REX_OK && !defers && plan.ranges.count > 0 &&
-                      rex_present_is_awaited(&plan.ranges);
+    if (request->reasons != 0)
+        goto give_context;
+    if (REX_UNLIKELY(waits->defers || rex_is_any_deferred()) &&
+        is_deferred(request, &plan, waits, &result))
+        goto give_context;
+    result = REX_UNLIKELY(is_reported()) ? run_and_report(request, &plan) : rex_plan_run(&plan);
+    bool is_awaited =
+        result == REX_OK && plan.ranges.count > 0 && rex_present_is_awaited(&plan.ranges);
     /*
      * An end waits for the launch. By libomptarget the launch would hold the last reference, and
      * its end would copy the rows back. libomptarget copies, because it knows attached pointers. No
@@ -138,14 +180,6 @@ static int plan_and_run(struct rex_request *request, bool is_mapped, struct wait
         result = rex_call_data(REX_DATA_UPDATE, target->name, request->number, &row);
     }
     rex_plan_end(&plan);
-    if (REX_UNLIKELY(plan.ranges.is_shown) && result == REX_OK) {
-        rex_deferred_wait_for(request->number, plan.ranges.launch);
-        result = rex_device_lost(request->number, target->name);
-    }
-    if (REX_UNLIKELY(is_reported) && trace.is_deferred) {
-        trace.is_awaited = is_awaited || plan.ranges.is_shown;
-        rex_call_trace_launch(&trace, target->kernel->entry->addr, result);
-    }
 give_context:
     rex_launch_context_give(plan.context, entered);
     if (rex_thread.holds == 0 && rex_thread.has_held_lines)
@@ -158,15 +192,15 @@ static int plan_until_run(struct rex_request *request, bool is_mapped)
 {
     struct waits waits = {.defers = !is_mapped && !rex_launches_block(), .is_ordered = is_mapped};
     for (;;) {
-        uint64_t full = waits.defers ? rex_deferred_full(request->number) : 0;
+        uint64_t full = REX_UNLIKELY(waits.defers) ? rex_deferred_full(request->number) : 0;
         if (full > 0)
             rex_await_launch(request->number, full);
-        waits.is_for_table = waits.is_for_deferred = false;
+        waits.next = FOR_NOTHING;
         int result = plan_and_run(request, is_mapped, &waits);
-        if (waits.is_for_table)
-            rex_present_wait(&waits.table);
-        else if (!waits.is_for_deferred)
+        if (waits.next == FOR_NOTHING)
             return result;
+        if (waits.next == FOR_TABLE)
+            rex_present_wait(&waits.table);
         else {
             rex_await_deferred(request->number);
             waits.is_ordered = true;

@@ -305,6 +305,16 @@ static bool has_awaited_launches(struct rex_present_table *table, const struct r
     return true;
 }
 
+/* Whether the end has to wait for other calls. */
+static bool has_end_to_wait(struct rex_present_table *table, struct rex_range_lock *end)
+{
+    do
+        if (rex_end_has_to_wait(table, end))
+            return true;
+    while (has_awaited_launches(table, end));
+    return false;
+}
+
 /* ---- a call enters and leaves ---------------------------------------------------------------- */
 
 unsigned rex_present_pin(struct rex_range_lock *ranges)
@@ -316,25 +326,23 @@ unsigned rex_present_pin(struct rex_range_lock *ranges)
     if (ranges->call != REX_CALL_BY_DRIVER)
         put_in_order(ranges);
     pthread_mutex_lock(&table->lock);
-    do
-        while (ends ? rex_end_has_to_wait(table, ranges) : look_up_ranges(table, ranges)) {
-            unsigned reasons = 0;
-            if (ranges->call != REX_CALL_BY_DRIVER) {
-                rex_wait_begin(table, ranges);
-                rex_wait_for_change(table, &ranges->wait);
-                continue;
-            }
-            /* libomptarget's launches do not wait for each other: a kernel may wait for another. */
-            if (ranges->met != NULL && ranges->met->call == REX_CALL_LAUNCHES)
-                reasons = REX_REASON_BESIDE;
-            if (rex_present_is_entered())
-                reasons |= REX_REASON_NESTED;
-            if (reasons == 0)
-                rex_wait_begin(table, ranges);
-            pthread_mutex_unlock(&table->lock);
-            return reasons;
+    while (ends ? has_end_to_wait(table, ranges) : look_up_ranges(table, ranges)) {
+        unsigned reasons = 0;
+        if (ranges->call != REX_CALL_BY_DRIVER) {
+            rex_wait_begin(table, ranges);
+            rex_wait_for_change(table, &ranges->wait);
+            continue;
         }
-    while (ends && has_awaited_launches(table, ranges));
+        /* libomptarget's launches do not wait for each other: a kernel may wait for another one. */
+        if (ranges->met != NULL && ranges->met->call == REX_CALL_LAUNCHES)
+            reasons = REX_REASON_BESIDE;
+        if (rex_present_is_entered())
+            reasons |= REX_REASON_NESTED;
+        if (reasons == 0)
+            rex_wait_begin(table, ranges);
+        pthread_mutex_unlock(&table->lock);
+        return reasons;
+    }
     if (ranges->is_listed)
         rex_at_work_remove(table, ranges);
     ranges->is_alone = table->at_work == NULL;
@@ -347,10 +355,10 @@ unsigned rex_present_pin(struct rex_range_lock *ranges)
         own_loose(table, ranges);
     if (begins && ranges->known < ranges->count && !ranges->is_all)
         make_new_entries(table, ranges);
-    if (ranges->types & REX_MAP_PTR_AND_OBJ)
+    if (ranges->types & (REX_MAP_PTR_AND_OBJ | REX_MAP_RETURN_PARAM)) {
         mark_attached(table, ranges);
-    if (ranges->types & REX_MAP_RETURN_PARAM)
         show_ranges(table, ranges);
+    }
     if (ranges->is_all || ranges->known < ranges->count) {
         put_in_order(ranges);
         rex_at_work_add(table, ranges);
@@ -361,6 +369,18 @@ unsigned rex_present_pin(struct rex_range_lock *ranges)
     return 0;
 }
 
+/* The entries of a deferred launch get its number. Another thread's may be newer, and be there. */
+static __attribute__((noinline)) void leave_number(struct rex_present_table *table,
+                                                   struct rex_range_lock *launch)
+{
+    for (size_t i = 0; i < launch->count; i++) {
+        struct rex_entry *entry = &table->mapped.entry[launch->range[i].at];
+        if (entry->launch < launch->launch)
+            entry->launch = launch->launch;
+        launch->is_shown |= entry->is_shown;
+    }
+}
+
 void rex_present_unpin(struct rex_range_lock *ranges)
 {
     struct rex_present_table *table = rex_present_table(ranges->number);
@@ -369,18 +389,14 @@ void rex_present_unpin(struct rex_range_lock *ranges)
     pthread_mutex_lock(&table->lock);
     REX_ASSERT(table->by_driver > 0 || ranges->call > REX_CALL_UPDATES);
     table->by_driver -= ranges->call <= REX_CALL_UPDATES;
+    if (REX_UNLIKELY(ranges->launch > 0))
+        leave_number(table, ranges);
     for (size_t i = 0; i < ranges->count; i++) {
         const struct rex_range *range = &ranges->range[i];
         if (range->is_shared && range->is_whole) {
             /* Its number stays as long as the call is a user. */
             entry = &table->mapped.entry[range->at];
             rex_entry_remove_user(entry, ranges, range);
-            if (REX_UNLIKELY(ranges->launch > 0)) {
-                /* Another thread's launch may have a newer number, and be here before. */
-                if (entry->launch < ranges->launch)
-                    entry->launch = ranges->launch;
-                ranges->is_shown |= entry->is_shown;
-            }
             some_are_gone |= entry->is_gone;
             if (counts)
                 add_refs(entry, range->counts);
