@@ -284,11 +284,32 @@ uint64_t rex_deferred_seen(int number)
     return __atomic_load_n(&of->seen, __ATOMIC_ACQUIRE);
 }
 
-void rex_deferred_wait_for(int number, uint64_t launch)
+#define FIRST_NAP 20000 /* nanoseconds; each is twice as long as the one before */
+
+#define LONGEST_NAP 10000000
+
+static int poll_mark(const struct mark *mark, int milliseconds)
+{
+    struct timespec nap = {0, FIRST_NAP};
+    int64_t left = milliseconds * INT64_C(1000000);
+    int found = rex_driver.cuEventQuery(mark->event);
+    while (found == REX_CUDA_NOT_READY && left > 0) {
+        nanosleep(&nap, NULL);
+        left -= nap.tv_nsec;
+        if (nap.tv_nsec < LONGEST_NAP)
+            nap.tv_nsec *= 2;
+        found = rex_driver.cuEventQuery(mark->event);
+    }
+    if (found != 0 && found != REX_CUDA_NOT_READY)
+        rex_cuda_note(found, "cuEventQuery");
+    return found;
+}
+
+bool rex_deferred_poll(int number, uint64_t launch, int milliseconds)
 {
     struct deferred *of = find_deferred(number);
     if (of == NULL || launch <= rex_deferred_seen(number))
-        return;
+        return true;
     pthread_mutex_lock(&of->lock);
     int entered = rex_context_enter(of->context), result;
     struct mark *mark = find_mark(of, launch);
@@ -297,19 +318,28 @@ void rex_deferred_wait_for(int number, uint64_t launch)
     if (mark != NULL)
         mark->users++;
     pthread_mutex_unlock(&of->lock);
-    /* Without an event later launches are waited for, too. */
-    result = mark != NULL ? REX_CUDA(cuEventSynchronize, mark->event)
-                          : REX_CUDA(cuStreamSynchronize, stream);
+    if (milliseconds > 0)
+        result = mark != NULL ? poll_mark(mark, milliseconds) : REX_CUDA_NOT_READY;
+    else if (mark != NULL)
+        result = REX_CUDA(cuEventSynchronize, mark->event);
+    else /* later launches are waited for, too */
+        result = REX_CUDA(cuStreamSynchronize, stream);
     rex_lock(&of->lock);
     if (mark != NULL)
         mark->users--;
     if (result == 0) {
         write_done_launches(of);
         note_seen(of, number, done);
-    } else
+    } else if (result != REX_CUDA_NOT_READY)
         lose_deferred(of, number);
     rex_context_leave(entered);
     rex_unlock(&of->lock);
+    return result != REX_CUDA_NOT_READY;
+}
+
+void rex_deferred_wait_for(int number, uint64_t launch)
+{
+    rex_deferred_poll(number, launch, 0);
 }
 
 void rex_deferred_wait_all(void)

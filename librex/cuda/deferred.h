@@ -72,6 +72,10 @@ uint64_t rex_deferred_seen(int number);
  * rex_await_deferred() (omp/gate.h) is for threads that may be inside the gate.
  */
 void rex_deferred_wait_for(int number, uint64_t launch);
+
+/* Waits for about so many milliseconds at most, or 0: without limit. Whether the launch is done. */
+bool rex_deferred_poll(int number, uint64_t launch, int milliseconds);
+
 void rex_deferred_wait_all(void);
 
 /*

@@ -147,11 +147,17 @@ void rex_gate_resume(uint32_t depth)
     __atomic_fetch_sub(&rex_thread.paused, depth, __ATOMIC_RELEASE);
 }
 
-void rex_await_launch(int number, uint64_t launch)
+bool rex_await_launch_for(int number, uint64_t launch, int milliseconds)
 {
     uint32_t depth = rex_gate_pause();
-    rex_deferred_wait_for(number, launch);
+    bool is_done = rex_deferred_poll(number, launch, milliseconds);
     rex_gate_resume(depth);
+    return is_done;
+}
+
+void rex_await_launch(int number, uint64_t launch)
+{
+    rex_await_launch_for(number, launch, 0);
 }
 
 void rex_await_all_deferred(void)

@@ -84,10 +84,11 @@ uint32_t rex_gate_pause(void);
 void rex_gate_resume(uint32_t depth);
 
 /*
- * Wait for the deferred launch with this number, or for all so far. A thread that is inside leaves
- * the gate meanwhile.
+ * Wait for the deferred launch with this number, for so many milliseconds (rex_deferred_poll()), or
+ * for all so far. A thread that is inside leaves the gate meanwhile.
  */
 void rex_await_launch(int number, uint64_t launch);
+bool rex_await_launch_for(int number, uint64_t launch, int milliseconds);
 static inline void rex_await_deferred(int number)
 {
     if (rex_is_deferred(number))

@@ -89,6 +89,8 @@ static bool find_used(const struct rex_present_table *table, struct rex_range_lo
                 rex_range_meets(end, &end->range[i], other, &first, force))
                 end->range[i].is_used = true;
     }
+    for (size_t i = 0; i < end->count; i++)
+        end->range[i].was_used |= end->range[i].is_used;
     return some;
 }
 
@@ -116,13 +118,22 @@ static bool mark_used(struct rex_present_table *table, struct rex_range_lock *en
         awaiting += range->is_used;
         awaiting -= was_marked;
         is_free |= was_marked && !range->is_used;
-        range->was_used |= range->is_used;
         some |= range->is_used;
     }
     __atomic_store_n(&table->awaiting, awaiting, __ATOMIC_RELAXED);
     if (is_free)
         rex_tell_change(table);
     return some;
+}
+
+void rex_end_hold(struct rex_present_table *table, struct rex_range_lock *end, bool is_held)
+{
+    bool is_open = end->wait.is_open;
+    for (size_t i = 0; i < end->count; i++)
+        end->range[i].is_used = is_held && end->range[i].needs_all;
+    end->wait.is_open = false; /* the windows of other waits do not count */
+    mark_used(table, end);
+    end->wait.is_open = is_open;
 }
 
 void rex_end_goes_on(struct rex_present_table *table, struct rex_range_lock *end)

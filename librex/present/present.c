@@ -25,6 +25,7 @@
  */
 #include "present/present.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 #include "base/assert.h"
@@ -282,12 +283,20 @@ void rex_present_show(const void *address, int number)
     pthread_mutex_unlock(&table->lock);
 }
 
+#define FIRST_HOLD 10 /* milliseconds; each is twice as long as the one before */
+
 /*
  * Whether the end has waited for deferred launches that have come since its call began, without the
  * lock. Then it looks again. It takes its entries in the section in which it found none.
+ *
+ * A thread that launches without a pause would keep it waiting for ever. So from the second time on
+ * the end keeps launches waiting for HOLD, as one that waits for users does. Then it goes on
+ * without, because the kernel may wait for the thread that launches.
  */
-static bool has_awaited_launches(struct rex_present_table *table, const struct rex_range_lock *end)
+static bool has_awaited_launches(struct rex_present_table *table, struct rex_range_lock *end,
+                                 int *hold)
 {
+    bool is_done = false;
     const struct rex_entry *entry;
     uint64_t newest = table->dropped;
     if (!rex_is_deferred(end->number))
@@ -299,19 +308,30 @@ static bool has_awaited_launches(struct rex_present_table *table, const struct r
     newest = entry->launch > newest ? entry->launch : newest;
     if (newest <= rex_deferred_seen(end->number))
         return false;
-    pthread_mutex_unlock(&table->lock);
-    rex_await_launch(end->number, newest);
-    pthread_mutex_lock(&table->lock);
+    if (*hold > 0) {
+        rex_end_hold(table, end, true);
+        pthread_mutex_unlock(&table->lock);
+        is_done = rex_await_launch_for(end->number, newest, *hold);
+        pthread_mutex_lock(&table->lock);
+        rex_end_hold(table, end, false);
+    }
+    if (!is_done) {
+        pthread_mutex_unlock(&table->lock);
+        rex_await_launch(end->number, newest);
+        pthread_mutex_lock(&table->lock);
+    }
+    if (*hold < INT_MAX / 2)
+        *hold = *hold > 0 ? 2 * *hold : FIRST_HOLD;
     return true;
 }
 
 /* Whether the end has to wait for other calls. */
-static bool has_end_to_wait(struct rex_present_table *table, struct rex_range_lock *end)
+static bool has_end_to_wait(struct rex_present_table *table, struct rex_range_lock *end, int *hold)
 {
     do
         if (rex_end_has_to_wait(table, end))
             return true;
-    while (has_awaited_launches(table, end));
+    while (has_awaited_launches(table, end, hold));
     return false;
 }
 
@@ -321,12 +341,13 @@ unsigned rex_present_pin(struct rex_range_lock *ranges)
 {
     struct rex_present_table *table = rex_present_table(ranges->number);
     bool ends = ranges->call == REX_CALL_ENDS, begins = ranges->call == REX_CALL_BEGINS;
+    int hold = 0;
     ranges->is_ordered = ranges->count < 2;
     /* A launch by the driver on mapped memory is compared with nothing. */
     if (ranges->call != REX_CALL_BY_DRIVER)
         put_in_order(ranges);
     pthread_mutex_lock(&table->lock);
-    while (ends ? has_end_to_wait(table, ranges) : look_up_ranges(table, ranges)) {
+    while (ends ? has_end_to_wait(table, ranges, &hold) : look_up_ranges(table, ranges)) {
         unsigned reasons = 0;
         if (ranges->call != REX_CALL_BY_DRIVER) {
             rex_wait_begin(table, ranges);

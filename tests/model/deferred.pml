@@ -20,7 +20,9 @@
  *     copy, giving out an address, and a forwarder that does one of these.
  *   - A last end without users compares its entries' numbers with the seen one. If one is newer, it
  *     waits without the mutex, and looks again. It takes its entries in the section of that look.
- *     (has_awaited_launches())
+ *     (has_awaited_launches()) From its second wait on, other launches on its entries wait, too, in
+ *     windows that double. The model has no windows: its end may starve there, and CONF 9 and 14
+ *     have no launch on what an end is the last of. (rex_end_hold())
  *   - A launch that an end waits for copies its rows back only if it is not deferred. No program
  *     can tell whether a deferred kernel was at work when the end came. (plan_and_run())
  *   - Giving out an address marks the entry first, then waits. A launch looks for the mark when it
@@ -42,8 +44,7 @@
  *   the feeding thread meets a full stream: LAUNCH -DCALLS=2; CONF 11 LAUNCH
  *   the feeding thread needs a lock of the program that a waiting call's thread holds: LOCKED
  *   a later kernel feeds: KERNEL
- * Right are LAUNCH, UNSEEN and QUEUE, once each. The last end of a mapping may wait for as long as
- * other threads launch on it without a pause; the model has not enough numbers to show that.
+ * Right are LAUNCH, UNSEEN and QUEUE, once each.
  *
  * Spin checks:
  *   - what returned before a call came is in each value that the call reads, and is not added after

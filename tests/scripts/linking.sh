@@ -1,7 +1,7 @@
 #!/bin/sh
 # Every way of bringing a program, librex and libomptarget together: -lrex, librex.a, -lomptarget -lrex, and clang's offloading and ours in
-# one process, on every LLVM release that is there; librex.a with and without a loader; and a process that is not linked with librex and opens
-# it, from Python too, or a plug-in that links it or has librex.a inside.
+# one process, on every LLVM release that is there; where launches are never deferred; librex.a with and without a loader; and a process that
+# is not linked with librex and opens it, from Python too, or a plug-in that links it or has librex.a inside.
 . tests/support/lib.sh
 
 # The linker, which is not in a namespace, looks into libomptarget: releases of a newer C library are not for it.
@@ -135,6 +135,63 @@ for pair in 14:14 14:15 14:16 16:16 19:19 19:22; do
     sed '$d' "$work/got" | diff "$work/want" - ||
         fail "LLVM $release, clang $built's offloading and ours in one process"
     echo "LLVM $release  clang $built's program with kernels by hand in a shared object"
+done
+
+# ---- REX_LAUNCH_BLOCKING=0 where librex does not see what copies: on the fake GPU, whose kernels run late, each launch is waited for
+
+cat >"$work/order.c" <<'PROGRAM'
+#include <rex.h>
+#include <stdio.h>
+void *omp_get_mapped_ptr(const void *host, int device);
+int omp_target_memcpy(void *to, const void *from, size_t size, size_t to_at, size_t from_at, int to_device, int from_device);
+int omp_get_initial_device(void);
+REX_KERNEL(link_fill);
+#ifdef TOOL
+void *ompt_start_tool(unsigned version, const char *runtime);
+void *ompt_start_tool(unsigned version, const char *runtime)
+{
+    return version == 0 ? (void *)(size_t)runtime : NULL;
+}
+#endif
+int main(void)
+{
+    static int64_t x[8];
+    REX_MAP(region, REX_TOFROM(x, 8));
+    int wrong = rex_offload_init() + rex_data_enter(0, &region);
+    struct rex_launch_config config = rex_launch_config_of(REX_KERNEL_ID(link_fill), 1, 1);
+    for (int64_t i = 1; i <= 3; i++) {
+        int64_t seen = 0;
+        REX_MAP(map, REX_VALUE(INT64_C(8)), REX_VALUE(i), REX_ALLOC(x, 8));
+        wrong += rex_launch(&config, &map) != 0 ||
+                 omp_target_memcpy(&seen, omp_get_mapped_ptr(x, 0), sizeof seen, 0, 0, omp_get_initial_device(), 0) != 0 || seen != i;
+    }
+    wrong += rex_data_exit(0, &region);
+    return printf("%d wrong, %d\n", wrong, (int)x[0]) < 0;
+}
+PROGRAM
+mkdir "$work/order"
+host_image "$work/order/host.so" tests/link/kernels.cu
+"$build/tests/fake/cubin" "$work/order/host.so" "$work/order/rex_lib_nvidia.cubin"
+# waits_for_launches REASON LINKER-WORDS...
+waits_for_launches() {
+    reason=$1
+    shift
+    quietly "$CC" -std=gnu11 -D_GNU_SOURCE -Iinclude -rdynamic -o "$work/order/order" "$work/order.c" "$keep_entries" -Wl,--no-as-needed \
+        -Wl,--allow-shlib-undefined "$@" -Wl,-rpath,"$build" || { fail "LLVM $release: $* cannot be linked"; return 0; }
+    run env FAKE_CUDA_ORDER=late FAKE_CUDA_MEMORY=64 LD_LIBRARY_PATH="$build/tests/fake/cuda" REX_LAUNCH_BLOCKING=0 REX_LOG=info \
+        "$top/tests/llvm" "$release" timeout -k 5 60 "$work/order/order"
+    ends 0 "LLVM $release: $*"
+    prints '0 wrong, 3'
+    says "waited for, though REX_LAUNCH_BLOCKING is off: $reason"
+    [ "$(grep -c REX_LAUNCH_BLOCKING "$work/err")" = 1 ] || fail "LLVM $release: $*: not one line about REX_LAUNCH_BLOCKING in: $(cat "$work/err")"
+    says_no 'returns before its kernel'
+}
+for release in $releases; do
+    # 14 has no omp_get_mapped_ptr(), and 16 and 17 do not start without libomp in front.
+    case $release in 14 | 16 | 17) continue ;; esac
+    library=$(library_of "$release")
+    waits_for_launches 'the program is linked with libomptarget itself' "$library" -L"$build" -lrex
+    waits_for_launches 'an OMPT tool' -DTOOL -L"$build" -lrex "$library"
 done
 
 # ---- librex.a: position-independent or not, also where the loader is called by its name; without a loader the program is told why it cannot

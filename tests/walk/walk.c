@@ -293,7 +293,9 @@ static void report(const char *folder, struct sequence *sequence, const struct f
     if (file != NULL) {
         print_sequence(file, sequence, again.found ? &again : finding);
         fclose(file);
-        printf("%d steps of %d are left; to run them again: tests/walk/run --on %s %s\n", sequence->count, steps, device_of_run(), path);
+        const char *blocking = getenv("REX_LAUNCH_BLOCKING");
+        printf("%d steps of %d are left; to run them again: REX_LAUNCH_BLOCKING=%s tests/walk/run --on %s %s\n", sequence->count, steps,
+               blocking != NULL ? blocking : "1", device_of_run(), path);
     }
 }
 

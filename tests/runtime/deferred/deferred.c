@@ -115,6 +115,51 @@ TEST(an_end_sees_later_launches, .gpu = ON_GPU)
     assert_int_equal(y[0], 1);
 }
 
+static int over; /* a pipe that the driver writes to when a thread begins to wait */
+
+static int end_y_and_tell(void)
+{
+    int result = end_y();
+    return write(over, "e", 1) == 1 ? result : -1;
+}
+
+/*
+ * Whenever the end begins to wait for a launch, another one comes before the wait is over. So each
+ * look of the end finds a new one, unless the end keeps launches waiting.
+ */
+TEST(an_end_does_not_starve, .gpu = ON_GPU)
+{
+    enum { MOST = 50 };
+    struct call end;
+    int told[2], until[2], last = -1, launches = 1;
+    char value[64], byte = 0;
+    if (gpu_is_real())
+        leave_out("a wait that stays in the driver");
+    start();
+    OK(add_to_y());
+    assert_int_equal(pipe(told), 0);
+    over = told[1];
+    for (;; launches++) {
+        assert_int_equal(pipe(until), 0);
+        snprintf(value, sizeof value, "cuEventSynchronize:%d:%d", told[1], until[0]);
+        setenv("FAKE_CUDA_SLOW", value, 1);
+        if (last < 0)
+            start_call(&end, end_y_and_tell);
+        else
+            close(last);
+        last = until[1];
+        assert_int_equal(read(told[0], &byte, 1), 1);
+        if (byte == 'e')
+            break;
+        if (launches > MOST)
+            fail_msg("the end has waited for %d launches, and goes on waiting", MOST);
+        OK(add_to_y());
+    }
+    unsetenv("FAKE_CUDA_SLOW");
+    OK(result_of(&end));
+    assert_int_equal(y[0], launches);
+}
+
 static bool stop;
 
 static void *launch_beside(void *number)
