@@ -22,28 +22,28 @@ int32_t rex_map_next_row(const struct rex_map_builder *builder)
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* The columns; each element is 8 bytes wide. */
-static struct rex_map map_of_builder(const struct rex_map_builder *builder)
+/* Each element of a column is 8 bytes wide. */
+static inline void put_row(struct rex_map_builder *builder, const struct rex_row *row)
 {
-    void **storage = builder->columns;
-    int64_t rows = builder->capacity;
-    return (struct rex_map){(int32_t)rows,
-                            storage,
-                            storage + rows,
-                            (int64_t *)(storage + 2 * rows),
-                            (int64_t *)(storage + 3 * rows),
-                            NULL,
-                            storage};
+    if (builder->columns != NULL) {
+        void **cell = builder->columns + builder->row;
+        int64_t rows = builder->capacity;
+        cell[0] = row->base;
+        cell[rows] = row->begin;
+        ((int64_t *)cell)[2 * rows] = row->size;
+        ((int64_t *)cell)[3 * rows] = row->type;
+    }
+    builder->row++;
 }
 
-int rex_map_add(struct rex_map_builder *builder, struct rex_row row)
+/* Adds any row, whose type becomes that in the map. */
+static __attribute__((noinline)) int check_and_put_row(struct rex_map_builder *builder,
+                                                       struct rex_row *row)
 {
-    if (builder == NULL)
-        return rex_fail_null("rex_map_add", "builder");
-    long long number = builder->row, parent = rex_row_parent(row.type);
-    if (row.size < 0)
+    long long number = builder->row, parent = rex_row_parent(row->type);
+    if (row->size < 0)
         return rex_fail(REX_EINVAL, "map row %lld: a size of %lld bytes", number,
-                        (long long)row.size);
+                        (long long)row->size);
     if (parent >= number)
         return rex_fail(REX_EINVAL,
                         "map row %lld is a member of row %lld, which does not come before it",
@@ -59,33 +59,38 @@ int rex_map_add(struct rex_map_builder *builder, struct rex_row row)
             REX_EINVAL,
             "the row function pushes more rows when it fills the map than the %lld that it counted",
             (long long)builder->capacity);
-    row = rex_row_inside(builder, row);
-    if (builder->depth > 0 && row.begin == NULL && row.size > 0 &&
-        !rex_row_has(row.type, REX_MAP_NOT_MAPPED))
+    row->type = rex_type_inside(builder, row->type);
+    if (builder->depth > 0 && row->begin == NULL && row->size > 0 &&
+        !rex_row_has(row->type, REX_MAP_NOT_MAPPED))
         return rex_fail(REX_EINVAL, "map row %lld: a mapper maps %lld bytes at NULL", number,
-                        (long long)row.size);
+                        (long long)row->size);
     /* In the surrounding section, but not in the element that is mapped. */
-    uintptr_t begin = (uintptr_t)row.begin, end = begin + (uintptr_t)row.size;
+    uintptr_t begin = (uintptr_t)row->begin, end = begin + (uintptr_t)row->size;
     uintptr_t first = (uintptr_t)builder->part.begin, element = (uintptr_t)builder->part.base;
-    if (builder->depth > 0 && !rex_row_has(row.type, REX_MAP_LITERAL | REX_MAP_PTR_AND_OBJ) &&
+    if (builder->depth > 0 && !rex_row_has(row->type, REX_MAP_LITERAL | REX_MAP_PTR_AND_OBJ) &&
         begin < first + (uintptr_t)builder->part.size && end > first &&
         (begin < element || end > element + (uintptr_t)builder->element_size))
         return rex_fail(REX_EINVAL,
                         "map row %lld: a mapper maps %lld bytes at %p, which reach out of its "
                         "element of %lld bytes at %p: is that the size of its type?",
-                        number, (long long)row.size, row.begin, (long long)builder->element_size,
+                        number, (long long)row->size, row->begin, (long long)builder->element_size,
                         builder->part.base);
     if (builder->handle != NULL)
         REX_REAL(push_mapper_component)
-    (builder->handle, row.base, row.begin, row.size, row.type, NULL);
-    if (builder->columns != NULL) {
-        struct rex_map map = map_of_builder(builder);
-        map.base[number] = row.base;
-        map.begin[number] = row.begin;
-        map.sizes[number] = row.size;
-        map.types[number] = row.type;
-    }
-    builder->row++;
+    (builder->handle, row->base, row->begin, row->size, row->type, NULL);
+    put_row(builder, row);
+    return REX_OK;
+}
+
+int rex_map_add(struct rex_map_builder *builder, struct rex_row row)
+{
+    if (builder == NULL)
+        return rex_fail_null("rex_map_add", "builder");
+    /* libomptarget's handle has no room here, so that its rows go the other way. */
+    if (builder->row >= builder->capacity || builder->depth > 0 || row.size < 0 ||
+        rex_row_has(row.type, REX_MAP_MEMBER_OF_MASK))
+        return check_and_put_row(builder, &row);
+    put_row(builder, &row);
     return REX_OK;
 }
 
@@ -114,7 +119,7 @@ static int add_map(struct rex_map_builder *builder, const struct rex_map *map)
 int rex_map_build(struct rex_map *map, const struct rex_map *prefix, rex_rows *rows, void *context,
                   const struct rex_map *suffix)
 {
-    struct rex_map_builder builder = {0};
+    struct rex_map_builder builder = {.capacity = INT32_MAX};
     if (map == NULL)
         return rex_fail(REX_EINVAL, "rex_map_build: the map is NULL");
     for (int i = 0; i < 2; i++) {
@@ -161,9 +166,15 @@ add_rows:
             (long long)builder.capacity, (long long)builder.row);
         goto free_columns;
     }
-    struct rex_map built = map_of_builder(&builder);
+    int64_t count = builder.capacity;
+    struct rex_map built = {.count = (int32_t)count,
+                            .base = builder.columns,
+                            .begin = builder.columns + count,
+                            .sizes = (int64_t *)(builder.columns + 2 * count),
+                            .types = (int64_t *)(builder.columns + 3 * count),
+                            .storage = builder.columns};
     if (mapped)
-        built.mappers = (void **)built.storage + 4 * (size_t)built.count;
+        built.mappers = builder.columns + 4 * count;
     if (before != NULL)
         memcpy(built.mappers, before, (size_t)prefix->count * sizeof *built.mappers);
     if (behind != NULL)

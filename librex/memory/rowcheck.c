@@ -39,14 +39,17 @@ static const char *wrong_row(const struct rex_map *map, int32_t i, enum rex_purp
 {
     int64_t type = map->types[i], size = map->sizes[i];
     bool launches = purpose == REX_FOR_LAUNCH || purpose == REX_FOR_QUEUE;
-    bool is_value = rex_row_has(type, REX_MAP_LITERAL);
-    bool is_attached = rex_row_has(type, REX_MAP_PTR_AND_OBJ);
-    bool is_private = rex_row_has(type, REX_MAP_PRIVATE);
     /* Most rows have an address, a size and a direction, which is right in each call. */
     if ((type & ~(REX_MAP_TOFROM | REX_MAP_TARGET_PARAM)) == 0 &&
         rex_row_has(type, REX_MAP_TOFROM) && size >= 0 && size <= REX_ROW_MOST &&
         map->begin[i] != NULL)
         return NULL;
+    bool is_value = rex_row_has(type, REX_MAP_LITERAL);
+    /* Or they are a value of a kernel. */
+    if (is_value && launches && (type & ~REX_ROW_VALUE) == 0 && size >= 0 && size <= 8)
+        return NULL;
+    bool is_attached = rex_row_has(type, REX_MAP_PTR_AND_OBJ);
+    bool is_private = rex_row_has(type, REX_MAP_PRIVATE);
     if (size < 0)
         return "has a negative size";
     const char *wrong = wrong_member(map, i);
@@ -168,7 +171,8 @@ int rex_check_rows(const struct rex_map *map, enum rex_purpose purpose, const ch
         const char *wrong = wrong_row(map, i, purpose);
         if (wrong != NULL)
             return fail_row(map, i, wrong, what);
-        if (rex_purpose_begins(purpose) && rex_check_size(map, i, what) != REX_OK)
+        if (map->sizes[i] > REX_ROW_MOST && rex_purpose_begins(purpose) &&
+            rex_check_size(map, i, what) != REX_OK)
             return REX_ENOMEM;
     }
     return REX_OK;

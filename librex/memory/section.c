@@ -110,15 +110,15 @@ int rex_map_add_strided(struct rex_map_builder *builder, void *base, int64_t ele
  * reference to memory that the section has just allocated. Then nothing would be copied, and
  * attached pointers would stay mapped for good.
  */
-struct rex_row rex_row_inside(const struct rex_map_builder *builder, struct rex_row row)
+int64_t rex_type_inside(const struct rex_map_builder *builder, int64_t type)
 {
-    if (builder->depth > 0) {
-        row.type &= ~REX_MAP_TARGET_PARAM & (~REX_MAP_TOFROM | (builder->section & REX_MAP_TOFROM));
-        row.type |= builder->section & PASSED_ON;
-        if ((row.type & REX_MAP_MEMBER_OF_MASK) == 0)
-            row.type |= REX_MAP_MEMBER_OF(builder->parent);
-    }
-    return row;
+    if (builder->depth == 0)
+        return type;
+    type &= ~REX_MAP_TARGET_PARAM & (~REX_MAP_TOFROM | (builder->section & REX_MAP_TOFROM));
+    type |= builder->section & PASSED_ON;
+    if ((type & REX_MAP_MEMBER_OF_MASK) == 0)
+        type |= REX_MAP_MEMBER_OF(builder->parent);
+    return type;
 }
 
 int rex_map_add_mapped(struct rex_map_builder *builder, rex_mapper *mapper, struct rex_row section,
@@ -153,7 +153,7 @@ int rex_map_add_mapped(struct rex_map_builder *builder, rex_mapper *mapper, stru
         return result;
     const struct rex_map_builder around = *builder;
     int64_t own = builder->row - 1;
-    builder->section = builder->depth > 0 ? rex_row_inside(builder, section).type : section.type;
+    builder->section = rex_type_inside(builder, section.type);
     /*
      * A row behind REX_PARENT_MAX cannot be a parent. Then the surrounding section is the parent,
      * because libomptarget only asks whether a row is a member, not of which row.

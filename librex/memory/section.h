@@ -12,7 +12,7 @@
 struct rex_map_builder {
     int64_t row;          /* number of the next row */
     void **columns;       /* base, begin, sizes, types; NULL in the pass that counts */
-    int64_t capacity;     /* rows of a column */
+    int64_t capacity;     /* rows of a column; INT32_MAX in the pass that counts */
     int64_t section;      /* type of the surrounding section; valid if depth > 0 */
     struct rex_row part;  /* the elements of that section, and in base the one that is mapped */
     int64_t element_size; /* of these */
@@ -21,7 +21,7 @@ struct rex_map_builder {
     int depth;    /* nesting of mappers */
 };
 
-/* ROW with the types that the surrounding sections pass on and allow. */
-struct rex_row rex_row_inside(const struct rex_map_builder *builder, struct rex_row row);
+/* TYPE of a row with what the surrounding sections pass on and allow. */
+int64_t rex_type_inside(const struct rex_map_builder *builder, int64_t type);
 
 #endif
