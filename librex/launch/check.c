@@ -180,7 +180,7 @@ int rex_check_parameters(const struct rex_request *request, enum rex_kernel_form
             REX_KERNEL_NAME(target->name), registration->image_path, misfit.index, misfit.size,
             registration->release->number, why);
     }
-    /* Of other launches rex_check_rows() has read the rows. */
+    /* rex_check_rows() has read the rows of other launches. */
     for (int32_t i = 0; request->is_packet && i < map->count; i++) {
         /* LLVM 14 to 22 overwrite such a row's base, and the kernel gets a wild pointer. */
         if (map->types[i] & REX_MAP_RETURN_PARAM)
