@@ -47,6 +47,13 @@ static inline bool rex_log_wanted(enum rex_log_level level)
     return (int)level <= now && (now != REX_LOG_UNKNOWN || (int)level <= rex_log_decide());
 }
 
+/* For a line that comes once in a process: whether this is the first call with TOLD. */
+static inline bool rex_log_is_first(bool *told)
+{
+    /* Relaxed: any thread may log it, as long as only one does. */
+    return !__atomic_exchange_n(told, true, __ATOMIC_RELAXED);
+}
+
 /*
  * Lines of a thread between these two reach the program's own function after the second. So the
  * function may call librex: these stand around all that such a call would wait for. Nor does a

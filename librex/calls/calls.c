@@ -264,8 +264,7 @@ REX_DATA_MAPPER(DATA_MAPPER, target_data_update)
 static void say_waited_for(void)
 {
     static bool is_said;
-    /* Relaxed: any thread may say it, as long as only one does. */
-    if (rex_log_wanted(REX_LOG_INFO) && !__atomic_exchange_n(&is_said, true, __ATOMIC_RELAXED))
+    if (rex_log_wanted(REX_LOG_INFO) && rex_log_is_first(&is_said))
         rex_log(REX_LOG_INFO,
                 "launches by calls of libomptarget itself are waited for, though %s is off",
                 rex_settings[REX_OPTION_LAUNCH_BLOCKING].variable);

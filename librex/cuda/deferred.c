@@ -285,7 +285,6 @@ uint64_t rex_deferred_seen(int number)
 }
 
 #define FIRST_NAP 20000 /* nanoseconds; each is twice as long as the one before */
-
 #define LONGEST_NAP 10000000
 
 static int poll_mark(const struct mark *mark, int milliseconds)

@@ -52,10 +52,8 @@ static bool is_seen_by_value(const struct rex_plan *plan, int32_t row, uint32_t 
 static void log_once(const char *kernel, const char *why)
 {
     static bool is_told;
-    /* Relaxed: any thread may log it, as long as only one does. */
-    if (!rex_log_wanted(REX_LOG_INFO) || __atomic_exchange_n(&is_told, true, __ATOMIC_RELAXED))
-        return;
-    rex_log(REX_LOG_INFO, "kernel \"%.*s\" is %s", REX_KERNEL_NAME(kernel), why);
+    if (rex_log_wanted(REX_LOG_INFO) && rex_log_is_first(&is_told))
+        rex_log(REX_LOG_INFO, "kernel \"%.*s\" is %s", REX_KERNEL_NAME(kernel), why);
 }
 
 void rex_log_not_deferred(const struct rex_request *request)

@@ -138,8 +138,7 @@ static int create_queue(struct rex_queue **queue, struct rex_module *module, int
             goto free_made;
         rex_unfinished_add(&made->unfinished);
     } else {
-        /* Relaxed: any thread may log it, as long as only one does. */
-        if (!__atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
+        if (rex_log_is_first(&said))
             rex_log(REX_LOG_INFO, "queues do everything at once: device %d is no NVIDIA GPU",
                     number);
         /* A device without streams has no default stream, either, so NULL is accepted for it. */

@@ -31,11 +31,9 @@ static int end_y(void)
 
 static int add_by_wrapper(void)
 {
-    int64_t one = 1;
-    struct rows rows = {.count = 0};
-    add_literal(&rows, &one, sizeof one);
-    add_row(&rows, y, sizeof y, PARAMETER | TOFROM);
-    struct __tgt_kernel_arguments packet = packet_of(&rows, 1, 1);
+    int64_t one;
+    struct rows rows;
+    struct __tgt_kernel_arguments packet = packet_of_add(&rows, &one);
     return __tgt_target_kernel(-1, 1, 1, REX_KERNEL_ID(add), &packet);
 }
 

@@ -33,6 +33,16 @@ UNUSED static int launch(const void *key, const struct rex_map *map)
         launch(REX_KERNEL_ID(kernel), &map_); \
     })
 
+/* A packet of `add`, which adds one to y. ROWS and ONE are its own, and stay. */
+UNUSED static struct __tgt_kernel_arguments packet_of_add(struct rows *rows, int64_t *one)
+{
+    *one = 1;
+    *rows = (struct rows){.count = 0};
+    add_literal(rows, one, sizeof *one);
+    add_row(rows, y, sizeof y, PARAMETER | TOFROM);
+    return packet_of(rows, 1, 1);
+}
+
 /* ---- memory that the device and the host see, and librex does not know ----------------------- */
 
 static void *driver(void)

@@ -156,11 +156,9 @@ static int launch_absent(void)
 
 static int launch_by_runtime(void)
 {
-    int64_t one = 1;
-    struct rows rows = {.count = 0};
-    add_literal(&rows, &one, sizeof one);
-    add_row(&rows, y, sizeof y, PARAMETER | TOFROM);
-    struct __tgt_kernel_arguments packet = packet_of(&rows, 1, 1);
+    int64_t one;
+    struct rows rows;
+    struct __tgt_kernel_arguments packet = packet_of_add(&rows, &one);
     packet.Version = 2; /* of a plain kernel */
     return __rex_real___tgt_target_kernel(NULL, -1, 1, 1, REX_KERNEL_ID(add), &packet);
 }
