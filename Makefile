@@ -45,6 +45,7 @@ zshcompletiondir  ?= $(prefix)/share/zsh/site-functions
 fishcompletiondir ?= $(prefix)/share/fish/vendor_completions.d
 
 NVCC ?= $(firstword $(shell command -v nvcc 2>/dev/null) $(wildcard /usr/local/cuda/bin/nvcc))
+NVCC := $(NVCC)# else each use would start a shell
 
 # What compiles kernels for GPUs: nvcc where there is one, which makes CUBINs; clang, which makes PTX, where it is asked for.
 DEVICE_COMPILER ?= $(if $(NVCC),nvcc)
