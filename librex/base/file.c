@@ -17,7 +17,10 @@
 
 #define LARGEST ((off_t)1 << 30)
 
-/* Returns NULL, or the name of the call that failed with errno set, or a reason with errno 0. */
+/*
+ * Returns NULL on success. Otherwise returns the name of the call that failed and sets errno, or
+ * returns another reason and sets errno to 0.
+ */
 static const char *read_open_file(int fd, struct rex_bytes *file)
 {
     struct stat status;
@@ -151,7 +154,7 @@ bool rex_same_file(const char *a, const char *b)
 
 #define FLAGS (O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY)
 
-/* Above the descriptors that programs use, and below 1024, the limit of select() and by default. */
+/* Above the descriptors that programs use; below 1024, select()'s limit and the usual limit. */
 #define HIGH 960
 
 /* Opens OUTPUT->path; `flags` is 0 or O_CREAT. Returns 0 or an error for rex_output_why(). */

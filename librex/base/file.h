@@ -18,7 +18,7 @@ struct rex_bytes {
 };
 
 /*
- * Reads the whole regular file PATH. It may have 1 GiB: a wrong name must not take all memory.
+ * Reads the whole regular file PATH. The limit is 1 GiB: a wrong name must not take all memory.
  * Returns 0, or -1 with the reason in WHY and errno set; errno is 0 if no system call failed.
  */
 int rex_file_read(const char *path, struct rex_bytes *file, char *why, size_t why_size);
@@ -30,8 +30,8 @@ int rex_file_read(const char *path, struct rex_bytes *file, char *why, size_t wh
 int rex_file_write(int fd, const void *bytes, size_t size, size_t *done);
 
 /*
- * Writes TEXT to standard error. TEXT is lost if the program has closed its descriptor or opened
- * it for reading. Changes errno.
+ * Writes TEXT to standard error. TEXT is lost if the program has closed descriptor 2 or opened it
+ * for reading. Changes errno.
  */
 void rex_file_say(const char *text);
 

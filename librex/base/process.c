@@ -124,8 +124,9 @@ static bool read_group_file(struct texts *texts, const char *name)
 }
 
 /*
- * Returns the number of processors, rounded up, of TEXT: "200000 100000" is a quota of 200000
- * microseconds in each period of 100000. TEXT may lack the period. 0 or less: no limit.
+ * Returns the quota in TEXT as a number of processors, rounded up; 0 or less: no limit. "200000
+ * 100000" is a quota of 200000 microseconds in each period of 100000. PERIOD is the period if TEXT
+ * has no period.
  */
 static long quota_of(const char *text, long period)
 {
@@ -364,8 +365,7 @@ __attribute__((constructor(1001))) static void keep_thread_key(void)
  * and a lock that it held stays locked for ever. So each file with a lock registers a handler.
  */
 
-static const struct rex_fork_handler
-    *handlers[REX_FORK_RANKS]; /* by rank; NULL: no file has the rank */
+static const struct rex_fork_handler *handlers[REX_FORK_RANKS]; /* NULL: no file has the rank */
 unsigned rex_fork_count;
 
 void rex_fork_register(unsigned rank, const struct rex_fork_handler *handler)

@@ -1,5 +1,5 @@
 /*
- * backend.h - the backend of a launch on a GPU: the CUDA driver or libomptarget, and the reason.
+ * backend.h - the backend of a launch on a GPU, the CUDA driver or libomptarget, and why.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

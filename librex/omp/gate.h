@@ -78,18 +78,19 @@ int rex_gate_register(const char *what, bool ends);
 void rex_gate_registered(void);
 
 /*
- * A call that waits for other calls is outside the gate between these two, so that a registration
- * and a fork need not wait. It may keep pointers into its module: the end of a module also waits
- * for paused calls. rex_gate_resume() takes the result of rex_gate_pause(), and may wait for a
- * registration.
+ * rex_gate_pause() takes a call that waits for other calls out of the gate until rex_gate_resume(),
+ * so that a registration and a fork need not wait. The call may keep pointers into its module: the
+ * end of a module also waits for paused calls. rex_gate_resume() takes the result of
+ * rex_gate_pause(), and may wait for a registration.
  */
 uint32_t rex_gate_pause(void);
 void rex_gate_resume(uint32_t depth);
 
 /*
- * Wait for deferred launches: for LAUNCH on device NUMBER, for all launches on it, or for those on
- * all devices. A thread that is inside the gate leaves it for that time. rex_await_launch_for()
- * waits about MILLISECONDS at most (0: no limit), and returns true if the launch is done.
+ * These wait for deferred launches: for LAUNCH on device NUMBER, for all launches on it, or for
+ * those on all devices. A thread that is inside the gate leaves it for that time.
+ * rex_await_launch_for() waits about MILLISECONDS at most (0: no limit), and returns true if the
+ * launch is done.
  */
 void rex_await_launch(int number, uint64_t launch);
 bool rex_await_launch_for(int number, uint64_t launch, int milliseconds);

@@ -97,7 +97,7 @@ struct rex_release {
     /* the newest driver function that its CUDA plugin needs; NULL: not checked */
     const char *driver_function;
     const char *driver_since; /* the first CUDA release with driver_function */
-    /* bytes of symbols NAME_kernel_environment, which say how to launch NAME; others abort */
+    /* bytes of a symbol NAME_kernel_environment, which defines how NAME is launched; else abort */
     uint32_t environment_size;
     uint64_t strict_flags; /* Flags bits that make the grid exact */
     /*

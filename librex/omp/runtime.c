@@ -23,7 +23,7 @@
 #include "omp/search.h"
 #include "trace/trace.h"
 
-/* This thread is binding. It detects forwarders called by constructors of libomptarget 16 to 18. */
+/* This thread is binding: constructors of libomptarget 16 to 18 may call a forwarder meanwhile. */
 static __thread bool binding;
 
 static struct {
@@ -359,7 +359,7 @@ int rex_runtime_find(bool starts_driver, rex_slots_hook *point_slots)
             REX_ENORUNTIME,
             "the program was linked with -static or -static-pie, and libomptarget "
             "cannot be loaded into it: link it without (librex.a itself may be linked in)");
-    /* Relaxed: a child has the value from before its fork; in one process it decides nothing. */
+    /* Relaxed: only a child of fork acts on it, and the value is from before the fork. */
     unsigned binder = __atomic_load_n(&bound.binder, __ATOMIC_RELAXED);
     if (binder != 0 && binder != rex_forks() + 1)
         return rex_fail(REX_EFORK, "this process was forked while another thread of its parent "

@@ -373,7 +373,7 @@ void rex_trace_start(void)
             (enum rex_trace_to)rex_setting_given(REX_OPTION_TRACE, trace.pattern);
         if (to == REX_TRACE_TO_FILE && !open_trace_file())
             to = REX_TRACE_NOWHERE;
-        /* Relaxed: the lock guards all other data; this only tells threads to take it. */
+        /* Relaxed: the lock guards all other data; threads read this to decide if they take it. */
         __atomic_store_n(&rex_tracing, to, __ATOMIC_RELAXED);
         trace.is_started = true;
     }

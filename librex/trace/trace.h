@@ -24,7 +24,7 @@ static inline bool rex_trace_on(void)
     return __atomic_load_n(&rex_tracing, __ATOMIC_RELAXED) != REX_TRACE_NOWHERE;
 }
 
-/* Nanoseconds of CLOCK_MONOTONIC. */
+/* Returns the time of CLOCK_MONOTONIC in nanoseconds. */
 static inline uint64_t rex_trace_clock(void)
 {
     struct timespec now;

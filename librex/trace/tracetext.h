@@ -22,9 +22,9 @@ struct rex_line {
 };
 
 /*
- * Append to LINE: bytes, a text, a number, an address, or a time. The text BEFORE comes first. A
- * time is written in microseconds with three decimals. They do not use printf formats, which would
- * take longer than all other work of a slice.
+ * These append bytes, a text, a number, an address or a time to LINE, after the text BEFORE. A time
+ * is written in microseconds with three decimals. They do not use printf formats, which would take
+ * longer than all other work of a slice.
  */
 void rex_line_bytes(struct rex_line *line, const void *bytes, size_t size);
 static inline void rex_line_text(struct rex_line *line, const char *text)
