@@ -59,7 +59,7 @@ struct rex_release {
     bool presence_at_entry;
     /*
      * an image registered after a device's first use is never loaded, and a launch from it crashes;
-     * librex never undoes a registration, because it could not register the module again
+     * with this release librex never undoes a registration, because it could not be repeated
      */
     bool late_image_ignored;
     /*
