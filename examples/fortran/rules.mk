@@ -5,10 +5,12 @@ examples/fortran.own  := yes
 examples/fortran.fake := yes
 $(eval $(call images,$(fortran)/rex_lib,examples/fortran/kernels.cu))
 $(fortran)/%.o: examples/fortran/%.f90 $(O)/flags
-	$(call do,FORTRAN,$<)$(FORTRAN) -std=f2018 -Wall -Wextra -Wpedantic $(WERROR) $(CFLAGS) $(anywhere) -J$(@D) -c -o $@ $<
+	$(call do,FORTRAN,$<)$(FORTRAN) -std=f2018 -Wall -Wextra -Wpedantic $(WERROR) $(CFLAGS) \
+	    $(anywhere) -J$(@D) -c -o $@ $<
 $(fortran)/heat.o: $(fortran)/rex.o
 ifneq ($(FORTRAN),)
-$(fortran)/fortran: $(fortran)/rex.o $(fortran)/heat.o $(O)/librex.so | $(call images-of,$(fortran)/rex_lib)
+$(fortran)/fortran: $(fortran)/rex.o $(fortran)/heat.o $(O)/librex.so \
+                    | $(call images-of,$(fortran)/rex_lib)
 	$(call do,LINK)$(FORTRAN) $(LDFLAGS) -o $@ $(filter %.o,$^) $(use_rex)
 else
 $(fortran)/fortran:

@@ -9,7 +9,8 @@ ifeq ($(SAN),)
 $(python)/python: examples/python/rules.mk $(python)/axpy.py $(python)/rex.py $(O)/librex.so \
                   | $(call images-of,$(python)/rex_lib)
 	$(call do,GEN)printf '%s\n' '#!/bin/sh' 'here=$$(dirname "$$0")' \
-	    'LD_LIBRARY_PATH=$$here/../..:$$LD_LIBRARY_PATH exec python3 "$$here/axpy.py"' > $@ && chmod 755 $@
+	    'export LD_LIBRARY_PATH="$$here/../..:$$LD_LIBRARY_PATH"' \
+	    'exec python3 "$$here/axpy.py"' > $@ && chmod 755 $@
 else
 $(python)/python:
 	$(call skipped,Python is not built with the sanitizer)

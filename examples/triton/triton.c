@@ -5,16 +5,15 @@
  * librex any program launches the kernel: rex_library_load() takes the CUBIN, and of the JSON the
  * program reads six fields.
  *
- *     name                     the kernel in the image
- *     num_warps                a block has 32 threads for each, one-dimensional
- *     shared                   bytes of dynamic shared memory, all that the kernel has
- *     num_ctas                 blocks of a cluster; more than 1 multiplies the grid
- *     launch_cooperative_grid  whether all blocks have to be resident at once
- *     global_scratch_size      bytes of global memory for each block, for the last parameter
+ *     name                     the kernel in the image;
+ *     num_warps                a block has 32 threads for each, one-dimensional;
+ *     shared                   bytes of dynamic shared memory, all that the kernel has;
+ *     num_ctas                 blocks of a cluster; more than 1 multiply the grid;
+ *     launch_cooperative_grid  whether all blocks have to be resident at once;
+ *     global_scratch_size      bytes of global memory for each block, for the last parameter.
  *
- * The grid and the other arguments are those of the call in Python; of arguments that are
- * constexpr, or 1, the CUBIN knows the value and has no parameter. kernels.cu says what of this
- * example is Triton's.
+ * The grid and the arguments are those of the call in Python. An argument that is constexpr, or 1,
+ * is no parameter: the CUBIN knows its value. kernels.cu says what of this example is Triton's.
  *
  * Run it:  make && $(make -s print-O)/examples/triton/triton
  *
@@ -30,7 +29,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What stands behind "field": in the flat object of Triton's; "" if it is not there. */
+/* The value of a field of Triton's flat object and what follows; "" if there is none. */
 static const char *value_of(const char *json, const char *field)
 {
     char quoted[64];
