@@ -5,7 +5,7 @@ examples/fortran.own  := yes
 examples/fortran.fake := yes
 $(eval $(call images,$(fortran)/rex_lib,examples/fortran/kernels.cu))
 $(fortran)/%.o: examples/fortran/%.f90 $(O)/flags
-	$(call do,FORTRAN,$<)$(FORTRAN) -std=f2018 -Wall -Wextra -Wpedantic $(WERROR) $(CFLAGS) \
+	$(call do,FORTRAN,$<)$(FORTRAN) -std=f2018 -Wall -Wextra -Wpedantic $(WERROR) -O2 -g \
 	    $(anywhere) -J$(@D) -c -o $@ $<
 $(fortran)/heat.o: $(fortran)/rex.o
 ifneq ($(FORTRAN),)
