@@ -212,8 +212,8 @@ $(call host-image,$(1)_host.so,$(2),$(3))
 $(call cubin,$(cubin-of),$(2),$(3))
 endef
 
-# $(call skipped,REASON): $@ as a program that is skipped
-skipped = $(call do,GEN)printf '%s\n' '\#!/bin/sh' "echo 'skip: $(1)' >&2" 'exit 77' > $@ && chmod 755 $@
+# $(call skipped,REASON): the command that makes $@ a program that is skipped
+skipped = printf '%s\n' '\#!/bin/sh' "echo 'skip: $(1)' >&2" 'exit 77' > $@ && chmod 755 $@
 
 # $(call compile_nvcc,SOURCE,FLAGS): what makes $@; more_nvcc is for rules.mk to set for one target
 compile_nvcc  = $(NVCC) -cubin -arch=$(ARCH) $(more_nvcc) -Iinclude -MMD -MF $@.d -MT $@ $(2) -o $@ $(1)
@@ -274,6 +274,9 @@ $(O)/arch: FORCE
 # Installing libpng, or removing it, makes what draws pictures anew.
 $(O)/png: FORCE
 	$(call stamp,$(PNG_CFLAGS) $(PNG_LIBS))
+# And a compiler, what is compiled by it.
+$(O)/languages: FORCE
+	$(call stamp,$(shell command -v $(FORTRAN) $(RUSTC)))
 
 # ---- Programs: examples, tests of the run, and benchmarks that want a GPU, each with the images of its kernels beside it
 
