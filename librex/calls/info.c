@@ -1,7 +1,7 @@
 /*
- * info.c - rex_info() and rex_runtime_tell() of rex/inspect.h: what librex would do on this
- * machine, fact by fact; a release's row of facts in words: librex's adaptations, their reasons,
- * and the programs that it runs.
+ * info.c - rex_info() and rex_runtime_tell() of rex/inspect.h. Reports what librex would do on this
+ * machine, fact by fact. Describes a release: librex's adaptations to it, their reasons, and the
+ * programs that it runs.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -119,7 +119,7 @@ static void say_packets(const struct to *to, const char *name, const struct rex_
                   rule->dynamic_memory ? "" : ", no dynamic shared memory");
 }
 
-/* Facts that hold or not. */
+/* Reports the facts that hold for RELEASE. */
 static void say_adaptations_that_hold(const struct to *to, const struct rex_release *release)
 {
     const struct {
@@ -337,11 +337,11 @@ int rex_info(int release, rex_info_row *row, void *context)
         say_adaptations(&to, known);
         /*
          * clang up to 17 builds kernels without a parameter for the runtime. Kernels of 18 have
-         * one, which LLVM 18 alone always passes, to all kernels. Kernels of 19 to 22 get it by
-         * the packet's version 3, and from 23 on it comes last. 14 and 15 ignore the version.
+         * one, which LLVM 18 alone always passes, to all kernels. Kernels of 19 to 22 get it by the
+         * packet's version 3, and from 23 on it comes last. LLVM 14 and 15 ignore the version.
          * Packets of 15 end where those of 16 and later have Flags, so that later releases would
-         * read random flags. Programs of 22 and later attach pointers by rows of their own.
-         * Earlier releases map these rows, so that the kernels use the wrong memory.
+         * read random flags. Programs of 22 and later attach pointers by rows of their own. Earlier
+         * releases map these rows, so that the kernels use the wrong memory.
          */
         for (built = rex_release_after(0); built != NULL;
              built = rex_release_after(built->number)) {
@@ -366,7 +366,7 @@ int rex_info(int release, rex_info_row *row, void *context)
         say_fact(&to, "libomptarget", "error", rex_last_error());
     say_searched(&to);
     say_driver(&to);
-    /* The backend of launches, as far as the fallback reasons of the process decide it. */
+    /* Report the backend of launches, if the fallback reasons of the process decide it. */
     unsigned reasons = rex_process_reasons();
     if (rex_runtime() != NULL && reasons == 0)
         say_fact(&to, "launch", "by", "the CUDA driver");
