@@ -152,7 +152,8 @@ void *rex_device_alloc(size_t size, int64_t device)
     if (memory == NULL && rex_blocks_free_all())
         memory = rex_runtime_omp()->alloc(size, number);
     if (memory == NULL)
-        rex_fail(REX_ENOMEM, "rex_device_alloc: device %d has no %zu bytes", number, size);
+        rex_fail(REX_ENOMEM, "rex_device_alloc: device %d has too little memory for %zu bytes",
+                 number, size);
     else
         note_allocation(memory, size, number);
     return memory;

@@ -55,10 +55,9 @@ static __attribute__((noinline)) int check_and_put_row(struct rex_map_builder *b
     if (number >= INT32_MAX)
         return rex_fail(REX_EINVAL, "a map of more than %d rows", INT32_MAX);
     if (builder->columns != NULL && number >= builder->capacity)
-        return rex_fail(
-            REX_EINVAL,
-            "the row function pushes more rows when it fills the map than the %lld that it counted",
-            (long long)builder->capacity);
+        return rex_fail(REX_EINVAL,
+                        "the row function counted %lld rows, and pushes more when it fills the map",
+                        (long long)builder->capacity);
     row->type = rex_type_inside(builder, row->type);
     if (builder->depth > 0 && row->begin == NULL && row->size > 0 &&
         !rex_row_has(row->type, REX_MAP_NOT_MAPPED))

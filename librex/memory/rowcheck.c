@@ -66,7 +66,7 @@ static const char *wrong_row(const struct rex_map *map, int32_t i, enum rex_purp
         return "is a value of more than 8 bytes, which only the CUDA driver can pass: map it, or "
                "use REX_FIRSTPRIVATE";
     if (rex_row_has(type, is_value ? ~(REX_ROW_KNOWN | REX_MAP_KIND_MASK) : ~REX_ROW_KNOWN))
-        return "has type bits that are no map type";
+        return "has type bits that are not a map type";
     if (is_value && is_private)
         return "is both a literal and private";
     if (is_value && !is_attached &&

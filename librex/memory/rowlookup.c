@@ -236,11 +236,10 @@ int rex_check_presence(const struct rex_map *map, enum rex_purpose purpose, int 
             const struct rex_row_span *span = &look.spans[j];
             if (i >= span->row || begin < span->begin || begin >= span->end)
                 continue;
-            result =
-                rex_fail(REX_EOVERLAP,
-                         "%.*s: map row %d, of no length at %p, lies in row %d: LLVM %d aborts "
-                         "on that, unless it comes after it",
-                         REX_KERNEL_NAME(what), i, (void *)begin, span->row, look.release->number);
+            result = rex_fail(
+                REX_EOVERLAP,
+                "%.*s: map row %d, of no length at %p, lies in row %d: LLVM %d aborts unless the empty row comes later",
+                REX_KERNEL_NAME(what), i, (void *)begin, span->row, look.release->number);
             goto free_spans;
         }
     }

@@ -131,7 +131,7 @@ int rex_map_add_mapped(struct rex_map_builder *builder, rex_mapper *mapper, stru
     if (element_size <= 0 || section.size < 0 || section.size % element_size != 0)
         return rex_fail(
             REX_EINVAL,
-            "map row %lld: a section of %lld bytes is no whole number of elements of %lld bytes",
+            "map row %lld: a section of %lld bytes is not a whole number of elements of %lld bytes",
             row, (long long)section.size, (long long)element_size);
     if (section.begin == NULL && section.size > 0)
         return rex_fail(REX_EINVAL, "map row %lld: a section of %lld elements at NULL", row,
@@ -140,10 +140,10 @@ int rex_map_add_mapped(struct rex_map_builder *builder, rex_mapper *mapper, stru
         return rex_fail(REX_EINVAL,
                         "mappers nest deeper than %d: does one call itself without end?", DEEPEST);
     if (builder->depth == 0 && row > REX_PARENT_MAX)
-        return rex_fail(REX_EINVAL,
-                        "map row %lld: a section with a mapper needs a row that its elements can "
-                        "name, and that ends at %d",
-                        row, REX_PARENT_MAX);
+        return rex_fail(
+            REX_EINVAL,
+            "map row %lld: a section with a mapper must be row %d or an earlier one, so that its elements can name it",
+            row, REX_PARENT_MAX);
     /* Map the section in one row, so that its elements are adjacent on the device, too. */
     struct rex_row whole = section;
     whole.type = (whole.type & ~REX_MAP_TOFROM) | REX_MAP_IMPLICIT;
@@ -197,6 +197,6 @@ void rex_map_for_runtime(rex_mapper *mapper, int64_t element_size, void *handle,
     if (result != REX_OK && rex_last_error_code() != result)
         rex_fail(
             result,
-            "a mapper that libomptarget called returned %d (%s): what comes after is not mapped",
+            "a mapper that libomptarget called returned %d (%s): the rows after it are not mapped",
             result, rex_error_name(result));
 }
