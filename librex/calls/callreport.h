@@ -49,7 +49,7 @@ struct rex_call_trace {
     struct rex_track *on; /* the device's line in the trace */
     uint64_t begin, end;
     bool is_launch;
-    const void *key; /* host key of a launch; 3 fields of launches follow */
+    const void *key; /* host key of a launch */
     int result;
     struct rex_reason reason; /* fallback reason; empty: the driver launches */
     bool is_deferred;         /* the kernel has a slice of its own */

@@ -39,8 +39,9 @@ static struct {
 /* ---- before and after a call ----------------------------------------------------------------- */
 
 /*
- * Logs a call of the program; librex's callers log librex's own calls. The thread is neither in the
- * gate nor in the present table, because the program's function for the log may launch.
+ * Logs a call of the program; the callers of rex_call_data() and rex_call_kernel() log librex's
+ * own. The thread is neither in the gate nor in the present table, because the program's function
+ * for the log may launch.
  */
 static void log_call(const char *what, int64_t device, const struct __tgt_kernel_arguments *packet)
 {

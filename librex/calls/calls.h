@@ -24,15 +24,15 @@
 void rex_calls_bind(struct rex_entry_points *slots, bool all);
 
 /*
- * Call libomptarget for librex, after it is bound. The calls do not pass the forwarders, and
+ * Calls libomptarget for librex, after it is bound. The two calls do not pass the forwarders, and
  * libomptarget does not call the forwarders for them (LLVM 14 to 23). So the forwarders neither log
  * them nor count an end of a mapping. A trace has a data call as NAME; NULL: the call is not
  * traced. It has a launch by the name of its kernel, with the grid of PACKET and the fallback
  * REASON.
  *
  * The calls are inside the gate (omp/gate.h). They return 0, or an error if libomptarget was not
- * called. *RETURNED is libomptarget's result of a launch. A launch, and a data call with a name,
- * return REX_ECUDA if the device is lost.
+ * called. *RETURNED is libomptarget's result of a launch. A launch, or a data call with a name,
+ * returns REX_ECUDA if the device is lost.
  */
 int rex_call_data(enum rex_data_call call, const char *name, int64_t device,
                   const struct rex_map *map);

@@ -239,8 +239,8 @@ __attribute__((used)) struct rex_entry_points rex_real = {
 };
 
 /*
- * LLVM 14 has no packet: grid and trip count are arguments. Without a number of teams, it computes
- * one from the trip count.
+ * LLVM 14 has no packet: grid and trip count are arguments. Without a number of teams, libomptarget
+ * computes one from the trip count.
  */
 static void (*push_trip_count)(ident_t *loc, int64_t device, uint64_t count); /* may be NULL */
 

@@ -131,33 +131,45 @@ static void say_adaptations_that_hold(const struct to *to, const struct rex_rele
         {release->entries_by_position, "host entries",
          "put in the image's order: the host device matches entries by position"},
         {release->parents_rounded, "rows with members",
-         "compared with mappings from the multiple of 8 below their begin: libomptarget maps them from there"},
+         "compared with mappings from the multiple of 8 below their begin: libomptarget maps them "
+         "from there"},
         {release->one_end_a_call, "ends of mappings",
-         "one call for each row if rows share a mapping; a launch that would need this is refused: libomptarget aborts if a call ends a mapping twice"},
+         "one call for each row if rows share a mapping; a launch that would need this is "
+         "refused: libomptarget aborts if a call ends a mapping twice"},
         {release->one_delete_a_call, "ends of mappings",
-         "one call for each row if rows share a mapping and a row deletes it: libomptarget crashes if it deletes a mapping that has ended"},
+         "one call for each row if rows share a mapping and a row deletes it: libomptarget "
+         "crashes if it deletes a mapping that has ended"},
         {release->excess_copied, "implicit rows",
-         "refused if they are copied and are larger than the mapping of their call: libomptarget copies past its end"},
+         "refused if they are copied and are larger than the mapping of their call: libomptarget "
+         "copies past its end"},
         {release->presence_at_entry, "presence",
-         "checked before the call: libomptarget aborts, even if an earlier row of the call would map the memory"},
+         "checked before the call: libomptarget aborts, even if an earlier row of the call would "
+         "map the memory"},
         {release->exec_mode_obeyed, "exec modes",
-         "hidden: symbols KERNEL_exec_mode are renamed in a copy of the CUBIN: libomptarget would obey them, or not launch"},
+         "hidden: symbols KERNEL_exec_mode are renamed in a copy of the CUBIN: libomptarget would "
+         "obey them, or not launch"},
         {release->shared_memory_fixed, "shared memory",
-         "more than 48 KiB for a block is an error: the driver would refuse the launch"},
+         "more than 48 KiB is an error for a block: the driver would refuse the launch"},
         {release->static_memory_uncounted, "shared memory",
-         "at least 48 KiB dynamic if a block has more than 48 KiB: libomptarget does not count the kernel's own"},
+         "at least 48 KiB dynamic if a block has more than 48 KiB: libomptarget does not count "
+         "the kernel's own"},
         {release->late_image_ignored, "late images",
-         "refused: libomptarget never loads an image registered after a device's first use; known modules are registered together, and a registration stays when its module ends"},
+         "refused: libomptarget never loads an image registered after a device's first use; known "
+         "modules are registered together, and a registration stays when its module ends"},
         {!release->entries_copied, "copies of entries",
-         "kept after a registration has ended: libomptarget remembers their address, and would find no entries for a later table there"},
+         "kept after a registration has ended: libomptarget remembers their address, and would "
+         "find no entries for a later table there"},
         {release->image_read_later, "images",
          "kept after a registration has ended: libomptarget reads them later"},
         {true, "files of host images",
          release->obeys_tmpdir
-             ? "tried in TMPDIR first, and removed: libomptarget aborts if it cannot write them, or does not remove them"
-             : "tried in /tmp first, and removed: libomptarget aborts if it cannot write them, or does not remove them"},
+             ? "tried in TMPDIR first, and removed: libomptarget aborts if it cannot write them, "
+               "or does not remove them"
+             : "tried in /tmp first, and removed: libomptarget aborts if it cannot write them, or "
+               "does not remove them"},
         {release->empty_is_null, "rows of no elements",
-         "passed as NULL if they are not mapped, also if the driver launches: libomptarget passes NULL"},
+         "passed as NULL if they are not mapped, also if the driver launches: libomptarget passes "
+         "NULL"},
         {release->names_in_tor_crash, "kernel names",
          "refused if they end in \"tor\": libomptarget passes such a kernel no arguments"},
         {release->devices_at_first_use, "contexts",
@@ -169,15 +181,19 @@ static void say_adaptations_that_hold(const struct to *to, const struct rex_rele
         {release->runtime_object, "calls",
          "held back until a registration: libomptarget crashes before the first one"},
         {true, "registrations",
-         "wait until no other thread is inside a launch or data call, as ends of modules do; they load an image at once if devices are in use: libomptarget crashes if such calls overlap"},
+         "wait until no other thread is inside a launch or data call, as ends of modules do; they "
+         "load an image at once if devices are in use: libomptarget crashes if such calls overlap"},
         {!release->no_packet && !release->no_flags, "programs of clang 15",
          "refused by rex-run: their packets end before Flags, which libomptarget reads"},
         {release->host_argument_array, "programs of clang 22",
-         "and earlier are refused by rex-run if their images are for the CPU: libomptarget passes one array of arguments"},
+         "and earlier are refused by rex-run if their images are for the CPU: libomptarget passes "
+         "one array of arguments"},
         {!release->attach_rows, "programs of clang 22",
-         "and later are refused by rex-run: libomptarget would map their rows that attach pointers"},
+         "and later are refused by rex-run: libomptarget would map their rows that attach "
+         "pointers"},
         {release->packed_slots, "parameters",
-         "refused if they are not 8 bytes wide, unless the CUDA driver launches: libomptarget packs arguments in 8-byte slots"},
+         "refused if they are not 8 bytes wide, unless the CUDA driver launches: libomptarget "
+         "packs arguments in 8-byte slots"},
         {release->host_argument_array, "other host kernels",
          "refused: libomptarget would pass them one array of arguments"},
         {release->old_entries_only, "adopted entries",
@@ -206,7 +222,8 @@ static void say_adaptations(const struct to *to, const struct rex_release *relea
     say_adaptations_that_hold(to, release);
     tell_fact(
         to, "adapted", "flags of a packet",
-        "0x%llx are passed on; others are an error: libomptarget does not know them, or would misread the rows",
+        "0x%llx are passed on; others are an error: libomptarget does not know them, or would "
+        "misread the rows",
         (unsigned long long)release->packet_flags);
     if (release->newest_old_header > 0)
         tell_fact(to, "adapted", "CUBINs",

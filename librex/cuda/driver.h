@@ -254,7 +254,7 @@ extern struct rex_device rex_devices[REX_CUDA_DEVICES_MAX];
 int rex_cuda_devices(void);
 
 /*
- * Starts the driver, or starts it again if the last start found no GPU. What failed then may
+ * Starts the driver, or starts it again if the last start found no GPU. A call that failed then may
  * succeed now: dlopen() fails while too many files are open. A start may take milliseconds. So call
  * this once for a registration, and once for each public call that reports devices.
  */

@@ -35,10 +35,10 @@ bool rex_stream_trace_is_behind(const struct rex_stream_trace *trace);
 void rex_stream_trace_catch_up(struct rex_stream_trace *trace);
 
 /*
- * Mark the begin and the end of a piece of work that is put in the stream between the two calls.
- * SLICE describes the work, without its time. Its strings stay valid until the work is written. If
- * its name is NULL, the work is a graph of LAUNCHES launches. Work that is begun and not ended is
- * not in the trace.
+ * Marks the begin, or the end, of a piece of work, before and after it is put in the stream. SLICE
+ * describes the work, without its time. Its strings stay valid until the work is written. If its
+ * name is NULL, the work is a graph of LAUNCHES launches. Work that is begun and not ended is not
+ * in the trace.
  */
 void rex_stream_trace_begin(struct rex_stream_trace *trace);
 void rex_stream_trace_end(struct rex_stream_trace *trace, const struct rex_slice *slice,

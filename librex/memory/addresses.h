@@ -19,7 +19,7 @@ struct rex_found_mapping {
     uintptr_t begin, end;
     uintptr_t shift;     /* from host to device address */
     uint64_t generation; /* generation of the mappings in which it was found; 0: free */
-    uint32_t used;       /* number of the first pending command that uses it; 0: unused */
+    uint32_t used; /* number of the first command that may be pending and uses it; 0: unused */
 };
 
 /*

@@ -18,8 +18,8 @@
 unsigned rex_copy_threads_of(int processors);
 
 /*
- * Returns the number of threads in a crew: REX_COPY_THREADS, or, if it is not set, by the process's
- * processors. 0: threads do not copy.
+ * Returns the number of threads in a crew: REX_COPY_THREADS, or, if it is not set,
+ * rex_copy_threads_of() the processors of the process. 0: threads do not copy.
  */
 unsigned rex_copy_threads(void);
 

@@ -8,8 +8,7 @@
  * copies go together through the pinned memory of one launch context, with one wait. A single copy
  * of 64 KB takes half of the driver's time.
  *
- * A copy does not fail if these ways fail: the driver or libomptarget copies all again, and its
- * result counts.
+ * If librex's way fails, the driver or libomptarget copies all again, and its result counts.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -244,8 +243,8 @@ static bool is_large_copy(const struct rex_copy *copy)
 }
 
 /*
- * Makes COPY, which is large, by threads. It need not wait for a stream. Returns false if threads
- * do not pay, or failed.
+ * Makes COPY, which is large and has no work before it in a stream, by threads. Returns false if
+ * threads do not pay, or failed.
  */
 static bool copy_by_threads(const struct rex_copy *copy)
 {
@@ -360,7 +359,7 @@ size_t rex_copy_some(const struct rex_copy *copies, size_t count, bool *are_made
     if (copies[0].size == 0)
         return some;
     if (!find_gpu_of(copies[0].device, &ordinal)) {
-        /* The address is the host device's, for example. */
+        /* The address may be the host device's. Relaxed: no other data depend on the number. */
         __atomic_store_n(&seen.small_copies, 0, __ATOMIC_RELAXED);
         return some;
     }

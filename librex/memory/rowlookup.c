@@ -238,7 +238,8 @@ int rex_check_presence(const struct rex_map *map, enum rex_purpose purpose, int 
                 continue;
             result = rex_fail(
                 REX_EOVERLAP,
-                "%.*s: map row %d, of no length at %p, lies in row %d: LLVM %d aborts unless the empty row comes later",
+                "%.*s: map row %d, of no length at %p, lies in row %d: LLVM %d aborts unless the "
+                "empty row comes later",
                 REX_KERNEL_NAME(what), i, (void *)begin, span->row, look.release->number);
             goto free_spans;
         }

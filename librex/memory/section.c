@@ -142,7 +142,8 @@ int rex_map_add_mapped(struct rex_map_builder *builder, rex_mapper *mapper, stru
     if (builder->depth == 0 && row > REX_PARENT_MAX)
         return rex_fail(
             REX_EINVAL,
-            "map row %lld: a section with a mapper must be row %d or an earlier one, so that its elements can name it",
+            "map row %lld: a section with a mapper must be row %d or an earlier one, so that its "
+            "elements can name it",
             row, REX_PARENT_MAX);
     /* Map the section in one row, so that its elements are adjacent on the device, too. */
     struct rex_row whole = section;
