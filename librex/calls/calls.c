@@ -289,7 +289,9 @@ static void describe_launch(struct rex_call_trace *trace, const void *key, int64
     struct __tgt_kernel_arguments *packet = &trace->packet;
     rex_packet_set_grid(packet, &grid);
     trace->reason.mask = rex_process_reasons() | REX_REASON_CALLED;
-    /* On LLVM 14 librex's own launches come here, too, inside the present table. */
+    /*
+     * On LLVM 14 librex's own launches come here, too, after they have entered the present table.
+     */
     if (REX_UNLIKELY(!rex_launches_block()) && !rex_present_is_entered())
         say_waited_for();
     const char *name = rex_trace_name(key);

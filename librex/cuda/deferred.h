@@ -50,9 +50,9 @@ uint64_t rex_deferred_full(int number);
 void *rex_deferred_begin(int number, int ordinal);
 
 /*
- * Ends a launch that rex_deferred_begin() began. RESULT is the driver's, for a kernel of
- * REGISTRATION with this NAME. Unlocks the stream. Returns the number of the launch, or 0 if RESULT
- * is not 0.
+ * Ends a launch that rex_deferred_begin() began. RESULT is the driver's result of the launch of a
+ * kernel of REGISTRATION, called NAME. Unlocks the stream. Returns the number of the launch, or 0
+ * if RESULT is not 0.
  */
 uint64_t rex_deferred_put(int number, const char *name, const struct rex_registration *registration,
                           int result);

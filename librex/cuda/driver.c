@@ -51,7 +51,7 @@ static struct {
      * has started it, or the start found no device.
      */
     unsigned starter;
-    unsigned caller; /* rex_forks() of the process that called cuInit, plus 1 */
+    unsigned caller; /* rex_forks() plus 1 of the process that called cuInit, even if it failed */
     const struct function *missing[REX_CUDA_GROUPS]; /* first missing function of each group */
 } driver = {.absent = ""};
 
@@ -79,8 +79,8 @@ void rex_load_unlock(void)
 static bool is_of_parent(const unsigned *process)
 {
     /*
-     * Relaxed: a parent wrote it before the fork. In one process the old and the new value give
-     * false.
+     * Relaxed: a parent wrote it before the fork. Within one process, the old and the new value
+     * both give false.
      */
     unsigned by = __atomic_load_n(process, __ATOMIC_RELAXED);
     return by != 0 && by != rex_forks() + 1;
@@ -227,7 +227,7 @@ static int find_devices(int *count)
         note_too_old(missing->name, missing->since);
         return REX_NOGPU_FUNCTION;
     }
-    /* Relaxed: only a child of fork goes by it, in which nothing goes on beside it. */
+    /* Relaxed: the value matters only in a child of fork, which has a copy of it. */
     __atomic_store_n(&driver.caller, rex_forks() + 1, __ATOMIC_RELAXED);
     int result = REX_CUDA(cuInit, 0);
     if (result != 0)
@@ -286,7 +286,7 @@ static void start_driver_after(unsigned before)
     if (driver.starts != before || driver_is_decided())
         goto unlock;
     REX_ASSERT(driver.devices == 0);
-    /* Relaxed: only a child of fork goes by it, in which nothing goes on beside it. */
+    /* Relaxed: the value matters only in a child of fork, which has a copy of it. */
     __atomic_store_n(&driver.starter, rex_forks() + 1, __ATOMIC_RELAXED);
     int result = find_devices(&count);
     if (result == 0)
@@ -301,7 +301,7 @@ static void start_driver_after(unsigned before)
             snprintf(texts[i], sizeof texts[i], "%s", text);
         __atomic_store_n(&driver.absent, texts[i], __ATOMIC_RELEASE);
         rex_log(REX_LOG_DEBUG, "no GPU: %s", text);
-        /* Relaxed: only a child of fork goes by it, in which nothing goes on beside it. */
+        /* Relaxed: the value matters only in a child of fork, which has a copy of it. */
         __atomic_store_n(&driver.starter, 0, __ATOMIC_RELAXED);
     }
     __atomic_fetch_add(&driver.starts, 1, __ATOMIC_RELEASE);

@@ -150,7 +150,7 @@ static struct rex_launch_context *new_launch_context(int ordinal, const char *wh
         return NULL;
     }
     rex_context_leave(entered);
-    /* Set once, so that no context is ever in a place beyond it. */
+    /* Set once, so that no context is ever in a place that is not searched. */
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     size_t unset = 0, most = processors < IDLE_LEAST      ? IDLE_LEAST
                              : processors > REX_IDLE_MOST ? REX_IDLE_MOST

@@ -13,11 +13,11 @@
 #define REX_STAGED_FIRST ((size_t)256 << 10)
 #define REX_STAGED_MOST ((size_t)2 << 20)
 
-/* Bytes that a thread copies at a time. On an H100, a quarter of the bytes is slower by half. */
+/* Bytes that a thread copies at a time. Chunks of a quarter are slower by half on an H100. */
 #define REX_STAGED_CHUNK (REX_STAGED_MOST / 2)
 
 /*
- * Maximum bytes of arguments that a graph remembers. With more, each launch sets them in its node.
+ * Maximum bytes of arguments that a graph remembers. If there are more, each launch sets them anew.
  */
 #define REX_STAGED_VALUES 192
 
@@ -56,7 +56,7 @@ struct rex_launch_context {
     struct rex_arguments arguments;
     struct rex_launch_graph graph[REX_LAUNCH_GRAPHS];
     unsigned uses;
-    size_t place;  /* index in the device's `idle` at the last time */
+    size_t place;  /* index in the device's `idle` where it was last */
     unsigned ends; /* the device's `ends` when this context was made */
     void *rows;    /* memory for the rows of a launch */
     size_t rows_most;

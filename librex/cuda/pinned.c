@@ -135,8 +135,8 @@ static int call_driver_on_range(struct range *range, bool pins)
     void *context, *memory = (void *)range->begin;
     int result;
     /*
-     * Another thread could unpin a range that is not busy. Memory that does not exist yet is not
-     * listed.
+     * Another thread could unpin a listed range that is not busy. A range without memory is not
+     * listed yet.
      */
     REX_ASSERT(range->drivers && (range->busy || memory == NULL));
     if (rex_context_retain(range->home, &context) != 0)

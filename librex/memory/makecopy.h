@@ -39,9 +39,9 @@ int rex_copy_put(const struct rex_copy *copy, void *stream, bool may_wait);
 bool rex_copy_is_ours(const struct rex_copy *copy);
 
 /*
- * Makes the first of COUNT copies, or together with it further ones in its direction. A copy has
- * size 0, and is not made, or rex_copy_is_ours(). Returns the number of copies that were tried;
- * *ARE_MADE is true if they are complete.
+ * Makes the first of COUNT copies, together with the small copies after it that have its direction.
+ * A copy of size 0 is not made. rex_copy_is_ours() is true for each other copy. Returns the number
+ * of copies that it tried to make. *ARE_MADE is true if they are complete.
  *
  * If *ARE_MADE is false, the memory is not on one GPU, or a call failed. The caller then has
  * libomptarget make all of these copies, since a part may be missing. If the failure lasts,

@@ -197,10 +197,10 @@ int rex_fail_null_column(const char *kernel, const struct rex_map *map)
 /* ---- rows against each other ----------------------------------------------------------------- */
 
 /*
- * LLVM 14 to 23 map the rows of a call in their order. A row inside an earlier one is mapped with
- * it. They abort on a row that overlaps an earlier one in any other way, unless it is implicit:
- * then it counts as mapped. If it is copied, 23 and 24 copy the whole row, past the end of the
- * mapping.
+ * LLVM 14 to 23 map the rows of a call in their order. A row inside an earlier row is mapped with
+ * that row. libomptarget aborts on a row that overlaps an earlier row in any other way, unless the
+ * row is implicit. An implicit row counts as mapped. If it is copied, LLVM 23 and 24 copy the whole
+ * row, past the end of the mapping.
  */
 
 int rex_spans_compare(const void *left, const void *right)

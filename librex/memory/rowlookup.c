@@ -225,8 +225,8 @@ int rex_check_presence(const struct rex_map *map, enum rex_purpose purpose, int 
         goto free_spans;
     /*
      * A row of size 0 is wrong if a later row of the launch maps the memory around it. It adds no
-     * reference to the mapping, because it comes first, but its end ends the mapping. So the end of
-     * the later row finds no mapping.
+     * reference, because it comes first, but it drops a reference at the end of the launch. The end
+     * of the later row then finds no mapping.
      */
     for (int32_t i = 0; i < map->count; i++) {
         uintptr_t begin = (uintptr_t)map->begin[i];
