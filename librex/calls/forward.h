@@ -23,8 +23,8 @@ int rex_runtime_start(void);
 
 /*
  * Returns true if the loader binds the `__tgt_*` names to librex, so that all calls of the process
- * come through the forwarders. The first answer is kept, because the loader searches a library that
- * is loaded later after librex.
+ * come through the forwarders. The first answer is kept, because the loader searches librex before
+ * a library that is loaded later.
  */
 bool rex_forward_first(void);
 
