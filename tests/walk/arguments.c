@@ -76,7 +76,7 @@ static const struct kind {
     {'a', 1, 0, LIST("8", "1", "3", "0", "-8", "9223372036854775807", "-9223372036854775808")},
     {'C', 4, 0, LIST("1", "2", "3", "8", "9", "0", "-1", "2147483647", "-2147483648")},
     {'Y', 2, 3, LIST("\"walk_add__kernel__\"", "\"walk_nothing__kernel__\"", "\"walk\"", "NULL")},
-    {'6', 1, 2, LIST("default", "walk.json")},
+    {'6', 1, 3, LIST("default", "walk.json", "summary")},
     {'1', 1, 2, LIST("early", "late")},
     {'2', 1, 2, LIST("1", "2")},
     {'3', 1, 3, LIST("default", "runtime", "driver")},
