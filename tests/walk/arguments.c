@@ -78,6 +78,7 @@ static const struct kind {
     {'Y', 2, 3, LIST("\"walk_add__kernel__\"", "\"walk_nothing__kernel__\"", "\"walk\"", "NULL")},
     {'7', 1, 2, LIST("256", "40")},
     {'8', 1, 2, LIST("default", "full")},
+    {'9', 1, 2, LIST("off", "debug")},
     {'6', 1, 3, LIST("default", "walk.json", "-")},
     {'1', 1, 2, LIST("early", "late")},
     {'2', 1, 2, LIST("1", "2")},

@@ -142,7 +142,7 @@ static void read_step(struct step *step, const char *text)
 static void make_settings(struct step *step)
 {
     bool is_usual = chance(2) == 0;
-    read_step(step, "settings(early, 1, default, default, default, default, 256, default);");
+    read_step(step, "settings(early, 1, default, default, default, default, 256, default, off);");
     for (int i = 0; walk_rules[step->function]->kinds[i] != '\0'; i++)
         if (i == 0 || !is_usual)
             step->argument[i] = (uint16_t)chance((uint64_t)walk_values((char)('1' + i)));
