@@ -364,7 +364,7 @@ html: $(MANUAL)  ## the manual as linked pages with a search, in build/html (ins
 check-html: html library $(TOOLS)  ## look at those pages and at a report of a million events in a headless browser
 	@tools/deps browser
 	@tests/browser/check-report $(O)/tools/rex-report build/pictures
-	@tests/browser/check-pages build/html build/pictures
+	@tests/browser/check-pages build/html $(O)/man build/pictures
 
 bench-gpu: library  ## time librex against stock libomptarget, the CUDA driver, clang and GCC on the GPU here; ROUNDS=N QUICK=1
 
