@@ -49,8 +49,7 @@ WAYS = """<p><a href="readme.html#a-first-program-by-hand">A first program</a>,
 <a href="changes.html">what changed</a>.</p>"""
 
 # What has no name to look at (a link, a tag, a character reference), a header, another name.
-A_NAME = re.compile(r"<a\b.*?</a>|<[^>]*>|&#?\w+;|\b(?:rex/\w+|rex|rex_kmp)\.h\b|\b[A-Za-z_]\w*\b",
-                    re.S)
+A_NAME = re.compile(r"<a\b.*?</a>|<[^>]*>|&#?\w+;|\brex(?:[/_]\w+)?\.h\b|\b[A-Za-z_]\w*\b", re.S)
 
 
 def read(path):
@@ -67,7 +66,8 @@ class ManPage:
         self.version = re.search(r'^\.TH .*"(librex [0-9.]+)"', text, re.M).group(1)
         names = re.search(r"^\.SH NAME\n(.*?)^\.SH", text, re.S | re.M).group(1)
         names = names.replace("\n", " ").replace("\\-", "-").replace("\\%", "")
-        listed, self.about = names.strip().split(" - ", 1)
+        listed, about = names.strip().split(" - ", 1)
+        self.about = re.sub(r"\\f[BIRP]", "", about)
         self.names = [name.strip() for name in listed.split(",")]
         header = re.search(r"^\.B #include <(.*)>", text, re.M) if self.section == "3" else None
         # A header's own page comes before those of its parts.
@@ -89,7 +89,9 @@ def for_mandoc(text):
 
 
 def plain(markup):
-    """What a reader sees of MARKUP, for the search."""
+    """What a reader sees of MARKUP, for the search, without what leads elsewhere."""
+    markup = re.sub(r"<(nav|details)\b.*?</\1>|</?(?:a|b|i|em|strong|code|span|wbr)\b[^>]*>", "",
+                    markup, flags=re.S)
     return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", markup)).split())
 
 
@@ -201,8 +203,8 @@ class Site:
                for path, line, text in self.lessons.that_use(page.names)]
         if not out:
             return ""
-        return '<section class="Sh">\n<h1 class="Sh" id="EXAMPLES">EXAMPLES</h1>\n%s\n</section>\n' \
-            % "\n".join(out)
+        heading = '<h1 class="Sh" id="EXAMPLES">EXAMPLES</h1>'
+        return '<section class="Sh">\n%s\n</section>\n' % "\n".join([heading] + out)
 
     # ---- texts and sources
 
@@ -291,8 +293,8 @@ class Site:
         for title, belongs in GROUPS:
             body.append('<h2 id="%s">%s</h2>\n%s' %
                         (markdown.anchor(title), title, self.listed(belongs)))
-        body.append('<h2 id="programs">Programs of the lessons</h2>\n<ul class="sources">%s</ul>' %
-                    "".join('<li><a href="%s">%s</a></li>' % (self.source(path), path)
+        body.append('<h2 id="lessons">Lessons</h2>\n<ul class="sources">%s</ul>' %
+                    "".join('<li><a href="%s">%s</a></li>' % (self.source(path), path.split("/")[1])
                             for path in self.lessons.programs))
         body.append(self.figures(figures))
         self.write("index.html", "librex", "\n".join(body))
