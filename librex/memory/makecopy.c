@@ -241,20 +241,23 @@ static bool copy_by_threads(const struct rex_copy *copy)
     struct job job = {.copy = *copy};
     int last = -1;
     if (!rex_copy_threads_pay(copy->size) || !find_gpu_of(copy->device, &job.ordinal) ||
-        !find_gpu_of(copy->device + copy->size - 1, &last) || last != job.ordinal ||
-        !rex_copy_threads_take())
+        !find_gpu_of(copy->device + copy->size - 1, &last) || last != job.ordinal)
         return false;
     size_t chunks = (copy->size - 1) / CHUNK + 1;
     unsigned threads = rex_copy_threads();
+    struct rex_copy_crew *crew =
+        rex_copy_crew_take(rex_copy_crews_of(rex_processors_known(), threads));
+    if (crew == NULL)
+        return false;
     uint64_t begin = rex_trace_clock();
-    rex_copy_threads_run(chunks < threads ? (unsigned)chunks : threads, share_copy, &job);
+    rex_copy_crew_run(crew, chunks < threads ? (unsigned)chunks : threads, share_copy, &job);
     bool done = job.able > 0 && !job.failed;
     if (!done)
         rex_log(REX_LOG_INFO, "%zu bytes were not copied by threads, but by the driver: %s",
                 copy->size, job.said ? job.why : "no thread could be started");
     else if (!job.is_first)
         rex_copy_large_took(true, copy->size, rex_trace_clock() - begin);
-    rex_copy_threads_give();
+    rex_copy_crew_give(crew);
     return done;
 }
 
