@@ -10,7 +10,7 @@ import re
 
 import markdown
 
-SHOWN = (".c", ".cu", ".h", ".sh", ".awk", ".txt", ".mlir")
+SHOWN = (".c", ".f90", ".py", ".rs", ".cu", ".h", ".sh", ".awk", ".txt", ".mlir")
 WRONG = "examples/17_broken"  # on purpose: nothing to show how a function is used
 
 
