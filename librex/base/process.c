@@ -48,8 +48,7 @@ bool rex_keep_loaded(const void *address, char path[PATH_MAX])
  * there inherit.
  */
 
-/* TEXT, NULL for none, as a number that is not negative, and nothing but it; else -1. */
-static int number_in_text(const char *text)
+int rex_number_in_text(const char *text)
 {
     char *end = NULL;
     if (text == NULL || *text < '0' || *text > '9')
@@ -72,11 +71,11 @@ int rex_launcher_device(int count)
         "SLURM_LOCALID",              /* srun */
         "PMIX_RANK", /* PMIx itself tells only the rank in the whole job: right on one machine */
     };
-    int chosen = number_in_text(secure_getenv("OMP_DEFAULT_DEVICE"));
+    int chosen = rex_number_in_text(secure_getenv("OMP_DEFAULT_DEVICE"));
     if (chosen >= 0)
         return chosen;
     for (size_t i = 0; i < sizeof variables / sizeof *variables && count > 0; i++) {
-        int rank = number_in_text(secure_getenv(variables[i]));
+        int rank = rex_number_in_text(secure_getenv(variables[i]));
         if (rank >= 0)
             return rank % count;
     }

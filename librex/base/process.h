@@ -27,6 +27,9 @@ bool rex_in_program(const void *address, char path[PATH_MAX]);
 /* dlclose() unloads the shared object of ADDRESS, at PATH, no more. False where that failed. */
 bool rex_keep_loaded(const void *address, char path[PATH_MAX]);
 
+/* TEXT, NULL for none, as a number that is not negative, and nothing but it; else -1. */
+int rex_number_in_text(const char *text);
+
 /*
  * The device, of COUNT, that this process uses: OMP_DEFAULT_DEVICE, whatever COUNT is. Otherwise
  * the process's number on this machine, which its launcher (of MPI, Slurm, Flux) tells, modulo
