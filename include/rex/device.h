@@ -179,6 +179,17 @@ REX_API int rex_device_copy_to(void *to, const void *from, size_t size, int64_t 
  */
 REX_API int rex_device_copy_from(void *to, const void *from, size_t size, int64_t device);
 
+/**
+ * rex_device_fill(): fills @size bytes of device memory @to with copies of the @pattern_size bytes
+ * (1, 2 or 4) at @pattern, and returns when that is done. @to and @size are multiples of
+ * @pattern_size. The host's memory is filled as well, by its device number. Returns 0; REX_EINVAL
+ * (a pointer is NULL, the pattern does not fit, no module is registered, or offloading is
+ * disabled); REX_EDEVICE; REX_ENOMEM; REX_ECUDA (the driver refused it, or the device is lost) or
+ * REX_ERUNTIME (libomptarget could not copy).
+ */
+REX_API int rex_device_fill(void *to, const void *pattern, size_t pattern_size, size_t size,
+                            int64_t device);
+
 /*
  * ---- Pinned host memory, from which a GPU copies fast -----------------------------------------
  *

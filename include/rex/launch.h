@@ -454,6 +454,31 @@ struct rex_dimension {
 REX_API int rex_map_add_strided(struct rex_map_builder *builder, void *base, int64_t element_size,
                                 const struct rex_dimension *dimensions, int count, int64_t type);
 
+/** struct rex_array_part: a rectangular part of an array in the memory of a device. */
+struct rex_array_part {
+    void *base; /**< first element of the whole array; it is read if the part is a source. */
+    const struct rex_dimension *dimensions; /**< the dimensions, outermost first. */
+    int64_t device; /**< where the array is; -1: the default device; the number of the host. */
+};
+
+/**
+ * rex_device_copy_part(): copies a rectangular part of an array to a part of another array, and
+ * returns when that is done. The arrays may have other extents, and lie on the host, on a device
+ * or on two: what a map cannot say, whose copy has the place of the original.
+ * @to            where the elements go: as many in each dimension as @from has.
+ * @from          where they come from. The two parts do not overlap.
+ * @element_size  bytes of an element.
+ * @count         dimensions of each array, 1 to 8.
+ *
+ * If a length is 0, nothing is copied. Any thread.
+ *
+ * Returns 0; REX_EINVAL (a pointer is NULL, the lengths differ, a part is wrong as for
+ * rex_map_add_strided(), no module is registered, or offloading is disabled); REX_EDEVICE;
+ * REX_ENOMEM; REX_ECUDA (a device is lost) or REX_ERUNTIME (libomptarget could not copy).
+ */
+REX_API int rex_device_copy_part(const struct rex_array_part *to, const struct rex_array_part *from,
+                                 int64_t element_size, int count);
+
 #ifdef __cplusplus
 }
 #endif

@@ -53,8 +53,8 @@
 
 /*
  * X(return type, name without "__tgt_", (parameters), (arguments), value where the release lacks
- * the function). The table has every `__tgt_` symbol that LLVM 14 to 23 export; of 24 it lacks
- * `__tgt_get_mapped_ptr`, which no generator emits yet. Signatures: interface.cpp.
+ * the function). The table has every `__tgt_` symbol that LLVM 14 to 24 export. Signatures:
+ * interface.cpp.
  * `__tgt_interop_init` has an int64_t count before 18; a count that fits passes the same way on
  * 64-bit machines.
  */
@@ -128,19 +128,20 @@
     X(uintptr_t, target_sync, (WORDS_P), (WORDS_A), 0)                            \
     X(uintptr_t, activate_record_replay, (WORDS_P), (WORDS_A), (uintptr_t)-1)     \
     X(uintptr_t, target_kernel_replay, (WORDS_P), (WORDS_A), (uintptr_t)-1)
-#define REX_FORWARDED(X)                                                               \
-    REX_BEGINNING(X)                                                                   \
-    REX_UPDATING(X)                                                                    \
-    REX_LAUNCHING(X)                                                                   \
-    REX_DEVICE_CALLS(X)                                                                \
-    X(void, register_requires, (int64_t flags), (flags), )                             \
-    X(void, init_all_rtls, (void), (), )                                               \
-    X(void, rtl_init, (void), (), )                                                    \
-    X(int64_t, mapper_num_components, (void *handle), (handle), 0)                     \
-    X(void, push_mapper_component,                                                     \
-      (void *handle, void *base, void *begin, int64_t size, int64_t type, void *name), \
-      (handle, base, begin, size, type, name), )                                       \
-    X(void, set_info_flag, (uint32_t flag), (flag), )                                  \
+#define REX_FORWARDED(X)                                                                \
+    REX_BEGINNING(X)                                                                    \
+    REX_UPDATING(X)                                                                     \
+    REX_LAUNCHING(X)                                                                    \
+    REX_DEVICE_CALLS(X)                                                                 \
+    X(void *, get_mapped_ptr, (int64_t device, const void *host), (device, host), NULL) \
+    X(void, register_requires, (int64_t flags), (flags), )                              \
+    X(void, init_all_rtls, (void), (), )                                                \
+    X(void, rtl_init, (void), (), )                                                     \
+    X(int64_t, mapper_num_components, (void *handle), (handle), 0)                      \
+    X(void, push_mapper_component,                                                      \
+      (void *handle, void *base, void *begin, int64_t size, int64_t type, void *name),  \
+      (handle, base, begin, size, type, name), )                                        \
+    X(void, set_info_flag, (uint32_t flag), (flag), )                                   \
     X(uintptr_t, register_rpc_callback, (WORDS_P), (WORDS_A), 0)
 
 /*
