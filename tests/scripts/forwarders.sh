@@ -22,7 +22,9 @@ cat >"$work/omitted" <<'OMITTED'
 ^__kmpc_push_target_tripcount(_mapper)?$ compilers before clang 16 emit it, and link libomptarget themselves
 ^llvm_omp_target_ extensions of LLVM's: memory that a program asks libomptarget itself for
 ^ompx_ extensions of LLVM's, which a program calls in libomptarget itself
-^omp_(get|target)_ OpenMP's own functions: they change no mapping, but for the three that are forwarded
+^omp_get_(num_devices|device_num|initial_device|device_from_uid|uid_from_device|gprivate_limit)$ they name devices
+^omp_get_interop_(int|name|ptr|str|type_desc|rc_desc)$|^omp_get_num_interop_properties$ they read an interop object
+^omp_target_(alloc|free|is_present|is_accessible|memset(_async)?|memcpy(_rect)?(_async)?)$ memory, in no mapping that they change
 OMITTED
 for release in $(tests/llvm --list); do
     library=$(tests/llvm --library "$release")
