@@ -36,12 +36,12 @@ REX_API int rex_device_count(void);
 
 /**
  * rex_device_for_rank(): the number of the device that this process should use, for the other
- * functions or omp_set_default_device(). It is OMP_DEFAULT_DEVICE where that is a number; a warning names a value that is none, as OpenMP 6's
- * traits. Else each
- * process that a launcher has started on this machine gets a GPU in turn: its local rank modulo the
- * number of GPUs. The rank is what the launcher has put into the environment, so that the answer is
- * the same before MPI_Init() and after it. GPUs that CUDA_VISIBLE_DEVICES hides do not count. 0 for
- * a process alone, and where there is no GPU. It starts the driver and makes no context.
+ * functions or omp_set_default_device(). It is OMP_DEFAULT_DEVICE where that is a number; a warning
+ * names a value that is none, as traits of OpenMP 6. Else each process that a launcher has started
+ * on this machine gets a GPU in turn: its local rank modulo the number of GPUs. The rank is what
+ * the launcher has put into the environment, so that the answer is the same before MPI_Init() and
+ * after it. GPUs that CUDA_VISIBLE_DEVICES hides do not count. 0 for a process alone, and where
+ * there is no GPU. It starts the driver and makes no context.
  * Returns the number; REX_ENODEVICE or REX_EFORK where REX_REQUIRE_GPU is on and there is no GPU,
  * or offloading is disabled.
  */

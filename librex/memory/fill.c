@@ -55,13 +55,13 @@ static int fill_by_driver(const struct rex_fill *fill, int ordinal, const char *
     int entered = -1, result = rex_launch_context_take(ordinal, caller, &own, &entered);
     if (result != REX_OK)
         return result;
-    if (rex_fill_put(fill, own->stream) != 0) {
-        result = rex_fail(REX_ECUDA, "%s: %zu bytes at %p: %s", caller, fill->size, fill->to,
-                          rex_cuda_why());
-    } else if (REX_CUDA(cuStreamSynchronize, own->stream) != 0) {
-        own->is_broken = true;
-        result = rex_fail(REX_ECUDA, "%s: the wait: %s", caller, rex_cuda_why());
+    int found = rex_fill_put(fill, own->stream);
+    if (found == 0) {
+        found = REX_CUDA(cuStreamSynchronize, own->stream);
+        own->is_broken = found != 0;
     }
+    if (found != 0)
+        result = rex_fail(REX_ECUDA, "%s: %s", caller, rex_cuda_why());
     rex_launch_context_give(own, entered);
     return result;
 }
