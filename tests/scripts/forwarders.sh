@@ -20,7 +20,9 @@ sort "$work/jumps" "$work/others" | diff "$work/exported" - || fail 'librex.so e
 # Each line is a pattern and why librex has no forwarder for it.
 cat >"$work/omitted" <<'OMITTED'
 ^__kmpc_push_target_tripcount(_mapper)?$ compilers before clang 16 emit it, and link libomptarget themselves
-^llvm_omp_target_ extensions of LLVM's: memory that a program asks libomptarget itself for
+^llvm_omp_(target_|get_dynamic_shared$) extensions of LLVM's: memory that a program asks libomptarget itself for
+^__llvm(Push|Pop)CallConfiguration$|^llvmLaunchKernel$ launches of CUDA programs that clang -foffload-via-llvm links with libomptarget
+^ompt_libomptarget_connect$ by it libomptarget tells libomp of itself
 ^ompx_ extensions of LLVM's, which a program calls in libomptarget itself
 ^omp_get_(num_devices|device_num|initial_device|device_from_uid|uid_from_device|gprivate_limit)$ they name devices
 ^omp_get_interop_(int|name|ptr|str|type_desc|rc_desc)$|^omp_get_num_interop_properties$ they read an interop object
