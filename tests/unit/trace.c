@@ -131,7 +131,7 @@ static void do_all(const void *trace)
     make_calls();
     CHECK_EQUAL(rex_module_queue_create(&queue, &module, 1, "\"left\"", 0, NULL), REX_OK);
     launch(queue);
-    CHECK_EQUAL(rex_module_queue_create(&other, &module, 1, "100%%", 0, NULL), REX_OK);
+    CHECK_EQUAL(rex_module_queue_create(&other, &module, 1, "100%%", REX_QUEUE_PRIORITY(9), NULL), REX_OK);
     launch(other);
     CHECK_EQUAL(rex_queue_destroy(other), REX_OK);
     setenv("FAKE_CUDA_BREAKS", "cuMemsetD8Async:2:0", 1);
