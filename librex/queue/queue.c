@@ -54,7 +54,7 @@ static int open_stream(struct rex_queue *queue, struct rex_module *module, void 
     if (result != REX_OK)
         goto leave;
     if (stream == NULL) {
-        /* A lower number is a higher priority; the driver takes one beyond its range as the last. */
+        /* A lower number is a higher priority; out of its range the driver takes the nearest. */
         int priority = -(int)((queue->gpu.flags & PRIORITY_BITS) / REX_QUEUE_PRIORITY(1));
         if (REX_CUDA(cuStreamCreateWithPriority, &queue->stream, REX_CUDA_STREAM_NON_BLOCKING,
                      priority) != 0)
