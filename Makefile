@@ -45,6 +45,7 @@ zshcompletiondir  ?= $(prefix)/share/zsh/site-functions
 fishcompletiondir ?= $(prefix)/share/fish/vendor_completions.d
 
 NVCC ?= $(firstword $(shell command -v nvcc 2>/dev/null) $(wildcard /usr/local/cuda/bin/nvcc))
+NVCC := $(NVCC)# else each use would start a shell
 
 # What compiles kernels for GPUs: nvcc where there is one, which makes CUBINs; clang, which makes PTX, where it is asked for.
 DEVICE_COMPILER ?= $(if $(NVCC),nvcc)
@@ -149,7 +150,7 @@ MANPAGES   = $(TOOLPAGES) $(O)/man/*.[37]
 MANUAL    := $(O)/man/links
 
 # examples/common is what several of them share.
-example_dirs := $(filter-out examples/common $(if $(MPI_LIBS),,examples/hotspot_mpi),$(patsubst %/,%,$(sort $(dir $(wildcard examples/*/*.c)))))
+example_dirs := $(filter-out examples/common $(if $(MPI_LIBS),,examples/hotspot_mpi),$(patsubst %/,%,$(sort $(dir $(wildcard $(addprefix examples/*/*.,c f90 py rs))))))
 runtime_dirs := $(patsubst %/,%,$(sort $(dir $(wildcard tests/runtime/*/*.c))))
 # Benchmarks that want a GPU are built with the tests, so that they stay in order, and started by hand.
 gpu_dirs     := $(patsubst %/,%,$(sort $(dir $(wildcard tests/gpu/*/*.c tests/bench/gpu/*/*.c))))
@@ -188,6 +189,7 @@ help:  ## this list
 #   D.cflags, D.libs    added to the generic rule
 #   D.images = no       no images from D/*.cu by the generic rule (use $(call host-image,...), $(call cubin,...))
 #   D.own = yes         no generic rule at all: the file itself makes $(O)/D/X and all that it needs
+#   D.fake = yes        and the fake GPU runs it all the same
 #   D.needs = FILES     built with the program
 # and may add to EXTRA whatever `make check` has to build.
 
@@ -210,6 +212,9 @@ define images
 $(call host-image,$(1)_host.so,$(2),$(3))
 $(call cubin,$(cubin-of),$(2),$(3))
 endef
+
+# $(call skipped,REASON): the command that makes $@ a program that is skipped
+skipped = printf '%s\n' '\#!/bin/sh' "echo 'skip: $(1)' >&2" 'exit 77' > $@ && chmod 755 $@
 
 # $(call compile_nvcc,SOURCE,FLAGS): what makes $@; more_nvcc is for rules.mk to set for one target
 compile_nvcc  = $(NVCC) -cubin -arch=$(ARCH) $(more_nvcc) -Iinclude -MMD -MF $@.d -MT $@ $(2) -o $@ $(1)
@@ -270,6 +275,9 @@ $(O)/arch: FORCE
 # Installing libpng, or removing it, makes what draws pictures anew.
 $(O)/png: FORCE
 	$(call stamp,$(PNG_CFLAGS) $(PNG_LIBS))
+# And a compiler, what is compiled by it.
+$(O)/languages: FORCE
+	$(call stamp,$(shell command -v $(FORTRAN) $(RUSTC)))
 
 # ---- Programs: examples, tests of the run, and benchmarks that want a GPU, each with the images of its kernels beside it
 
@@ -387,7 +395,7 @@ placed   = -e 's|@VERSION@|$(VERSION)|' -e 's|@ABI@|$(ABI)|' $(call relative,PRE
 # A tree in /usr is not moved. With its folders' own names pkg-config leaves out -I and -L, which the compiler searches anyhow.
 absolute = -e 's|$${pcfiledir}/@PREFIX@|$(prefix)|' -e 's|$${pcfiledir}/@LIBDIR@|$(libdir)|' \
            -e 's|$${pcfiledir}/@INCLUDEDIR@|$(includedir)|'
-DATA_FILES  := tools/rex-info/abi.schema.json
+DATA_FILES  := tools/rex-info/abi.schema.json examples/fortran/rex.f90
 CMAKE_FILES := rexConfig.cmake rexConfigVersion.cmake
 
 # Folders in a run path, in options of compilers, in LD_LIBRARY_PATH or in templates, with a character that none of these can have.

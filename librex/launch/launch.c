@@ -325,7 +325,8 @@ int64_t rex_module_resident_blocks(struct rex_module *module,
     if (result == REX_OK)
         result = rex_device_known_ordinal(request.number, &ordinal);
     if (result == REX_OK && ordinal < 0)
-        result = rex_fail_again(REX_ENODEVICE, "rex_resident_blocks: the device is no NVIDIA GPU");
+        result =
+            rex_fail_again(REX_ENODEVICE, "rex_resident_blocks: the device is not an NVIDIA GPU");
     if (result == REX_OK)
         result = rex_check_limits(&request.target, &request.grid);
     if (result == REX_OK)

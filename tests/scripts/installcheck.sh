@@ -8,7 +8,7 @@
 set -- prefix=/usr libdir=/usr/lib/somewhere bashcompletiondir=/usr/one zshcompletiondir=/usr/two fishcompletiondir=/usr/three \
     DESTDIR="$work/stage"
 quietly "$MAKE" install "$@"
-for file in one/rex-run two/_rex-run three/rex-run.fish lib/somewhere/librex.so lib/somewhere/librex.a lib/somewhere/pkgconfig/rex.pc include/rex.h include/rex_kmp.h; do
+for file in one/rex-run two/_rex-run three/rex-run.fish lib/somewhere/librex.so lib/somewhere/librex.a lib/somewhere/pkgconfig/rex.pc include/rex.h include/rex_kmp.h share/librex/rex.f90; do
     [ -e "$work/stage/usr/$file" ] || fail "make install DESTDIR=... left no usr/$file"
 done
 # The compiler's own folder needs no -I; what comes out is no path through pkgconfig/.. .
