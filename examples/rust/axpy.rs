@@ -29,8 +29,6 @@ pub struct Entry {
 pub struct Module {
     struct_size: u32,
     flags: u32,
-    cluster: [u32; 3],
-    reserved: [u32; 3],
     entries_begin: *const Entry,
     entries_end: *const Entry,
     image_name: *const u8,
@@ -116,8 +114,6 @@ fn axpy(a: f64, x: &[f64], y: &mut [f64]) -> Result<(), String> {
         mappers: null_mut(),
         trip_count: x.len() as u64,
         flags: 0,
-        cluster: [0; 3],
-        reserved: [0; 3],
         teams: [64, 1, 1],
         threads: [128, 1, 1],
         dynamic_memory: 0,
