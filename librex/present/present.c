@@ -95,7 +95,7 @@ static bool look_up_ranges(const struct rex_present_table *table, struct rex_ran
         /* The common case: all that is below, for one mapping that has the whole range. */
         if (is_plain && entry != NULL && rex_entry_is_settled(entry) && !range->attaches &&
             rex_entry_has(entry, range->begin, range->end)) {
-            range->is_mapped = range->is_whole = true;
+            range->is_mapped = range->is_whole = range->is_in_one = true;
             range->is_loose = false;
             range->is_attached = entry->is_attached;
             range->device = entry->device != 0 ? entry->device + (range->begin - entry->begin) : 0;
@@ -103,6 +103,7 @@ static bool look_up_ranges(const struct rex_present_table *table, struct rex_ran
             continue;
         }
         range->is_mapped = range->is_whole = range->is_loose = range->is_attached = false;
+        range->is_in_one = false;
         range->device = 0;
         for (; entry != NULL; entry = rex_entry_touching(in, entry->next[0], range->end)) {
             is_owned |= entry->owner != NULL || rex_attach_excludes(ranges, range, entry);
@@ -116,9 +117,11 @@ static bool look_up_ranges(const struct rex_present_table *table, struct rex_ran
              * mapping, because either of them may come first.
              */
             bool is_all_of_it = range->begin == entry->begin && range->end == entry->end;
+            bool has_all = rex_entry_has(entry, range->begin, range->end);
             bool may_end = entry->is_gone || entry->is_loose ||
                            (ranges->call == REX_CALL_LAUNCHES && is_all_of_it && !force);
-            range->is_whole |= !may_end && rex_entry_has(entry, range->begin, range->end);
+            range->is_in_one |= has_all && rex_entry_is_settled(entry);
+            range->is_whole |= has_all && !may_end;
             if (range->is_whole && entry->device != 0)
                 range->device = entry->device + (range->begin - entry->begin);
         }

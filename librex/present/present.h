@@ -56,6 +56,7 @@ struct rex_range {
     bool is_changed;      /* the call copies the memory back if it is not mapped */
     bool is_shared;       /* the call is a user of the mapping */
     bool is_loose;        /* some bytes are loose */
+    bool is_in_one;       /* one settled mapping has all bytes; the call may be about to end it */
     bool is_attached : 1; /* the mappings have attached pointers */
     bool is_empty : 1;    /* the row has no length, and the range one byte */
     bool is_new : 1;      /* the call makes the mapping */
@@ -93,7 +94,8 @@ struct rex_range_lock {
     struct rex_range *range; /* COUNT of them; many are sorted by their addresses */
     size_t count;
     size_t known;  /* ranges that have entries */
-    int64_t types; /* the type bits of all its mapped rows */
+    int32_t values; /* rows that are values or private, and members of nothing: they have none */
+    int64_t types;  /* the type bits of all its mapped rows */
     int number;    /* of the device */
     enum rex_present_call call;
     bool is_all; /* its one range is all memory, because its ranges are unknown */
