@@ -178,7 +178,6 @@ int rex_module_target_kernel(struct rex_module *module, int64_t device, int32_t 
 static int resolve_description(struct rex_module *module, const struct rex_launch_config *config,
                                struct rex_request *request)
 {
-    request->device = config->device;
     request->grid.dynamic_memory = config->dynamic_memory;
     memcpy(request->grid.teams, config->teams, sizeof request->grid.teams);
     memcpy(request->grid.threads, config->threads, sizeof request->grid.threads);
@@ -188,6 +187,7 @@ static int resolve_description(struct rex_module *module, const struct rex_launc
     int result = rex_device_offload(config->device, &request->number);
     if (result != REX_OK)
         return result;
+    request->device = request->number; /* libomp is asked for the default device once */
     result = rex_resolve(module, config->key, &request->target);
     if (result != REX_OK)
         return result;
