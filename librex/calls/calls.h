@@ -28,9 +28,9 @@ void rex_calls_bind(struct rex_entry_points *slots, bool all);
  * mapping. A trace has a data call as NAME (NULL: not traced). It has a launch by the name of its
  * kernel, with the grid of PACKET and the REASON for which libomptarget launches.
  *
- * Both are in flight (gate.h). They return 0 or why the call was not made; *RETURNED is
- * libomptarget's result of a launch. A launch, and a data call with a name, fails with REX_ECUDA if
- * the device is lost.
+ * Both are in flight (gate.h): the caller of rex_call_kernel() is so already. They return 0 or why
+ * the call was not made; *RETURNED is libomptarget's result of a launch. A launch, and a data call
+ * with a name, fails with REX_ECUDA if the device is lost.
  */
 int rex_call_data(enum rex_data_call call, const char *name, int64_t device,
                   const struct rex_map *map);
