@@ -228,9 +228,10 @@ const struct rex_range_lock *rex_present_enter(enum rex_present_call call,
     if ((call != REX_CALL_UPDATES && own->has_mapper) ||
         (call == REX_CALL_LAUNCHES && (types & REX_MAP_PTR_AND_OBJ)))
         rex_mapped_unseen();
-    if (call == REX_CALL_BEGINS || call == REX_CALL_LAUNCHES)
+    bool maps = call == REX_CALL_BEGINS || call == REX_CALL_LAUNCHES;
+    if (maps && own->ranges.count > 0)
         rex_pin_looked_at(table, &own->ranges);
-    else
+    else if (own->ranges.count > 0)
         rex_present_pin(&own->ranges);
     own->ranges.is_unseen =
         call == REX_CALL_BEGINS && !rex_all_mappings_are_seen() && lies_in_unseen(&own->ranges);
@@ -262,7 +263,8 @@ void rex_present_leave(enum rex_present_call call, const struct rex_map *map, in
     if (call == REX_CALL_ENDS)
         rex_mapping_next_generation();
     if (depth == 1) {
-        rex_present_unpin(&own->ranges);
+        if (own->ranges.count > 0)
+            rex_present_unpin(&own->ranges);
         free(own->more);
         own->more = NULL;
         rex_shelter_end();
