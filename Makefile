@@ -30,7 +30,8 @@ CPPFLAGS ?= $(if $(SAN),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
 endif
 CPPFLAGS ?=
 LDFLAGS  ?=
-WERROR   ?= -Werror
+# Warnings are errors where tests are built: those of a newer compiler must not stop a build or an installation.
+WERROR   ?= $(if $(filter run-check% run-asan run-ubsan run-tsan,$(MAKECMDGOALS)),-Werror)
 V        ?=
 K        ?=
 
@@ -45,6 +46,7 @@ zshcompletiondir  ?= $(prefix)/share/zsh/site-functions
 fishcompletiondir ?= $(prefix)/share/fish/vendor_completions.d
 
 NVCC ?= $(firstword $(shell command -v nvcc 2>/dev/null) $(wildcard /usr/local/cuda/bin/nvcc))
+NVCC := $(NVCC)# else each use would start a shell
 
 # What compiles kernels for GPUs: nvcc where there is one, which makes CUBINs; clang, which makes PTX, where it is asked for.
 DEVICE_COMPILER ?= $(if $(NVCC),nvcc)
@@ -149,7 +151,7 @@ MANPAGES   = $(TOOLPAGES) $(O)/man/*.[37]
 MANUAL    := $(O)/man/links
 
 # examples/common is what several of them share.
-example_dirs := $(filter-out examples/common $(if $(MPI_LIBS),,examples/hotspot_mpi),$(patsubst %/,%,$(sort $(dir $(wildcard examples/*/*.c)))))
+example_dirs := $(filter-out examples/common $(if $(MPI_LIBS),,examples/hotspot_mpi),$(patsubst %/,%,$(sort $(dir $(wildcard $(addprefix examples/*/*.,c f90 py rs))))))
 runtime_dirs := $(patsubst %/,%,$(sort $(dir $(wildcard tests/runtime/*/*.c))))
 # Benchmarks that want a GPU are built with the tests, so that they stay in order, and started by hand.
 gpu_dirs     := $(patsubst %/,%,$(sort $(dir $(wildcard tests/gpu/*/*.c tests/bench/gpu/*/*.c))))
@@ -181,13 +183,14 @@ help:  ## this list
 	@echo
 	@echo '  Settings: CC CPPFLAGS CFLAGS LDFLAGS DESTDIR prefix libdir includedir mandir NVCC ARCH=sm_NN SAN=asan|ubsan|tsan'
 	@echo '            DEVICE_COMPILER=nvcc|clang for GPUs: CUBINs, or PTX without the CUDA toolkit, in folders of their own'
-	@echo '            V=1 shows commands, K=pattern runs the tests whose name contains it, WERROR= lets warnings pass'
+	@echo '            V=1 shows commands, K=pattern runs the tests whose name contains it, WERROR=-Werror stops at warnings'
 	@echo '  Building in $(O), with $(if $(DEVICE_COMPILER),$(DEVICE_COMPILER) for $(ARCH),no compiler for GPUs)'
 
 # ---- Extra rules beside what they are for. A rules.mk may set, for its directory D (examples/X or tests/runtime/X):
 #   D.cflags, D.libs    added to the generic rule
 #   D.images = no       no images from D/*.cu by the generic rule (use $(call host-image,...), $(call cubin,...))
 #   D.own = yes         no generic rule at all: the file itself makes $(O)/D/X and all that it needs
+#   D.fake = yes        and the fake GPU runs it all the same
 #   D.needs = FILES     built with the program
 # and may add to EXTRA whatever `make check` has to build.
 
@@ -210,6 +213,9 @@ define images
 $(call host-image,$(1)_host.so,$(2),$(3))
 $(call cubin,$(cubin-of),$(2),$(3))
 endef
+
+# $(call skipped,REASON): the command that makes $@ a program that is skipped
+skipped = printf '%s\n' '\#!/bin/sh' "echo 'skip: $(1)' >&2" 'exit 77' > $@ && chmod 755 $@
 
 # $(call compile_nvcc,SOURCE,FLAGS): what makes $@; more_nvcc is for rules.mk to set for one target
 compile_nvcc  = $(NVCC) -cubin -arch=$(ARCH) $(more_nvcc) -Iinclude -MMD -MF $@.d -MT $@ $(2) -o $@ $(1)
@@ -261,15 +267,19 @@ $(MANUAL): librex/man/errors.roff $(GUIDES) $(REFERENCE) librex/omp/release.c $(
 	$(call do,PAGES,$(@D))rm -f $(@D)/*.[37] && $(CC) -E -P -Ilibrex -Iinclude librex/omp/release.c | \
 	    awk -v folder=$(@D) $(pages_by:%=-f %) - $(filter %.roff %.7 %.h,$^)
 
-# Rewritten only when their content changes, so that a new version, flag or architecture rebuilds what it must.
+# Rewritten only when their content changes, so that a new version, flag or architecture rebuilds what it must. -Werror changes no object: what
+# `make` has built is not built again by `make check`, nor by `make install` after it.
 stamp = @mkdir -p $(@D); printf '%s\n' $(call quote,$(1)) | cmp -s - $@ || printf '%s\n' $(call quote,$(1)) > $@
 $(O)/flags: FORCE
-	$(call stamp,$(subst $(anywhere),,$(lib_cflags) | $(test_cflags) | $(tested_cflags)))
+	$(call stamp,$(subst $(anywhere),,$(filter-out $(WERROR),$(lib_cflags) | $(test_cflags) | $(tested_cflags))))
 $(O)/arch: FORCE
 	$(call stamp,$(NVCC) $(ARCH) $(DEVICE_COMPILER))
 # Installing libpng, or removing it, makes what draws pictures anew.
 $(O)/png: FORCE
 	$(call stamp,$(PNG_CFLAGS) $(PNG_LIBS))
+# And a compiler, what is compiled by it.
+$(O)/languages: FORCE
+	$(call stamp,$(shell command -v $(FORTRAN) $(RUSTC)))
 
 # ---- Programs: examples, tests of the run, and benchmarks that want a GPU, each with the images of its kernels beside it
 
@@ -364,7 +374,7 @@ html: $(MANUAL)  ## the manual as linked pages with a search, in build/html (ins
 check-html: html library $(TOOLS)  ## look at those pages and at a report of a million events in a headless browser
 	@tools/deps browser
 	@tests/browser/check-report $(O)/tools/rex-report build/pictures
-	@tests/browser/check-pages build/html build/pictures
+	@tests/browser/check-pages build/html $(O)/man build/pictures
 
 bench-gpu: library  ## time librex against stock libomptarget, the CUDA driver, clang and GCC on the GPU here; ROUNDS=N QUICK=1
 
@@ -387,7 +397,7 @@ placed   = -e 's|@VERSION@|$(VERSION)|' -e 's|@ABI@|$(ABI)|' $(call relative,PRE
 # A tree in /usr is not moved. With its folders' own names pkg-config leaves out -I and -L, which the compiler searches anyhow.
 absolute = -e 's|$${pcfiledir}/@PREFIX@|$(prefix)|' -e 's|$${pcfiledir}/@LIBDIR@|$(libdir)|' \
            -e 's|$${pcfiledir}/@INCLUDEDIR@|$(includedir)|'
-DATA_FILES  := tools/rex-info/abi.schema.json
+DATA_FILES  := tools/rex-info/abi.schema.json examples/fortran/rex.f90
 CMAKE_FILES := rexConfig.cmake rexConfigVersion.cmake
 
 # Folders in a run path, in options of compilers, in LD_LIBRARY_PATH or in templates, with a character that none of these can have.

@@ -1,5 +1,5 @@
 /*
- * assert.h - invariants that the tests' builds check.
+ * assert.h - invariants that test builds check.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -7,9 +7,9 @@
 #define REX_INTERNAL_ASSERT_H
 
 /*
- * The program stops, with the place on standard error, if CONDITION does not hold. The Makefile
- * defines REX_ASSERTS for sanitizers and for the unit tests and the walk. In the library that is
- * installed CONDITION is compiled, and never evaluated.
+ * Aborts the program if CONDITION does not hold, and writes file and line to standard error. The
+ * Makefile defines REX_ASSERTS for sanitizer builds, the unit tests and the walk. The installed
+ * library compiles CONDITION but never evaluates it.
  */
 #ifdef REX_ASSERTS
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /*
- * error.c - failures: each thread's last one, what errors are called, and the name that was
- * probably meant.
+ * error.c - the last error of each thread, the names of errors, reports, and the nearest name to a
+ * misspelt one.
  *
  * Implements rex_nearest_name() of rex/inspect.h.
  *
@@ -63,17 +63,17 @@ void rex_error_restore(const struct rex_kept_error *kept)
         rex_thread.has_no_room = false;
 }
 
-/* ---- a new one ------------------------------------------------------------------------------- */
+/* ---- setting an error ------------------------------------------------------------------------ */
 
 static int set_and_print(int code, const char *format, va_list arguments, const char *kept)
 {
-    char message[REX_PRINTED_MAX]; /* the last one may be one of the arguments */
+    char message[REX_PRINTED_MAX]; /* a local copy: the last message may be an argument */
     int error = errno;
     vsnprintf(message, REX_MESSAGE_MAX, format, arguments);
     rex_escape(message, REX_MESSAGE_MAX, kept);
     int result = rex_fail_again(code, message);
     size_t length = strlen(message);
-    /* The name behind the message is that of the error's man page. */
+    /* The name of the error follows the message: the man page lists errors by name. */
     snprintf(message + length, sizeof message - length, " [%s]", rex_error_name(code));
     rex_log_once(REX_LOG_ERROR, message);
     errno = error;
@@ -146,11 +146,11 @@ void rex_report_add(struct rex_report *report, const char *before, const char *f
 /* ---- the nearest name ------------------------------------------------------------------------ */
 
 #define LONGEST_NAME 255
-#define MOST_STEPS ((size_t)1 << 21) /* more would take longer than a message is worth */
+#define MOST_STEPS ((size_t)1 << 21) /* limits the time that one message may take */
 
 /*
- * How many edits make B of A; SIZE_MAX where it is more than MOST. Two swapped neighbours are one.
- * Adds to STEPS what it took.
+ * Returns the number of edits between A and B. If that is above MOST, the result is above MOST, and
+ * may be SIZE_MAX. Two swapped neighbours are one edit. Adds the letters compared to *STEPS.
  */
 static size_t count_edits(const char *a, size_t length_a, const char *b, size_t length_b,
                           size_t most, size_t *steps)
@@ -177,7 +177,10 @@ static size_t count_edits(const char *a, size_t length_a, const char *b, size_t 
     return rows[length_a % 3][length_b];
 }
 
-/* A name is near if a third of the letters before the common ending differ, and one more. */
+/*
+ * A name is near if the number of edits is at most a third of the wanted letters plus 1. A common
+ * ending does not count as letters.
+ */
 void rex_nearest_try(struct rex_nearest *nearest, const char *name)
 {
     if (nearest->steps >= MOST_STEPS)
@@ -187,7 +190,7 @@ void rex_nearest_try(struct rex_nearest *nearest, const char *name)
     nearest->steps += wanted + length;
     if (length == longest)
         return;
-    /* Names of kernels all end alike, which tells nothing. */
+    /* All symbols of kernels end in __kernel__, which makes no name nearer than another. */
     while (wanted > 0 && length > 0 && nearest->wanted[wanted - 1] == name[length - 1]) {
         wanted--;
         length--;

@@ -1,6 +1,6 @@
 /*
- * error.h - failures: each thread's last one, what errors are called, and the name that was
- * probably meant. A call that succeeds leaves the last failure as it is.
+ * error.h - the last error of each thread, reports of several errors, and the nearest name to a
+ * misspelt one. A call that succeeds does not change the last error.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -15,23 +15,26 @@
 #include "rex/error.h"
 
 /*
- * CODE and MESSAGE become this thread's last error, and nothing is printed: for a thread that
- * shares a failure which another thread has printed. The caller has escaped MESSAGE. Returns CODE;
- * errno stays. Without memory for MESSAGE the error is REX_ENOMEM with a constant text, and so is
- * the result.
+ * Sets this thread's last error to CODE and MESSAGE, and logs nothing: another thread has logged
+ * the error. MESSAGE is escaped already. Returns CODE and preserves errno. If there is no memory
+ * for MESSAGE, sets and returns REX_ENOMEM with a constant text; in the last destructors of a
+ * thread, REX_EINVAL.
  */
 int rex_fail_again(int code, const char *message);
 
 /*
- * The message becomes this thread's last error and is printed, once however often it comes in a
- * row, with what could command a terminal escaped. Returns what rex_fail_again() returns.
+ * Escapes the message, sets it as this thread's last error by rex_fail_again(), and logs it by
+ * rex_log_once(). Returns the result of rex_fail_again().
  */
 int rex_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The same for a message of several lines: what others named in it has been escaped before. */
+/* Calls rex_fail() but keeps line feeds. The caller has escaped the names in the message. */
 int rex_fail_lines(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* A thread's last error, put aside: what is tried meanwhile and may fail leaves no error behind. */
+/*
+ * A saved last error. Code between rex_error_keep() and rex_error_restore() may fail without
+ * changing the last error that the program reads.
+ */
 struct rex_kept_error {
     int code;
     char message[REX_MESSAGE_MAX];
@@ -39,40 +42,40 @@ struct rex_kept_error {
 void rex_error_keep(struct rex_kept_error *kept);
 void rex_error_restore(const struct rex_kept_error *kept);
 
-/* For an argument of FUNCTION that is NULL: REX_EINVAL. */
+/* Sets and returns REX_EINVAL: an ARGUMENT of FUNCTION is NULL. */
 int rex_fail_null(const char *function, const char *argument);
 
-/* For an allocation of SIZE bytes for WHAT that failed. */
+/* Sets and returns REX_ENOMEM: an allocation of SIZE bytes for WHAT failed. */
 int rex_fail_memory(size_t size, const char *what);
 
 /* ---- reports --------------------------------------------------------------------------------- */
 
-/* Text that grows up to a limit, escaped: what was tried, and why each of it was rejected. */
+/* An escaped text of limited length that lists rejected candidates, each with the reason. */
 struct rex_report {
     size_t length;
-    int error; /* 0, or errno of a failure that may pass: there may be more candidates */
+    int error; /* 0, or errno of a temporary failure, which may have hidden a candidate */
     char text[3072];
 };
 
-/* Adds BEFORE as it is: "", or what begins a new line. Then adds the rest, escaped. */
+/* Adds BEFORE unescaped, "" or the start of a new line, and then the formatted text, escaped. */
 #define REX_REPORT_LINE "\n  "
 void rex_report_add(struct rex_report *report, const char *before, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* ---- the nearest name ------------------------------------------------------------------------ */
 
-/* A search. All but the name that is wanted is zero at first. */
+/* A search for the name nearest to `wanted`. The other members are zero at first. */
 struct rex_nearest {
     const char *wanted;
-    const char *name; /* the nearest so far; NULL: none was near */
-    size_t edits;     /* how many letters have to change to make it of the wanted one */
-    size_t steps;     /* taken so far: letters looked at */
+    const char *name; /* the nearest so far; NULL: no name was near */
+    size_t edits;     /* number of edits between `wanted` and `name` */
+    size_t steps;     /* number of letters compared so far */
 };
 
-/* Have NAME, which stays, compared. */
+/* Compares NAME, and keeps its address if it is the nearest so far. */
 void rex_nearest_try(struct rex_nearest *nearest, const char *name);
 
-/* FNV-1a. */
+/* Returns the 64-bit FNV-1a hash of BYTES. */
 static inline uint64_t rex_hash_bytes(const void *bytes, size_t size)
 {
     const unsigned char *byte = (const unsigned char *)bytes;

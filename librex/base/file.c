@@ -1,6 +1,5 @@
 /*
- * file.c - read a file; write to one; keep one open that is written at its end; names of files and
- * folders, also with the number of the process in them.
+ * file.c - files that are read or written, output files that stay open, and names of files.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -19,7 +18,8 @@
 #define LARGEST ((off_t)1 << 30)
 
 /*
- * NULL; or the call that failed, with errno set; or with errno 0 the reason why nothing was read.
+ * Returns NULL on success. Otherwise returns the name of the call that failed and sets errno, or
+ * returns another reason and sets errno to 0.
  */
 static const char *read_open_file(int fd, struct rex_bytes *file)
 {
@@ -57,7 +57,7 @@ static const char *read_open_file(int fd, struct rex_bytes *file)
 
 int rex_file_read(const char *path, struct rex_bytes *file, char *why, size_t why_size)
 {
-    /* Non-blocking, so that a FIFO is refused below instead of waited for. */
+    /* Non-blocking: a blocking open() of a FIFO would wait for a writer. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     const char *reason = fd < 0 ? "open" : read_open_file(fd, file);
     int error = errno;
@@ -83,21 +83,21 @@ int rex_file_write(int fd, const void *bytes, size_t size, size_t *done)
     sigaddset(&both, SIGXFSZ);
     sigemptyset(&pending);
     sigpending(&pending);
-    pthread_sigmask(SIG_BLOCK, &both, &before); /* of this thread alone */
+    pthread_sigmask(SIG_BLOCK, &both, &before); /* in this thread only */
     for (*done = 0; *done < size && error == 0;) {
-        errno = EIO; /* stays where a device takes nothing and tells no error */
+        errno = EIO; /* the error if a device writes nothing and reports no error */
         ssize_t written = write(fd, (const char *)bytes + *done, size - *done);
         if (written > 0)
             *done += (size_t)written;
         else if (errno != EINTR)
             error = errno;
     }
-    /* The signal that came with the error is taken; one that was pending is the program's. */
+    /* Consumes the signal of this error; a signal that was pending before is the program's. */
     int number = error == EPIPE ? SIGPIPE : error == EFBIG ? SIGXFSZ : 0;
     if (number != 0 && sigismember(&pending, number) == 0) {
         sigemptyset(&one);
         sigaddset(&one, number);
-        sigtimedwait(&one, NULL, &at_once); /* which does not wait is not interrupted */
+        sigtimedwait(&one, NULL, &at_once); /* no EINTR: it does not wait */
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return error;
@@ -154,25 +154,25 @@ bool rex_same_file(const char *a, const char *b)
 
 #define FLAGS (O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY)
 
-/* Above what programs use, and below the 1024 that select() knows and that is the usual limit. */
+/* Above the descriptors that programs use; below 1024, select()'s limit and the usual limit. */
 #define HIGH 960
 
-/* 0, or an error as rex_output_open() has it. */
+/* Opens OUTPUT->path; `flags` is 0 or O_CREAT. Returns 0 or an error for rex_output_why(). */
 static int open_at_path(struct rex_output *output, int flags)
 {
     struct stat status;
-    /* Non-blocking for open() alone, which would wait for a pipe's reader. */
+    /* Non-blocking for open() only: a blocking open() of a pipe would wait for a reader. */
     int descriptor = open(output->path, FLAGS | O_NONBLOCK | flags, 0666), error = errno;
     output->descriptor = -1;
     if (descriptor < 0) {
-        /* ENXIO may mean a device that is missing, too. */
+        /* ENXIO can also mean a missing device or a socket. */
         bool is_pipe =
             error == ENXIO && stat(output->path, &status) == 0 && S_ISFIFO(status.st_mode);
         return is_pipe ? REX_OUTPUT_UNREAD : error;
     }
     /*
-     * A program counts on low numbers, as on that of the file that it opens first. If the limit is
-     * too low for a high one, it is at least none of 0 to 2.
+     * A program may expect low numbers, for example for the first file that it opens. If the limit
+     * is below HIGH, the number is at least above 2.
      */
     int moved = fstat(descriptor, &output->status);
     if (moved == 0) {
@@ -195,7 +195,7 @@ int rex_output_open(struct rex_output *output, const char *pattern, bool add_num
     const char *name = output->name;
     if (!rex_file_name(pattern, add_number, output->name, &output->is_numbered))
         return ENAMETOOLONG;
-    /* A relative path that would be too long stays as it is. */
+    /* A relative path stays relative if the absolute one would be too long. */
     if (*name == '/' || getcwd(folder, sizeof folder) == NULL ||
         snprintf(output->path, PATH_MAX, "%s/%s", folder, name) >= PATH_MAX)
         snprintf(output->path, PATH_MAX, "%s", name);
@@ -203,9 +203,9 @@ int rex_output_open(struct rex_output *output, const char *pattern, bool add_num
 }
 
 /*
- * By the way in which it is open, too: the program may read the very file. An error is no sign, as
- * of a file whose server is gone: to take it for the program's would lose a descriptor at each
- * line.
+ * Also compares open flags: the program may have opened the same file for reading. Errors other
+ * than EBADF do not mean that the program closed it; a network file's server may be down. A reopen
+ * would then leak a descriptor for each line.
  */
 bool rex_output_is_open(const struct rex_output *output)
 {
@@ -236,9 +236,9 @@ int rex_output_close(struct rex_output *output)
 const char *rex_output_why(int error)
 {
     switch (error) {
-    case REX_OUTPUT_UNREAD: return "nobody reads from this pipe";
-    case EPIPE: return "nobody reads from this pipe any more";
-    case REX_OUTPUT_REPLACED: return "the program has closed it, and it is another file now";
+    case REX_OUTPUT_UNREAD: return "the pipe has no reader";
+    case EPIPE: return "the pipe no longer has a reader";
+    case REX_OUTPUT_REPLACED: return "the program has closed it, and its path is now another file";
     default: return strerror(error);
     }
 }

@@ -1,6 +1,5 @@
 /*
- * file.h - read a file; write to one; keep one open that is written at its end; names of files and
- * folders, also with the number of the process in them.
+ * file.h - files that are read or written, output files that stay open, and names of files.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -15,78 +14,78 @@
 struct rex_bytes {
     unsigned char *bytes; /* malloc'ed */
     size_t size;
-    struct stat status; /* of the very file that was read */
+    struct stat status; /* from fstat(), before the read */
 };
 
 /*
- * Read the whole of the regular file PATH, which may be as long as a GiB: a mistaken name must not
- * take all memory. 0, or -1 with the reason in WHY and errno set (0 where no call failed).
+ * Reads the whole regular file PATH. The limit is 1 GiB: a wrong name must not take all memory.
+ * Returns 0, or -1 with the reason in WHY and errno set; errno is 0 if no system call failed.
  */
 int rex_file_read(const char *path, struct rex_bytes *file, char *why, size_t why_size);
 
 /*
- * Write all SIZE BYTES: 0, or the number of an error. *DONE is how many were written. Neither
- * SIGPIPE nor SIGXFSZ comes of it, whatever the program does with them. errno is lost.
+ * Writes all SIZE BYTES to FD, and the number of bytes written to *DONE. Returns 0 or an errno
+ * value. The program gets neither SIGPIPE nor SIGXFSZ. Changes errno.
  */
 int rex_file_write(int fd, const void *bytes, size_t size, size_t *done);
 
 /*
- * TEXT goes to standard error. The program may have closed that, or may read another file there:
- * then it is lost. So is errno.
+ * Writes TEXT to standard error. TEXT is lost if the program has closed descriptor 2 or opened it
+ * for reading. Changes errno.
  */
 void rex_file_say(const char *text);
 
 /*
- * PATH becomes PATTERN with the number of this process for %p, and % for %%; IS_NUMBERED tells
- * whether there was a %p. With ADD_NUMBER it ends in ".N", the number of this process. false: it is
- * too long, and PATH has its beginning.
+ * Writes PATTERN to PATH with the process ID for %p and % for %%. Sets *IS_NUMBERED if PATTERN has
+ * a %p. If ADD_NUMBER is set, appends "." and the process ID. Returns false if the name is too
+ * long; PATH then has its beginning.
  */
 bool rex_file_name(const char *pattern, bool add_number, char path[PATH_MAX], bool *is_numbered);
 
-/* Whether both paths lead to one existing file. */
+/* Returns true if A and B name one existing file. */
 bool rex_same_file(const char *a, const char *b);
 
-/* Folder of PATH, without the last '/'. */
+/* Writes the folder of PATH to FOLDER, without the last '/'; "." if PATH has no '/'. */
 void rex_folder_of(const char *path, char folder[PATH_MAX]);
 
 /*
- * A file that librex keeps open, and writes to at its end. A program may close any descriptor, all
- * of them at once too, and have another file under the number then. So librex looks at the
- * descriptor before each use. It cannot see what another thread closes between the look and the
- * use.
+ * A file that librex keeps open and appends to. The program may close any descriptor, and then open
+ * another file under its number. So librex checks the descriptor before each use. It cannot detect
+ * that another thread closes the descriptor between check and use.
  */
 struct rex_output {
-    int descriptor;      /* -1: none. Never 0 to 2, and a high one where the limits allow that */
-    bool is_numbered;    /* its name has the number of the process */
-    char name[PATH_MAX]; /* as it was given, for messages */
-    char path[PATH_MAX]; /* absolute, since the program may change its folder */
-    struct stat status;  /* of the file, when it was opened */
+    int descriptor;      /* -1: no file; else above 2, and at least 960 if the limits allow it */
+    bool is_numbered;    /* the pattern of the name has a %p */
+    char name[PATH_MAX]; /* the path as given, for messages */
+    char path[PATH_MAX]; /* the absolute path: the program may change its working folder */
+    struct stat status;  /* from fstat(), when the file was opened */
 };
 
 /*
- * OUTPUT, which has no file, gets the one that PATTERN names, with ".N" behind the name where
- * ADD_NUMBER says so. The file is made where there is none. 0, or the number of an error for
- * rex_output_why(). A pipe without a reader is an error: librex does not wait for one.
+ * Opens the file that PATTERN and ADD_NUMBER name (rex_file_name()) for OUTPUT, which has no file.
+ * Creates the file if it does not exist. A pipe without a reader is an error: librex does not wait
+ * for a reader. Returns 0 or an error for rex_output_why().
  */
 int rex_output_open(struct rex_output *output, const char *pattern, bool add_number);
 
-/* Whether OUTPUT still has its file. */
+/* Returns true if the descriptor of OUTPUT still refers to its file. */
 bool rex_output_is_open(const struct rex_output *output);
 
 /*
- * OUTPUT, whose file the program has closed, gets the one that has its path now. ONLY_SAME: it has
- * to be the very file that it was; else it is made where there is none. 0, or an error.
+ * Opens the path of OUTPUT again, because the program has closed the file. If ONLY_SAME is set,
+ * another file at the path is an error; else a missing file is created. Returns 0 or an error for
+ * rex_output_why().
  */
 int rex_output_reopen(struct rex_output *output, bool only_same);
 
-/* Closes what is librex's own. 0, or an error. */
+/* Closes the file of OUTPUT unless the program has closed it. Returns 0 or an errno value. */
 int rex_output_close(struct rex_output *output);
 
-/* Errors that are none of the system's: another file has the path now; a pipe has no reader. */
+/* Errors besides errno values: the path now names another file; a pipe has no reader. */
 #define REX_OUTPUT_REPLACED (-1)
 #define REX_OUTPUT_UNREAD (-2)
 
-/* The sentence for ERROR. */
+/* Returns the text for ERROR, an errno value or one of the two errors above. */
 const char *rex_output_why(int error);
 
 #endif

@@ -1,6 +1,5 @@
 /*
- * log.c - what librex says while it works: to standard error, to a file, or to a function of the
- * program.
+ * log.c - the log, which goes to standard error, to a file, or to a function of the program.
  *
  * A file is opened for appending and each line is one write, so that the lines of several threads
  * and processes do not mix.
@@ -21,7 +20,7 @@
 #include "base/file.h"
 #include "base/settings.h"
 
-/* It guards the level as it changes, where lines go, and all of a trace. */
+/* Guards changes of the level, `sink` below, and all data of a trace. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 REX_FORK_TAKEN(90, NULL);
 
@@ -56,20 +55,20 @@ bool rex_output_lock_at_exit(void)
 }
 
 static struct {
-    char pattern[REX_SETTING_MAX]; /* of the file's name; "": standard error */
-    pid_t opened_by;
-    struct rex_output output;   /* without a descriptor lines go to standard error */
-    rex_log_function *function; /* the program's; an atomic looks whether there is one */
+    char pattern[REX_SETTING_MAX]; /* the pattern of the file's name; "": standard error */
+    pid_t opened_by;               /* the process that opened the file */
+    struct rex_output output;      /* if its descriptor is -1, lines go to standard error */
+    rex_log_function *function;    /* the program's function, or NULL; atomic */
     void *context;
 } sink = {.output = {.descriptor = -1}};
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-/* The file is given up: ERROR is why it cannot be DONE. */
+/* Closes the log file and warns: it cannot be DONE ("opened" or "written") because of ERROR. */
 static __attribute__((noinline)) void leave_log_file(const char *done, int error)
 {
     char message[REX_MESSAGE_MAX];
-    size_t most = sizeof message - 1; /* a line feed follows */
+    size_t most = sizeof message - 1; /* leaves room for a line feed */
     rex_output_close(&sink.output);
     snprintf(message, most,
              "librex: warning: the log %.3000s cannot be %s: %s; standard error is used",
@@ -94,7 +93,7 @@ static __attribute__((noinline)) void write_line(enum rex_log_level level, const
     size_t done;
     snprintf(line, sizeof line, "librex: %s: %s\n", names[level], message);
     rex_output_lock();
-    /* A child of fork has a file of its own where the name says so. */
+    /* A child of fork opens its own file if the name has the process ID (%p). */
     if (sink.output.descriptor >= 0 && sink.output.is_numbered && sink.opened_by != getpid()) {
         rex_output_close(&sink.output);
         open_log_file();
@@ -138,14 +137,14 @@ int rex_log_decide(void)
 
 /* ---- the program's function ------------------------------------------------------------------ */
 
-/* A line that waits until its thread holds nothing back any more. */
+/* A line that is kept until its thread's outermost rex_log_resume(). */
 struct line {
     struct line *next;
     enum rex_log_level level;
     char message[];
 };
 
-/* Those of one thread, while rex_thread.holds is not 0. */
+/* The kept lines of one thread. */
 struct lines {
     struct line *first, **end;
 };
@@ -155,16 +154,16 @@ void rex_set_log_callback(rex_log_function *function, void *context)
     rex_output_lock();
     sink.context = context;
     /*
-     * Relaxed: it is read under the lock, and called after it. Without the lock only its being
-     * there is looked at.
+     * Relaxed: a thread reads it under the lock before it calls it. Without the lock it is only
+     * compared with NULL.
      */
     __atomic_store_n(&sink.function, function, __ATOMIC_RELAXED);
     rex_output_unlock();
 }
 
 /*
- * The program's function may call librex. The last error of such a call is not the one that the
- * program asks for afterwards.
+ * The program's function may call librex. An error of such a call must not replace the last error,
+ * which the program reads later.
  */
 static __attribute__((noinline)) void call_log_function(rex_log_function *function,
                                                         enum rex_log_level level,
@@ -208,7 +207,7 @@ void rex_log_say_held(void)
 
 static void say_line(enum rex_log_level level, const char *message)
 {
-    /* Relaxed: whether there is one; who calls it reads it again, with the lock held. */
+    /* Relaxed: only compared with NULL; hand_over_line() reads it again under the lock. */
     bool is_theirs = __atomic_load_n(&sink.function, __ATOMIC_RELAXED) != NULL;
     if (!is_theirs || rex_thread.holds == 0) {
         hand_over_line(level, message);
@@ -249,7 +248,7 @@ void rex_log_once(enum rex_log_level level, const char *message)
     static uint64_t previous;
     uint64_t hash = rex_hash_string(message);
     int error = errno;
-    /* Relaxed: two threads that say the same at once may both be heard, in any order. */
+    /* Relaxed: two threads with one message at the same time may both log it, in any order. */
     if (rex_log_wanted(level) && __atomic_exchange_n(&previous, hash, __ATOMIC_RELAXED) != hash)
         say_line(level, message);
     errno = error;

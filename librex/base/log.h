@@ -1,5 +1,5 @@
 /*
- * log.h - what librex says while it works.
+ * log.h - the log, and the locks under which librex may log.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -14,50 +14,50 @@
 #include "base/process.h"
 #include "rex/configure.h"
 
-/* Longest message with the name of its error behind it, in bytes with its NUL. */
+/* Maximum length of a message followed by the name of its error, in bytes with the NUL. */
 #define REX_PRINTED_MAX (REX_MESSAGE_MAX + 32)
 
 /*
- * One line, "librex: warning: MESSAGE" at level WARN, if REX_LOG lets LEVEL through, with what
- * could command a terminal escaped. errno stays.
+ * Logs one line, such as "librex: warning: MESSAGE", if REX_LOG includes LEVEL. Escapes the message
+ * and preserves errno.
  */
 void rex_log(enum rex_log_level level, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /*
- * MESSAGE, escaped and shorter than REX_PRINTED_MAX, unless the line before was equal: a launch
- * that fails in a loop says so once.
+ * Logs MESSAGE unless the previous message of this function was equal: a launch that fails in a
+ * loop is logged once. MESSAGE is escaped already and shorter than REX_PRINTED_MAX.
  */
 void rex_log_once(enum rex_log_level level, const char *message);
 
 /*
- * The level, as REX_LOG says it now, whose file is opened. Warns of what is wrong in the
- * environment, once of each variable. errno stays. The first thing that librex says or would say
- * gets here, and so does each change of REX_LOG.
+ * Reads REX_LOG, opens its file and returns the level. Also calls rex_settings_review(). Preserves
+ * errno. The first call of rex_log_wanted() calls this function, and so does each change of
+ * REX_LOG.
  */
 int rex_log_decide(void);
 
-/* Whether REX_LOG lets LEVEL through: for those who would have to prepare what they say. */
-#define REX_LOG_UNKNOWN (REX_LOG_DEBUG + 1) /* nobody has asked yet */
+/* Returns true if REX_LOG includes LEVEL: callers test it before they prepare a costly line. */
+#define REX_LOG_UNKNOWN (REX_LOG_DEBUG + 1) /* REX_LOG has not been read yet */
 extern int rex_log_level_now;
 static inline bool rex_log_wanted(enum rex_log_level level)
 {
-    /* Relaxed: the level stands for itself; a thread may see a change a line late. */
+    /* Relaxed: no other data depends on the level; a thread may see a change one line late. */
     int now = __atomic_load_n(&rex_log_level_now, __ATOMIC_RELAXED);
     return (int)level <= now && (now != REX_LOG_UNKNOWN || (int)level <= rex_log_decide());
 }
 
-/* For a line that comes once in a process: whether this is the first call with TOLD. */
+/* Returns true for the first call with TOLD: the caller then logs a line once in the process. */
 static inline bool rex_log_is_first(bool *told)
 {
-    /* Relaxed: any thread may log it, as long as only one does. */
+    /* Relaxed: the exchange alone selects one thread, and no other data depends on it. */
     return !__atomic_exchange_n(told, true, __ATOMIC_RELAXED);
 }
 
 /*
- * Lines of a thread between these two reach the program's own function after the second. So the
- * function may call librex: these stand around all that such a call would wait for. Nor does a
- * cancelled thread end between them. The two nest.
+ * Code that holds a lock of librex runs between rex_log_hold() and rex_log_resume(), which nest.
+ * Lines for the program's log function are kept until the outermost rex_log_resume(), because that
+ * function may call librex. A cancelled thread does not end between the two calls.
  */
 void rex_log_say_held(void);
 static inline void rex_log_hold(void)
@@ -74,19 +74,19 @@ static inline void rex_log_resume(void)
 }
 
 /*
- * The lock of all that librex writes, the log and a trace. A thread may take it again, as for a
- * line about the file of a trace.
+ * Takes the lock of the log and the trace. A thread that holds it may take it again, for example
+ * to log a line about the trace file.
  */
 void rex_output_lock(void);
 void rex_output_unlock(void);
 
 /*
- * The same at the end of the process, if the lock is free within a second and not this thread's
- * already: exit() may come from a signal's handler, in the midst of what holds it.
+ * Takes the lock of the log and the trace at the end of the process. Returns false if it is not
+ * free within a second: a signal handler may call exit() in a thread that holds the lock.
  */
 bool rex_output_lock_at_exit(void);
 
-/* A lock under which something may be said. */
+/* Takes MUTEX. Code that holds it may log, because the lines are kept until rex_unlock(). */
 static inline void rex_lock(pthread_mutex_t *mutex)
 {
     rex_log_hold();

@@ -1,5 +1,5 @@
 /*
- * pool.c - memory of objects that the program has by address.
+ * pool.c - memory for objects whose addresses the program holds.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -13,10 +13,10 @@
 #include "base/error.h"
 #include "base/process.h"
 
-/* Objects that are allocated at once, so that one that has ended is not used again soon. */
+/* Number of objects in one allocation: many, so that an ended object is not soon used again. */
 #define BATCH 32
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all pools */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all pools */
 REX_FORK_TAKEN(70, NULL);
 
 static void add_to_pool(struct rex_pool *pool, struct rex_pooled *object)

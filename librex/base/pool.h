@@ -1,6 +1,6 @@
 /*
- * pool.h - objects that the program has by address. Their memory stays after their end, so that a
- * later call with the address is an error and nothing worse.
+ * pool.h - memory for objects whose addresses the program holds. It is never freed, so that a call
+ * with the address of an object that has ended returns an error instead of crashing.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -13,23 +13,23 @@
 
 /* The first member of an object. */
 struct rex_pooled {
-    struct rex_pooled *next; /* in the pool, after the end */
-    unsigned forks;          /* of the process when the object was made; REX_ENDED after its end */
+    struct rex_pooled *next; /* the next free object, after the end of this one */
+    unsigned forks;          /* rex_forks() when the object was made; REX_ENDED after its end */
 };
 #define REX_ENDED UINT_MAX
 
-/* Objects of one type that are free, those that ended first in front. The rest is zero at first. */
+/* Free objects of one type, in the order of their ends. All but SIZE and WHAT is zero at first. */
 struct rex_pool {
     size_t size;
     const char *what; /* "a queue", for messages */
     struct rex_pooled *first, *last;
-    void *batches; /* of all objects, each with a pointer to the one before it; never freed */
+    void *batches; /* the newest batch; each begins with a pointer to the one made before it */
 };
 
-/* A new object, zero but for `pooled`; NULL with REX_ENOMEM. */
+/* Returns a new object, zero but for its rex_pooled, or NULL with REX_ENOMEM set. */
 void *rex_pool_take(struct rex_pool *pool);
 
-/* OBJECT ends, and its memory goes to the pool. */
+/* Ends OBJECT and returns its memory to POOL. */
 void rex_pool_give(struct rex_pool *pool, struct rex_pooled *object);
 
 static inline bool rex_has_ended(const void *object)
@@ -37,7 +37,10 @@ static inline bool rex_has_ended(const void *object)
     return ((const struct rex_pooled *)object)->forks == REX_ENDED;
 }
 
-/* REX_EINVAL if OBJECT, a WHAT, is NULL or has ended; CALL begins the message. Otherwise 0. */
+/*
+ * Returns 0, or REX_EINVAL if OBJECT is NULL or has ended. The message begins with CALL, and WHAT
+ * names the type of the object.
+ */
 int rex_pooled_check(const void *object, const char *call, const char *what);
 
 #endif

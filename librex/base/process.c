@@ -1,6 +1,6 @@
 /*
- * process.c - what the process is: how it was linked, what it may open, its place in a job, its
- * processors, its threads and its forks.
+ * process.c - the process: its shared objects, its place in a job, its processors, its threads and
+ * its forks.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -18,7 +18,7 @@
 
 /* ---- shared objects -------------------------------------------------------------------------- */
 
-/* By a text that lies in the C library. */
+/* gnu_get_libc_version() returns a string in the C library, which -static puts in the program. */
 bool rex_can_open_libraries(void)
 {
     char path[PATH_MAX];
@@ -43,12 +43,12 @@ bool rex_keep_loaded(const void *address, char path[PATH_MAX])
 /* ---- launchers of jobs ----------------------------------------------------------------------- */
 
 /*
- * Their variables are there before MPI_Init() as after it. A launcher that was started by another
- * one comes first: in a batch script Slurm sets SLURM_LOCALID to 0, which all that mpirun starts
- * there inherit.
+ * Launchers set these variables before the program starts, so that MPI_Init() is not needed. A
+ * launcher that another launcher may have started comes first. For example, Slurm sets
+ * SLURM_LOCALID to 0 in a batch script, and all processes that mpirun starts there inherit it.
  */
 
-/* TEXT, NULL for none, as a number that is not negative, and nothing but it; else -1. */
+/* Returns the decimal number in TEXT, or -1 if TEXT is NULL or not a number from 0 to INT_MAX. */
 static int number_in_text(const char *text)
 {
     char *end = NULL;
@@ -70,7 +70,7 @@ int rex_launcher_device(int count)
         "FLUX_TASK_LOCAL_ID",         /* Flux */
         "PMIX_LOCAL_RANK",            /* some launchers with PMIx */
         "SLURM_LOCALID",              /* srun */
-        "PMIX_RANK", /* PMIx itself tells only the rank in the whole job: right on one machine */
+        "PMIX_RANK", /* PMIx: the rank in the whole job, right only on one machine */
     };
     int chosen = number_in_text(secure_getenv("OMP_DEFAULT_DEVICE"));
     if (chosen >= 0)
@@ -86,15 +86,15 @@ int rex_launcher_device(int count)
 /* ---- processors ------------------------------------------------------------------------------ */
 
 /*
- * All zeros where the kernel did not say, or there are more than such a set can have. A thread
- * inherits the binding of the one that started it, as OpenMP's to one core, which says nothing
- * about the process. So librex looks when it is loaded, before a thread is bound.
+ * The binding of the process; empty if sched_getaffinity() failed, for example with more processors
+ * than a cpu_set_t has. A thread inherits the binding of the thread that started it, and OpenMP may
+ * bind threads to one core. So librex reads the binding when it is loaded.
  */
 static cpu_set_t at_load;
 
 void rex_processors_unbind(void)
 {
-    /* where it fails, as for no processor at all, the thread stays bound */
+    /* If it fails, for example because at_load is empty, the thread stays bound. */
     sched_setaffinity(0, sizeof at_load, &at_load);
 }
 
@@ -103,13 +103,16 @@ static int at_most(int count, long most)
     return most > 0 && most < count ? (int)most : count;
 }
 
-/* Allocated, since threads may have little stack. */
+/* Buffers, allocated because a thread may have little stack. LINE is from /proc/self/cgroup. */
 struct texts {
-    char mount[PATH_MAX], line[PATH_MAX]; /* of /proc/self/cgroup */
+    char mount[PATH_MAX], line[PATH_MAX];
     char folder[PATH_MAX], path[PATH_MAX], text[PATH_MAX + 2];
 };
 
-/* The first line of the file NAME of a control group, in TEXTS->text; false where there is none. */
+/*
+ * Reads the first line of the file NAME of a control group into TEXTS->text. Returns false if there
+ * is no such file or it is empty.
+ */
 static bool read_group_file(struct texts *texts, const char *name)
 {
     int length = snprintf(texts->path, sizeof texts->path, "%s/%s", texts->folder, name);
@@ -120,7 +123,11 @@ static bool read_group_file(struct texts *texts, const char *name)
     return has_line;
 }
 
-/* "200000 100000": so many microseconds of processors in each so many; 0 or less: no limit. */
+/*
+ * Returns the quota in TEXT as a number of processors, rounded up; 0 or less: no limit. "200000
+ * 100000" is a quota of 200000 microseconds in each period of 100000. PERIOD is the period if TEXT
+ * has no period.
+ */
 static long quota_of(const char *text, long period)
 {
     char *end;
@@ -130,7 +137,7 @@ static long quota_of(const char *text, long period)
     return period > 0 ? (quota + period - 1) / period : 0;
 }
 
-/* How many processors "0-3,8" are. */
+/* Returns the number of processors in a list such as "0-3,8". */
 static long count_list(const char *text)
 {
     long count = 0;
@@ -142,9 +149,9 @@ static long count_list(const char *text)
 }
 
 /*
- * COUNT, or what the process's groups, and all groups around them, leave of it. Lines of
- * /proc/self/cgroup: "0::/group", or "4:cpu,cpuacct:/group" of the older kind. The line of cpusets
- * has nothing that the binding does not say.
+ * Returns COUNT, reduced to the limits of the process's control groups and of all their parents. A
+ * line of /proc/self/cgroup is "0::/group" (version 2) or "4:cpu,cpuacct:/group" (version 1). The
+ * version 1 line of cpusets is skipped: the binding has that limit already.
  */
 static int limit_by_control_groups(int count, const char *root, struct texts *texts)
 {
@@ -185,16 +192,16 @@ static int limit_by_control_groups(int count, const char *root, struct texts *te
 }
 
 /*
- * Processes of a job share what the job has. A binding of a process is its own already, and is not
- * divided.
+ * The processes of a job share the processors that its control groups allow. A binding belongs to
+ * one process, and is not divided.
  */
 int rex_processors(const char *root)
 {
-    /* How many processes the job has on this machine, as its launcher says. */
+    /* The launcher's number of processes on this machine. */
     static const char *const variables[] = {
         "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS",
         "MV2_COMM_WORLD_LOCAL_SIZE",  "PMI_LOCAL_SIZE",
-        "SLURM_STEP_TASKS_PER_NODE", /* "4(x2),3": the first is the largest */
+        "SLURM_STEP_TASKS_PER_NODE", /* such as "4(x2),3": the first number is the largest */
     };
     long processes = 0;
     int all = at_most(INT_MAX, sysconf(_SC_NPROCESSORS_ONLN));
@@ -214,11 +221,11 @@ int rex_processors(const char *root)
 int rex_processors_known(void)
 {
     static int known;
-    /* Relaxed: the number stands for itself; a thread that misses it counts again. */
+    /* Relaxed: no other data depends on the number; a thread that reads 0 counts again. */
     int count = __atomic_load_n(&known, __ATOMIC_RELAXED);
     if (count == 0) {
         count = rex_processors("");
-        /* Relaxed: as above. */
+        /* Relaxed: no other data depends on the number. */
         __atomic_store_n(&known, count, __ATOMIC_RELAXED);
     }
     return count;
@@ -275,11 +282,11 @@ REX_FORK_TAKEN(95, list_forking_thread);
 
 /* ---- parts ----------------------------------------------------------------------------------- */
 
-static unsigned key; /* plus 1, atomic; 0: there is none yet */
+static unsigned key; /* the key plus 1; 0: no key yet; atomic */
 
 /*
- * Destructors of other keys may run later and use librex again. Then this one runs in the next
- * round, too; after PTHREAD_DESTRUCTOR_ITERATIONS rounds there is none.
+ * Destructors of other keys may run after this one and use librex again. Then this one runs again
+ * in the next round. PTHREAD_DESTRUCTOR_ITERATIONS is the maximum number of rounds.
  */
 static void free_parts(void *unused)
 {
@@ -302,8 +309,7 @@ static void free_parts(void *unused)
 }
 
 /*
- * The key, plus 1; 0 if there is none. Each new thread then tries again: a process has a limited
- * number of keys.
+ * Returns the key plus 1, or 0 if the process has no free key. Then each new thread tries again.
  */
 static unsigned make_thread_key(void)
 {
@@ -344,7 +350,7 @@ void *rex_part_new(enum rex_part part, size_t size)
     return rex_thread.part[part];
 }
 
-/* The key's function must stay for as long as there are threads, whatever dlclose() is given. */
+/* The key's destructor may run when any thread ends, so that dlclose() must not unload librex. */
 __attribute__((constructor(1001))) static void keep_thread_key(void)
 {
     char path[PATH_MAX];
@@ -355,12 +361,11 @@ __attribute__((constructor(1001))) static void keep_thread_key(void)
 /* ---- forks ----------------------------------------------------------------------------------- */
 
 /*
- * A child has the thread that forked, and no other. Data that another thread was changing stay
- * half done, and a lock that it held stays locked for ever. So each file with a lock registers here
- * what has to be done with it.
+ * A child has only the thread that forked. Data that another thread was changing stay half-written,
+ * and a lock that it held stays locked for ever. So each file with a lock registers a handler.
  */
 
-static const struct rex_fork_handler *handlers[REX_FORK_RANKS]; /* NULL: no file has this rank */
+static const struct rex_fork_handler *handlers[REX_FORK_RANKS]; /* NULL: no file has the rank */
 unsigned rex_fork_count;
 
 void rex_fork_register(unsigned rank, const struct rex_fork_handler *handler)
@@ -415,7 +420,7 @@ bool rex_fork_is_watched(void)
 
 __attribute__((constructor)) static void watch_process(void)
 {
-    /* where it fails nothing is written */
+    /* If it fails, at_load stays empty. */
     sched_getaffinity(0, sizeof at_load, &at_load);
     rex_fork_is_watched();
 }

@@ -1,6 +1,6 @@
 /*
- * process.h - what the process is: how it was linked, what it may open, its place in a job, its
- * processors, its threads and its forks.
+ * process.h - the process: its shared objects, its place in a job, its processors, its threads and
+ * its forks.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -16,59 +16,64 @@
 #include "base/assert.h"
 
 /*
- * False in a program that was linked with -static or -static-pie. A library that dlopen() opens
- * there brings a second C library with it, and the process crashes in that one.
+ * Returns false in a program linked with -static or -static-pie. There dlopen() of a library loads
+ * a second C library, and the process crashes in it.
  */
 bool rex_can_open_libraries(void);
 
-/* Whether ADDRESS is in the main program. PATH gets the file of its binary, "" for the program. */
+/*
+ * Returns true if ADDRESS is in the main program. Writes the path of the shared object that holds
+ * ADDRESS to PATH, "" for the main program.
+ */
 bool rex_in_program(const void *address, char path[PATH_MAX]);
 
-/* dlclose() unloads the shared object of ADDRESS, at PATH, no more. False where that failed. */
+/*
+ * Keeps dlclose() from unloading the shared object that holds ADDRESS, and writes its path to PATH.
+ * Returns false if that failed.
+ */
 bool rex_keep_loaded(const void *address, char path[PATH_MAX]);
 
 /*
- * The device, of COUNT, that this process uses: OMP_DEFAULT_DEVICE, whatever COUNT is. Otherwise
- * the process's number on this machine, which its launcher (of MPI, Slurm, Flux) tells, modulo
- * COUNT; 0 if COUNT is 0.
+ * Returns the number of the device for this process. That is OMP_DEFAULT_DEVICE if it is set, also
+ * if it is not below COUNT. Otherwise it is the local rank that the launcher (MPI, Slurm, Flux)
+ * gives, modulo COUNT; 0 if COUNT is 0 or there is no launcher.
  */
 int rex_launcher_device(int count);
 
 /*
- * The number of processors for this process, at least 1: the processors to which it was bound when
- * librex was loaded, reduced to the limits of its control groups. If a launcher of MPI has started
- * several processes on this machine, each has its share. Files are looked for under ROOT: "" but
- * for tests.
+ * Returns the number of processors for this process, at least 1. That is the number of processors
+ * that its control groups allow, divided by the number of processes of its job on this machine. It
+ * is at most the number of processors to which the process was bound when librex was loaded. ROOT
+ * is a folder with /proc and /sys for tests, else "".
  */
 int rex_processors(const char *root);
 
-/* The same of the real files, which are read once. */
+/* Returns rex_processors(""), which it calls once. */
 int rex_processors_known(void);
 
 /*
- * The calling thread may run on all processors that the process was bound to when librex was
- * loaded.
+ * Binds the calling thread to all processors to which the process was bound when librex was loaded.
  */
 void rex_processors_unbind(void);
 
-/* For the paths of a launch that are rare. */
+/* Marks a CONDITION that is rarely true, on the path of a launch. */
 #define REX_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
 /* ---- threads --------------------------------------------------------------------------------- */
 
 /*
- * Start a thread in which all signals but faults are blocked: they reach the program's threads.
- * False: there is none.
+ * Starts a thread that blocks all signals except faults, so that signals reach the program's
+ * threads. Returns false if the thread cannot be started.
  */
 bool rex_thread_start(pthread_t *thread, void *(*run)(void *argument), void *argument);
 
 /*
  * Objects declared __thread lie in the static TLS of a process, which has little room for a library
- * that dlopen() brings. All of them together are at most 64 bytes; tests/scripts/linking.sh holds
- * that. Everything else is a part: memory that a thread gets when it first needs it.
+ * that dlopen() loads. Together they have at most 64 bytes; tests/scripts/linking.sh checks that.
+ * All other data of a thread is in parts, which are allocated when the thread first needs them.
  */
 
-/* The parts, each of one file, which alone knows its type. */
+/* The parts. Each belongs to one file, and only that file knows its type. */
 enum rex_part {
     REX_PART_FAILURE,  /* base/error.c */
     REX_PART_LINES,    /* base/log.c */
@@ -79,26 +84,26 @@ enum rex_part {
     REX_PARTS
 };
 
-/* All is zero at first. */
+/* The data of the calling thread. All is zero at first. */
 struct rex_thread {
-    void **part;             /* REX_PARTS of them; NULL: no memory yet */
-    struct rex_thread *next; /* in the list of all threads that have parts */
-    uint32_t inside;         /* its calls of libomptarget: omp/gate.h; atomic */
-    uint32_t paused;         /* those that wait for other calls; atomic */
-    uint16_t holds;          /* calls of rex_log_hold() that have not been undone */
-    uint8_t ends;            /* how often the end of this thread has freed its parts */
-    bool has_no_room;        /* the last error came when there was no memory for its text */
-    bool in_function;        /* of the program, for the log */
-    bool has_held_lines;     /* of the log */
-    uint8_t shelters;        /* calls of rex_shelter_begin() that have not been undone */
-    uint8_t loads;           /* of rex_load_lock(), */
-    uint8_t outputs;         /* and of rex_output_lock() */
-    int cancel_state;        /* as it was before the first of them */
+    void **part;             /* array of REX_PARTS parts; NULL: not in the list of threads */
+    struct rex_thread *next; /* the next thread in the list of threads */
+    uint32_t inside;         /* calls of libomptarget in flight: omp/gate.h; atomic */
+    uint32_t paused;         /* calls that wait for other calls: omp/gate.h; atomic */
+    uint16_t holds;          /* nesting depth of rex_log_hold() */
+    uint8_t ends;            /* number of times that this thread's end freed its parts */
+    bool has_no_room;        /* there was no memory for the last error */
+    bool in_function;        /* the thread is in the program's log function */
+    bool has_held_lines;     /* log lines are kept until rex_log_resume() */
+    uint8_t shelters;        /* nesting depth of rex_shelter_begin() */
+    uint8_t loads;           /* nesting depth of rex_load_lock() */
+    uint8_t outputs;         /* nesting depth of rex_output_lock() */
+    int cancel_state;        /* cancellation state saved by the outermost rex_shelter_begin() */
 };
 extern __thread struct rex_thread rex_thread;
 /*
- * This thread's PART of SIZE bytes, all zero when it is new. NULL where there is no memory for it,
- * or the thread is in its last destructors; no error is set.
+ * Returns this thread's PART, and allocates its SIZE bytes, all zero, at the first call. Returns
+ * NULL without an error if there is no memory or the thread is in its last destructors.
  */
 void *rex_part_new(enum rex_part part, size_t size);
 static inline void *rex_part(enum rex_part part, size_t size)
@@ -107,28 +112,29 @@ static inline void *rex_part(enum rex_part part, size_t size)
     return all != NULL && all[part] != NULL ? all[part] : rex_part_new(part, size);
 }
 
-/* The same, or NULL where this thread has none yet. */
+/* Returns this thread's PART, or NULL if it has not been allocated. */
 static inline void *rex_part_if_any(enum rex_part part)
 {
     return rex_thread.part != NULL ? rex_thread.part[part] : NULL;
 }
 
 /*
- * Whether this thread has parts. Then it is in the list of threads, until its end frees the parts
- * and sets `inside` to 0. False if there is no memory for them; it may be tried again.
+ * Adds this thread, which has no parts, to the list of threads, with an empty array of parts. The
+ * thread's end frees its parts, removes it from the list and sets `inside` to 0. Returns false if
+ * there is no memory or the thread is in its last destructors; a later call may succeed.
  */
 bool rex_thread_list(void);
 
 /*
- * Whether another thread has calls of libomptarget in flight. PAUSED_TOO: or calls that wait. Call
- * it under the lock of the list, which a fork takes last: no thread ends, and none joins the list,
- * meanwhile.
+ * Returns true if another thread has calls of libomptarget in flight or, with PAUSED_TOO, calls
+ * that wait. The caller holds the lock of the list, so that no thread joins or leaves the list. A
+ * fork takes that lock last.
  */
 bool rex_threads_are_inside(bool paused_too);
 void rex_threads_lock(void);
 void rex_threads_unlock(void);
 
-/* Whether this thread is in its last destructors, after which its end is not seen. */
+/* Returns true if this thread is in its last destructors: free_parts() is not called again. */
 #define REX_THREAD_IS_OVER "the thread is ending: do this before its last destructors"
 static inline bool rex_thread_is_over(void)
 {
@@ -136,8 +142,9 @@ static inline bool rex_thread_is_over(void)
 }
 
 /*
- * A thread that another one has cancelled ends in its next read() or write(), and the like. Between
- * these two, which nest, it does not: around all that other threads would wait for.
+ * A cancelled thread ends at its next cancellation point, such as read() or write(). Between
+ * rex_shelter_begin() and rex_shelter_end(), which nest, it does not end. Code that holds a lock is
+ * between them, because other threads would wait for the lock for ever.
  */
 static inline void rex_shelter_begin(void)
 {
@@ -154,27 +161,28 @@ static inline void rex_shelter_end(void)
 /* ---- forks ----------------------------------------------------------------------------------- */
 
 /*
- * A file with a lock, or with other state that a child forgets, says once, with one of these
- * macros, what a fork does to it. None allocates. The functions have no parameters.
+ * A file with a lock, or with other state that a child discards, uses one of three macros once. The
+ * macro registers what a fork does to the file, and allocates nothing. The functions have no
+ * parameters.
  *
- * REX_FORK_TAKEN(rank, in_child): only librex runs under `lock`, for microseconds; log.c alone
- * writes to a file under its lock, and a fork waits for that. The lock is taken before a fork and
- * given back after it, so that the child finds it free, and its data whole. IN_CHILD is called in
- * the child just before; NULL: nothing else is done.
+ * REX_FORK_TAKEN(rank, in_child) is for a `lock` under which only librex runs, for microseconds.
+ * Only the lock of log.c is held longer, during writes to a file. A fork takes the lock and unlocks
+ * it in parent and child, so that the child finds its data complete. The child calls IN_CHILD
+ * before it unlocks; NULL: nothing.
  *
- * REX_FORK_RENEWED(rank, in_child): the driver, libomptarget or the loader is called under `lock`.
- * That may take long, and may itself wait for a fork: a driver starts nvidia-modprobe if a device
- * file is missing, and glibc before 2.36 runs the handlers of one fork at a time. So no handler
- * waits for the lock. IN_CHILD makes it anew, and forgets its data unless they are whole at any
- * time.
+ * REX_FORK_RENEWED(rank, in_child) is for a lock under which librex calls the driver, libomptarget
+ * or the loader. Such a call may take long, and may itself wait for a fork: a driver starts
+ * nvidia-modprobe if a device file is missing, and glibc before 2.36 runs the handlers of one fork
+ * at a time. So no handler waits for the lock. IN_CHILD reinitialises the lock, and discards data
+ * that may be half-written.
  *
- * REX_FORK_WATCHED(rank, before, after, in_child): BEFORE is called when all locks have been taken,
- * and AFTER in the parent before they are given back. IN_CHILD is called in the child before that.
- * The rank is higher than that of any lock.
+ * REX_FORK_WATCHED(rank, before, after, in_child) is for other state. A fork calls BEFORE when all
+ * locks are taken. Before it unlocks them, it calls AFTER in the parent and IN_CHILD in the child.
+ * The rank is higher than the rank of any lock.
  *
- * A lock is taken only under locks of lower ranks. Each rank is used once. All renewed locks have
- * lower ranks than all taken ones: a fork waits for a taken lock, so that its holder must not wait
- * for a lock that is held for long. tests/scripts/locks.sh compares the ranks.
+ * A thread takes a lock only if all locks that it holds have lower ranks. Each rank is used once.
+ * All renewed locks have lower ranks than all taken locks. A fork waits for taken locks, so that
+ * the holder of one must not wait for a renewed lock. tests/scripts/locks.sh compares the ranks.
  */
 #define REX_FORK_TAKEN(rank, in_child) REX_FORK_HANDLER(rank, &lock, NULL, NULL, in_child)
 #define REX_FORK_RENEWED(rank, in_child) REX_FORK_HANDLER(rank, NULL, NULL, NULL, in_child)
@@ -183,15 +191,16 @@ static inline void rex_shelter_end(void)
 
 struct rex_fork_handler {
     pthread_mutex_t *taken;               /* NULL: no lock, or a renewed one */
-    void (*before)(void), (*after)(void); /* NULL: nothing else */
-    void (*in_child)(void);               /* NULL: nothing else */
+    void (*before)(void), (*after)(void); /* NULL: nothing is called */
+    void (*in_child)(void);               /* NULL: nothing is called */
 };
 
 #define REX_FORK_RANKS 100
 
 /*
- * HANDLER, which stays, is used from now on. Only for the constructors below: all of them run
- * before watch_process(), which has no priority, so that no fork sees the handlers change.
+ * Sets the handler of RANK, and keeps the pointer. Only the constructors that REX_FORK_HANDLER()
+ * makes call it. They run before watch_process(), a constructor without a priority, so that the
+ * handlers never change during a fork.
  */
 void rex_fork_register(unsigned rank, const struct rex_fork_handler *handler);
 
@@ -202,7 +211,7 @@ void rex_fork_register(unsigned rank, const struct rex_fork_handler *handler);
                                                              (in_child)};                \
         rex_fork_register((rank), &fork_handler);                                        \
     }                                                                                    \
-    _Static_assert((rank) < REX_FORK_RANKS, "a rank that there is")
+    _Static_assert((rank) < REX_FORK_RANKS, "the rank is too high")
 
 static inline void rex_fork_renew(pthread_mutex_t *mutex)
 {
@@ -210,24 +219,25 @@ static inline void rex_fork_renew(pthread_mutex_t *mutex)
 }
 
 /*
- * Whether forks are seen. Tried again where it failed, as it may for want of memory: without it a
- * child would wait for ever for a lock that another thread held. For one thread at a time.
+ * Registers the fork handlers unless they are registered, and returns true if they are. It may fail
+ * for lack of memory, and the next call tries again. Without handlers a child could wait for ever
+ * for a lock that another thread held. Only one thread at a time may call it.
  */
 bool rex_fork_is_watched(void);
 
-/* Forks that led to this process, since librex was loaded. */
+/* Number of forks between the process that loaded librex and this process. */
 extern unsigned rex_fork_count;
 static inline unsigned rex_forks(void)
 {
     return rex_fork_count;
 }
 
-/* ---- functions that -fstack-protector leaves as they are ------------------------------------- */
+/* ---- functions without -fstack-protector ----------------------------------------------------- */
 
 /*
- * The guard takes six instructions of each function that has the address of a local object. The few
- * functions that every launch goes through do without: what they keep on the stack are structs of
- * the library's own, of which they write whole members, and none is indexed by what a caller gave.
+ * The stack guard costs six instructions in each function that takes the address of a local object.
+ * The few functions on the path of every launch do without it. Their objects on the stack are
+ * structs of librex; they write whole members, and index no array by a caller's value.
  */
 #if __has_attribute(no_stack_protector)
 #define REX_NO_STACK_GUARD __attribute__((no_stack_protector))

@@ -1,9 +1,9 @@
 /*
- * settings.c - what the program or the environment asked for: all settings, their values and
- * defaults, and rex_configure().
+ * settings.c - the settings that the program or the environment gives, their values and defaults,
+ * and rex_configure().
  *
- * One rule for all: words are known in either case; on, yes, true and 1 are one word, and off, no,
- * false and 0 another; an empty value is as good as none.
+ * Words may be in upper or lower case. "yes", "true" and "1" mean "on"; "no", "false" and "0" mean
+ * "off". An empty value counts as unset.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -22,7 +22,7 @@
 /* ---- words ----------------------------------------------------------------------------------- */
 
 struct rex_word {
-    const char *name; /* NULL: the end */
+    const char *name; /* NULL: the end of the table */
     int value;
 };
 
@@ -52,7 +52,7 @@ static const struct rex_word counts[] = {{"auto", -1}, {"0", 0}, {"1", 1}, {"2",
 
 enum { UNKNOWN = INT_MIN };
 
-/* The word of which TEXT has LENGTH bytes. */
+/* Returns the value of the word that the first LENGTH bytes of TEXT are, or UNKNOWN. */
 static int find_word(const struct rex_word *words, const char *text, size_t length)
 {
     for (; words->name != NULL; words++)
@@ -68,7 +68,7 @@ const struct rex_setting rex_settings[REX_SETTINGS] = {
     [REX_OPTION_CUBIN] = {"REX_CUBIN", "", NULL, ""},
     [REX_OPTION_CUBIN_PATH] = {"REX_CUBIN_PATH", "", NULL, ""},
     [REX_OPTION_LOG] = {"REX_LOG", "warn", NULL,
-                        "off, error, warn, info or debug, and :FILE behind it or alone"},
+                        "off, error, warn, info or debug, with :FILE after it, or :FILE alone"},
     [REX_OPTION_WAIT] = {"REX_WAIT", "auto", waits, "auto, spin, yield, block or runtime"},
     [REX_OPTION_ADOPT] = {"REX_ADOPT", "off", switches, "on or off"},
     [REX_OPTION_UNFINISHED] = {"REX_UNFINISHED", "error", unfinished, "error or wait"},
@@ -81,7 +81,7 @@ const struct rex_setting rex_settings[REX_SETTINGS] = {
     [REX_OPTION_LAUNCH_BLOCKING] = {"REX_LAUNCH_BLOCKING", "on", switches, "on or off"},
 };
 
-/* The meaning of VALUE for OPTION; 0 where any text is good. */
+/* Returns the number that VALUE means for OPTION, 0 if any text is valid, or UNKNOWN. */
 static int meaning_of_value(enum rex_option option, const char *value)
 {
     size_t length = strlen(value);
@@ -98,7 +98,7 @@ static int meaning_of_value(enum rex_option option, const char *value)
             return REX_TRACE_SUMMARY;
         switch (find_word(switches, value, length)) {
         case UNKNOWN: return REX_TRACE_TO_FILE;
-        case true: return UNKNOWN; /* a file called "on" or "1" was hardly meant */
+        case true: return UNKNOWN; /* "on" or "1" is hardly meant as the name of a file */
         default: return REX_TRACE_NOWHERE;
         }
     default:
@@ -108,11 +108,11 @@ static int meaning_of_value(enum rex_option option, const char *value)
     }
 }
 
-#define COMPLAINT_MAX 512 /* bytes of a sentence about a value, with its NUL */
+#define COMPLAINT_MAX 512 /* maximum length in bytes, with the NUL */
 
 /*
- * Whether OPTION may be VALUE, which is not empty. If not, COMPLAINT names the variable, the value
- * and what it may be.
+ * Returns true if VALUE, which is not empty, is valid for OPTION. If not, writes the variable, the
+ * value and the valid values to COMPLAINT.
  */
 static bool may_have_value(enum rex_option option, const char *value, char complaint[COMPLAINT_MAX])
 {
@@ -129,19 +129,19 @@ static bool may_have_value(enum rex_option option, const char *value, char compl
     return false;
 }
 
-/* ---- what was given -------------------------------------------------------------------------- */
+/* ---- the given values ------------------------------------------------------------------------ */
 
-/* A value that the program gave. It stays, since another thread may be reading it. */
+/* A value that the program gave. It is never freed, because another thread may be reading it. */
 struct value {
     struct value *next;
     char text[];
 };
 
-/* All by atomics. */
+/* All members are atomic. */
 static struct {
-    struct value *values;             /* the newest; two threads may add one text twice */
-    const char *chosen[REX_SETTINGS]; /* by the program; NULL: not */
-    unsigned said; /* of the environment: a bit for each option, and one behind them */
+    struct value *values;             /* list, newest first; two threads may add one text twice */
+    const char *chosen[REX_SETTINGS]; /* the program's values; NULL: not set */
+    unsigned said; /* warnings already logged: a bit for each option, one for misspelt names */
 } given;
 
 int8_t rex_launch_blocking = -1;
@@ -159,7 +159,7 @@ int rex_configure(enum rex_option option, const char *value)
     char complaint[COMPLAINT_MAX];
     const char *kept = NULL;
     if ((int)option < 0 || (int)option >= REX_SETTINGS)
-        return rex_fail(REX_EINVAL, "rex_configure: no option %d", (int)option);
+        return rex_fail(REX_EINVAL, "rex_configure: %d is not an option", (int)option);
     if (value != NULL && *value != '\0') {
         if (!may_have_value(option, value, complaint))
             return rex_fail(REX_EINVAL, "rex_configure: %s", complaint);
@@ -195,8 +195,8 @@ const char *rex_setting_by_program(enum rex_option option)
 }
 
 /*
- * The value of VARIABLE, NULL for none or an empty one. A set-user-ID program must not load a
- * library or an image that its caller names, so that for it there is none.
+ * Returns the value of VARIABLE, or NULL if it is unset or empty. Always returns NULL in a
+ * set-user-ID program, which must not load a library or an image that its caller names.
  */
 static const char *environment_value(const char *variable)
 {
@@ -230,12 +230,12 @@ int rex_setting_read(enum rex_option option)
     return rex_setting_given(option, value);
 }
 
-/* ---- what is wrong in the environment -------------------------------------------------------- */
+/* ---- warnings about the environment ---------------------------------------------------------- */
 
-/* Whether no thread has said it before. */
+/* Returns true for the first call with BIT in the process. */
 static bool is_first_warning(unsigned bit)
 {
-    /* Relaxed: which thread says it is all one, as long as it is one. */
+    /* Relaxed: the exchange alone selects one thread, and no other data depends on it. */
     return !(__atomic_fetch_or(&given.said, 1u << bit, __ATOMIC_RELAXED) & 1u << bit);
 }
 
@@ -267,10 +267,10 @@ void rex_settings_review(void)
         int i = 0;
         while (i < REX_SETTINGS && strcmp(rex_settings[i].variable, name) != 0)
             rex_nearest_try(&nearest, rex_settings[i++].variable + strlen(PREFIX));
-        /* At most half of the name is mistyped. */
+        /* If more than half of the name would change, it is not a misspelt one. */
         if (i == REX_SETTINGS && nearest.name != NULL &&
             2 * nearest.edits <= strlen(nearest.wanted))
-            rex_log(REX_LOG_WARN, "%s is no setting of librex; the nearest is %s", name,
+            rex_log(REX_LOG_WARN, "%s is not a setting of librex; the nearest is %s", name,
                     nearest.name - strlen(PREFIX));
     }
 }

@@ -1,8 +1,8 @@
 /*
- * text.c - characters of text that others wrote, in messages and in JSON.
+ * text.c - escaped text for messages and for JSON.
  *
- * Names of kernels, files and devices come from images, arguments and the environment: a line feed
- * in one could forge a line of the log, and an escape sequence command the terminal that shows it.
+ * Names of kernels, files and devices come from images, arguments and the environment. A line feed
+ * in a name could forge a line of the log. An escape sequence could command the terminal.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -13,12 +13,12 @@
 #include <string.h>
 
 /*
- * The length of the CHARACTER at TEXT, or 0. RFC 3629 has no longer form than need be, no
- * surrogates and nothing above U+10FFFF.
+ * Decodes the UTF-8 character at TEXT. Returns its length in bytes, or 0 if it is invalid: RFC 3629
+ * forbids overlong forms, surrogates and characters above U+10FFFF.
  */
 static size_t decode_utf8(const char *text, uint32_t *character)
 {
-    static const uint32_t least[] = {0, 1, 0x80, 0x800, 0x10000}; /* by the length */
+    static const uint32_t least[] = {0, 1, 0x80, 0x800, 0x10000}; /* the minimum by length */
     const unsigned char *at = (const unsigned char *)text;
     if ((at[0] >= 0x80 && at[0] < 0xc0) || at[0] >= 0xf8) {
         *character = at[0];
@@ -40,8 +40,9 @@ size_t rex_shown_length(const char *text)
     uint32_t character;
     size_t length = decode_utf8(text, &character);
     bool is_control = character < 0x20 || (character >= 0x7f && character < 0xa0) ||
-                      character == 0x2028 || character == 0x2029; /* separators of lines */
-    /* Unicode's Bidi_Control: they reorder the characters around them. */
+                      character == 0x2028 ||
+                      character == 0x2029; /* line and paragraph separators */
+    /* Unicode's Bidi_Control characters reorder the text around them. */
     bool is_reordering = character == 0x61c || character == 0x200e || character == 0x200f ||
                          (character >= 0x202a && character <= 0x202e) ||
                          (character >= 0x2066 && character <= 0x2069);
@@ -87,7 +88,7 @@ void rex_escape(char *text, size_t size, const char *kept)
     *to = '\0';
 }
 
-/* REX_KERNEL() and REX_DEVICE_KERNEL() make the symbol of the name. */
+/* REX_KERNEL() and REX_DEVICE_KERNEL() append the tail to the kernel's name. */
 int rex_kernel_name_length(const char *symbol)
 {
     static const char tail[] = "__kernel__";

@@ -1,7 +1,7 @@
 /*
- * text.h - characters of text that others wrote, in messages and in JSON.
+ * text.h - escaped text for messages and for JSON.
  *
- * The tools write with it, too: it needs nothing but libc.
+ * The tools also link it, so that it needs nothing but libc.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -12,33 +12,33 @@
 #include <stddef.h>
 
 /*
- * For "%.*s": a kernel's name as the program writes it, axpy of the SYMBOL axpy__kernel__; any
- * other text as it is.
+ * Expands to the two arguments of "%.*s" for the name of the kernel SYMBOL: axpy if SYMBOL is
+ * axpy__kernel__. Any other text is unchanged.
  */
 #define REX_KERNEL_NAME(symbol) rex_kernel_name_length(symbol), (symbol)
 int rex_kernel_name_length(const char *symbol);
 
-/* Longest message, in bytes with its NUL: a list of rejected libraries is the longest there is. */
+/* Maximum length of a message, in bytes with the NUL. A list of rejected libraries is longest. */
 #define REX_MESSAGE_MAX 4096
 
 /*
- * Bytes of the UTF-8 character at TEXT, which has a NUL at its end; 0: there is none, or it could
- * begin another line, command a terminal or reorder the text around it: control characters, of
- * ASCII and those above it, and separators of lines.
+ * Returns the length in bytes of the UTF-8 character at TEXT, which ends in a NUL. Returns 0 if it
+ * is not UTF-8, or must be escaped: control characters, line and paragraph separators, and
+ * characters that reorder the text around them.
  */
 size_t rex_shown_length(const char *text);
 
 /*
- * The character at *TEXT, as a string of JSON has it, in WRITTEN, and *TEXT behind it; U+FFFD for a
- * byte that is no UTF-8. Returns the bytes written.
+ * Writes the character at *TEXT to WRITTEN as in a JSON string, and moves *TEXT to the next one. A
+ * byte that is not UTF-8 becomes U+FFFD. Returns the number of bytes written.
  */
 #define REX_JSON_MAX 8
 size_t rex_json_character(const char **text, char written[REX_JSON_MAX]);
 
 /*
- * The bytes of TEXT that rex_shown_length() does not take become \xNN, but for those of KEPT. The
- * end that then has no room in the SIZE bytes of TEXT is cut off. To do it twice is as good as
- * once. KEPT is "", or "\n" for lists that librex has made of pieces escaped before.
+ * Replaces each byte of TEXT for which rex_shown_length() returns 0 by \xNN, except bytes in KEPT.
+ * Cuts TEXT to SIZE bytes. KEPT is "", or "\n" for lists of text that is escaped already. A second
+ * call changes nothing.
  */
 void rex_escape(char *text, size_t size, const char *kept);
 

@@ -1,10 +1,10 @@
 /*
  * deferred.c - deferred launches: one stream for each device, and the waits for it.
  *
- * A wait is one for an event behind the launch: it does not wait for launches that come later. One
- * event is recorded after each 64 launches, for a thread that finds the stream full, and one for a
- * wait that finds none behind its launch. The driver would take four times as many launches as are
- * let pend, and then keep its callers waiting, who hold the stream.
+ * A thread waits for a launch by an event after it (cuda/marks.h). An event is recorded after every
+ * 64th launch, for threads that find the stream full. A wait that finds no event after its launch
+ * records one. At most 256 launches are pending. The driver accepts four times as many before its
+ * callers wait, and they would hold the lock meanwhile.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -22,35 +22,28 @@
 #include "base/settings.h"
 #include "cuda/context.h"
 #include "cuda/lost.h"
+#include "cuda/marks.h"
 #include "cuda/streamtrace.h"
 
 #define PENDING_MOST 256
 #define MARK_AFTER 64
-#define MARKS 16
-#define NAMES 1024 /* more than may pend, unless 768 threads launch at once */
-
-/* An event behind a launch. */
-struct mark {
-    void *event;
-    uint64_t launch; /* 0: it was never recorded */
-    unsigned users;  /* threads that wait for it */
-};
+#define NAMES 1024 /* more than can be pending, unless 768 threads launch at once */
 
 struct deferred {
-    pthread_mutex_t lock; /* of the stream, and of all below */
+    pthread_mutex_t lock; /* guards the stream and all fields below */
     int ordinal;
     void *context, *stream;         /* NULL: not made yet */
-    uint64_t issued, seen;          /* numbers of launches; read by atomics, too */
-    bool is_lost;                   /* read by an atomic, too */
-    struct rex_stream_trace *trace; /* of the stream; NULL: no trace */
-    struct mark mark[MARKS];
+    uint64_t issued, seen;          /* newest launch, newest launch done; also read by atomics */
+    bool is_lost;                   /* also read by an atomic */
+    struct rex_stream_trace *trace; /* NULL: no trace */
+    struct rex_mark mark[REX_MARKS];
     struct {
         const char *name;
         const struct rex_registration *registration;
-    } kernel[NAMES]; /* of the launch whose number is the index modulo NAMES */
+    } kernel[NAMES]; /* index: the number of the launch modulo NAMES */
 };
 
-/* By libomptarget's numbers; each is made for the first launch, and stays. Atomic. */
+/* Indexed by libomptarget's device number. Each is made for the first launch, and stays. Atomic. */
 static struct deferred *deferred[REX_CUDA_DEVICES_MAX];
 
 uint64_t rex_deferred_devices;
@@ -126,7 +119,7 @@ static void list_pending_kernels(const struct deferred *of, struct rex_kernel_li
         rex_kernel_list_add(list, of->kernel[(i + 1) % NAMES].name, NULL);
 }
 
-/* A call of the driver has failed, not for a reason of its own. */
+/* Marks the device as lost, after a driver call failed for a reason other than its own. */
 static void lose_deferred(struct deferred *of, int number)
 {
     struct rex_kernel_list list = {.count = 0};
@@ -138,41 +131,6 @@ static void lose_deferred(struct deferred *of, int number)
     set_devices(of, number);
 }
 
-/* An event behind the newest launch, or NULL. The context is current. */
-static struct mark *make_mark(struct deferred *of)
-{
-    struct mark *oldest = NULL;
-    for (size_t i = 0; i < MARKS; i++) {
-        struct mark *mark = &of->mark[i];
-        if (mark->launch == of->issued && mark->launch > 0)
-            return mark;
-        if (mark->users == 0 && (oldest == NULL || mark->launch < oldest->launch))
-            oldest = mark;
-    }
-    if (oldest == NULL ||
-        (oldest->event == NULL &&
-         !rex_cuda_has_made(REX_CUDA(cuEventCreate, &oldest->event, REX_CUDA_EVENT_UNTIMED),
-                            &oldest->event)))
-        return NULL;
-    oldest->launch = 0;
-    if (REX_CUDA(cuEventRecord, oldest->event, of->stream) != 0)
-        return NULL;
-    oldest->launch = of->issued;
-    return oldest;
-}
-
-/* The first event behind LAUNCH, a new one if there is none yet; NULL if that fails. */
-static struct mark *find_mark(struct deferred *of, uint64_t launch)
-{
-    struct mark *first = NULL;
-    for (size_t i = 0; i < MARKS; i++) {
-        struct mark *mark = &of->mark[i];
-        if (mark->launch >= launch && (first == NULL || mark->launch < first->launch))
-            first = mark;
-    }
-    return first != NULL ? first : make_mark(of);
-}
-
 static void begin_deferred_trace(struct deferred *of, int number)
 {
     char name[64];
@@ -181,8 +139,8 @@ static void begin_deferred_trace(struct deferred *of, int number)
 }
 
 /*
- * Called before a wait's result is told, because the names of kernels may go then. The context is
- * current.
+ * Writes finished launches to the trace. A wait calls this before it reports them as done, because
+ * kernel names may be freed then. The context is current.
  */
 static void write_done_launches(const struct deferred *of)
 {
@@ -228,7 +186,7 @@ void *rex_deferred_begin(int number, int ordinal)
         return NULL;
     }
     if (REX_UNLIKELY(of->trace != NULL)) {
-        /* Only if the stream is idle: others wait for the lock. */
+        /* Catch up only if the stream is idle, because other threads wait for the lock. */
         if (of->issued == of->seen && rex_stream_trace_is_behind(of->trace))
             rex_stream_trace_catch_up(of->trace);
         rex_stream_trace_begin(of->trace);
@@ -251,7 +209,7 @@ uint64_t rex_deferred_put(int number, const char *name, const struct rex_registr
         if (REX_UNLIKELY(of->trace != NULL))
             time_deferred_kernel(of, name);
         if (launch % MARK_AFTER == 0)
-            make_mark(of);
+            rex_mark_make(of->mark, of->stream, launch);
     } else if (!rex_cuda_is_of_call(result))
         lose_deferred(of, number);
     pthread_mutex_unlock(&of->lock);
@@ -284,26 +242,6 @@ uint64_t rex_deferred_seen(int number)
     return __atomic_load_n(&of->seen, __ATOMIC_ACQUIRE);
 }
 
-#define FIRST_NAP 20000 /* nanoseconds; each is twice as long as the one before */
-#define LONGEST_NAP 10000000
-
-static int poll_mark(const struct mark *mark, int milliseconds)
-{
-    struct timespec nap = {0, FIRST_NAP};
-    int64_t left = milliseconds * INT64_C(1000000);
-    int found = rex_driver.cuEventQuery(mark->event);
-    while (found == REX_CUDA_NOT_READY && left > 0) {
-        nanosleep(&nap, NULL);
-        left -= nap.tv_nsec;
-        if (nap.tv_nsec < LONGEST_NAP)
-            nap.tv_nsec *= 2;
-        found = rex_driver.cuEventQuery(mark->event);
-    }
-    if (found != 0 && found != REX_CUDA_NOT_READY)
-        rex_cuda_note(found, "cuEventQuery");
-    return found;
-}
-
 bool rex_deferred_poll(int number, uint64_t launch, int milliseconds)
 {
     struct deferred *of = find_deferred(number);
@@ -311,14 +249,14 @@ bool rex_deferred_poll(int number, uint64_t launch, int milliseconds)
         return true;
     pthread_mutex_lock(&of->lock);
     int entered = rex_context_enter(of->context), result;
-    struct mark *mark = find_mark(of, launch);
+    struct rex_mark *mark = rex_mark_find(of->mark, of->stream, of->issued, launch);
     uint64_t done = mark != NULL ? mark->launch : of->issued;
     void *stream = of->stream;
     if (mark != NULL)
         mark->users++;
     pthread_mutex_unlock(&of->lock);
     if (milliseconds > 0)
-        result = mark != NULL ? poll_mark(mark, milliseconds) : REX_CUDA_NOT_READY;
+        result = mark != NULL ? rex_mark_poll(mark, milliseconds) : REX_CUDA_NOT_READY;
     else if (mark != NULL)
         result = REX_CUDA(cuEventSynchronize, mark->event);
     else /* later launches are waited for, too */
@@ -361,8 +299,8 @@ int rex_deferred_precede(int number, void *stream)
         return 0;
     pthread_mutex_lock(&of->lock);
     int entered = rex_context_enter(of->context), result = 0;
-    const struct mark *mark = make_mark(of);
-    if (mark == NULL) { /* all are waited for, or there is no memory */
+    const struct rex_mark *mark = rex_mark_make(of->mark, of->stream, of->issued);
+    if (mark == NULL) { /* threads wait for each mark, or the driver failed */
         result = REX_CUDA(cuEventCreate, &event, REX_CUDA_EVENT_UNTIMED);
         if (rex_cuda_has_made(result, &event))
             result = REX_CUDA(cuEventRecord, event, of->stream);
@@ -371,7 +309,7 @@ int rex_deferred_precede(int number, void *stream)
     if (result == 0)
         result = REX_CUDA(cuStreamWaitEvent, stream, mark != NULL ? mark->event : event, 0);
     if (event != NULL)
-        REX_CUDA(cuEventDestroy, event); /* the stream waits all the same */
+        REX_CUDA(cuEventDestroy, event); /* the stream still waits for it */
     pthread_mutex_unlock(&of->lock);
     return result;
 }
@@ -382,7 +320,7 @@ void rex_deferred_stop(int number)
     if (number != REX_ANY_DEVICE)
         devices = number >= 0 && number < REX_CUDA_DEVICES_MAX ? UINT64_C(1) << number : 0;
     __atomic_fetch_or(&stopped, devices, __ATOMIC_SEQ_CST);
-    /* A launch that has not seen it holds the stream until its number can be waited for. */
+    /* A launch that did not see the bit holds the lock until its number is issued. */
     for (int i = 0; i < REX_CUDA_DEVICES_MAX; i++) {
         struct deferred *of = __atomic_load_n(&deferred[i], __ATOMIC_SEQ_CST);
         if ((devices >> i & 1) == 0 || of == NULL)
@@ -422,29 +360,25 @@ void rex_deferred_kernels(int number, struct rex_kernel_list *list)
 static void end_stream(struct deferred *of)
 {
     int entered = rex_context_enter(of->context);
-    for (size_t i = 0; i < MARKS; i++)
-        if (of->mark[i].event != NULL)
-            REX_CUDA(cuEventDestroy, of->mark[i].event);
-    rex_stream_trace_close(of->trace);
-    free(of->trace);
-    of->trace = NULL;
-    REX_CUDA(cuStreamDestroy, of->stream);
+    if (rex_marks_end(of->mark)) {
+        rex_stream_trace_close(of->trace);
+        free(of->trace);
+        of->trace = NULL;
+        REX_CUDA(cuStreamDestroy, of->stream);
+        rex_context_drop(of->ordinal);
+        forget_stream(of);
+    }
     rex_context_leave(entered);
-    rex_context_drop(of->ordinal);
-    forget_stream(of);
 }
 
 void rex_deferred_end(void)
 {
     for (int i = 0; i < REX_CUDA_DEVICES_MAX; i++) {
         struct deferred *of = find_deferred(i);
-        unsigned users = 0;
         if (of == NULL)
             continue;
         pthread_mutex_lock(&of->lock);
-        for (size_t j = 0; j < MARKS; j++)
-            users += of->mark[j].users;
-        if (of->stream != NULL && users == 0 && (of->seen == of->issued || of->is_lost))
+        if (of->stream != NULL && (of->seen == of->issued || of->is_lost))
             end_stream(of);
         pthread_mutex_unlock(&of->lock);
     }
@@ -452,7 +386,10 @@ void rex_deferred_end(void)
 
 #define EXIT_NAPS 1000
 
-/* Whether the kernels of device NUMBER are done, or one has failed; false: it cannot be told. */
+/*
+ * Returns true if the kernels of device NUMBER are done, or one has failed. Returns false if one is
+ * pending, or another thread holds the lock.
+ */
 static bool is_over(struct deferred *of, int number)
 {
     rex_log_hold();

@@ -1,13 +1,13 @@
 /*
  * copythreads.c - threads that copy, and sleep between copies.
  *
- * They are started at their first use, and stay. No code ends them, because a destructor that
- * waited for threads would hang if the process ends inside one of them. At the end of the process
- * they sleep, or the driver tells them that it is gone, which is an error like others.
+ * The threads are started at their first use, and stay. No code ends them, because a destructor
+ * that waited for them would hang if one of them ends the process. At the end of the process they
+ * sleep, or their driver calls fail.
  *
- * They copy memory of the program. The program may have protected it to catch accesses: a fault
- * then runs the program's handler in the copying thread. All other signals are blocked here and
- * reach the program's threads.
+ * The threads copy memory of the program, which it may have protected to catch accesses. A fault
+ * then runs the program's handler in the copying thread. All other signals are blocked in these
+ * threads, and reach the program's.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -15,6 +15,7 @@
 
 #include <pthread.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/assert.h"
 #include "base/log.h"
@@ -23,29 +24,33 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static struct {
+struct worker {
+    struct rex_copy_crew *crew;
+    unsigned number;
+    uint64_t seen; /* number of the last job that it has seen */
+};
+
+static struct rex_copy_crew {
     pthread_cond_t begun, done;
-    bool taken;
-    unsigned started;                     /* threads */
-    uint64_t serial;                      /* of the job */
-    uint64_t seen[REX_COPY_THREADS_MOST]; /* of each thread: the last job that it has looked at */
-    unsigned count;                       /* threads that the job is for */
-    unsigned at_work;                     /* those of them that have not returned */
+    bool is_taken;
+    unsigned started; /* number of threads */
+    struct worker worker[REX_COPY_THREADS_MOST];
+    uint64_t serial;  /* number of the job */
+    unsigned count;   /* number of threads for the job */
+    unsigned at_work; /* number of those that have not returned */
     void (*work)(unsigned number, void *job);
     void *job;
-} pool = {.begun = PTHREAD_COND_INITIALIZER, .done = PTHREAD_COND_INITIALIZER};
+} crews[REX_COPY_CREWS_MOST]; /* zeros initialise the conditions */
 
-/* A child of fork has none of the threads. */
+/* A child of fork does not have the threads. */
 static void forget_copy_threads(void)
 {
-    pool.begun = pool.done = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
-    pool.taken = false;
-    pool.started = pool.count = pool.at_work = 0;
+    memset(crews, 0, sizeof crews);
 }
 
 REX_FORK_TAKEN(72, forget_copy_threads);
 
-/* ---- how many -------------------------------------------------------------------------------- */
+/* ---- the number of threads ------------------------------------------------------------------- */
 
 unsigned rex_copy_threads_of(int processors)
 {
@@ -59,77 +64,91 @@ unsigned rex_copy_threads(void)
     return count >= 0 ? (unsigned)count : rex_copy_threads_of(rex_processors_known());
 }
 
+unsigned rex_copy_crews_of(int processors, unsigned count)
+{
+    unsigned most = count > 0 ? (unsigned)processors / 2 / count : 1;
+    most = most < REX_COPY_CREWS_MOST ? most : REX_COPY_CREWS_MOST;
+    return most > 0 ? most : 1;
+}
+
 /* ---- one thread ------------------------------------------------------------------------------ */
 
 static void *run_copy_thread(void *argument)
 {
-    unsigned number = (unsigned)(uintptr_t)argument;
+    struct worker *own = argument;
+    struct rex_copy_crew *crew = own->crew;
     rex_processors_unbind();
     pthread_mutex_lock(&lock);
     for (;;) {
-        /* The next job that this thread takes part in. */
-        while (pool.serial == pool.seen[number] || number >= pool.count) {
-            pool.seen[number] = pool.serial;
-            pthread_cond_wait(&pool.begun, &lock);
+        /* Wait for a job that this thread takes part in. */
+        while (crew->serial == own->seen || own->number >= crew->count) {
+            own->seen = crew->serial;
+            pthread_cond_wait(&crew->begun, &lock);
         }
-        pool.seen[number] = pool.serial;
+        own->seen = crew->serial;
         pthread_mutex_unlock(&lock);
-        pool.work(number, pool.job);
+        crew->work(own->number, crew->job);
         pthread_mutex_lock(&lock);
-        if (--pool.at_work == 0)
-            pthread_cond_signal(&pool.done);
+        if (--crew->at_work == 0)
+            pthread_cond_signal(&crew->done);
     }
     return NULL;
 }
 
-/* ---- all of them ----------------------------------------------------------------------------- */
+/* ---- a crew ---------------------------------------------------------------------------------- */
 
-bool rex_copy_threads_take(void)
+struct rex_copy_crew *rex_copy_crew_take(unsigned most)
 {
+    struct rex_copy_crew *found = NULL;
     pthread_mutex_lock(&lock);
-    bool was_taken = pool.taken;
-    pool.taken = true;
+    for (unsigned i = 0; i < most && found == NULL; i++)
+        if (!crews[i].is_taken)
+            found = &crews[i];
+    if (found != NULL)
+        found->is_taken = true;
     pthread_mutex_unlock(&lock);
-    if (!was_taken)
+    if (found != NULL)
         rex_shelter_begin();
-    return !was_taken;
+    return found;
 }
 
-void rex_copy_threads_give(void)
+void rex_copy_crew_give(struct rex_copy_crew *crew)
 {
     pthread_mutex_lock(&lock);
-    pool.taken = false;
+    crew->is_taken = false;
     pthread_mutex_unlock(&lock);
     rex_shelter_end();
 }
 
-void rex_copy_threads_run(unsigned count, void (*work)(unsigned number, void *job), void *job)
+void rex_copy_crew_run(struct rex_copy_crew *crew, unsigned count,
+                       void (*work)(unsigned number, void *job), void *job)
 {
     unsigned most = count < REX_COPY_THREADS_MOST ? count : REX_COPY_THREADS_MOST;
-    unsigned before = pool.started;
+    unsigned before = crew->started;
     pthread_t thread; /* never ends, so it need not be detached */
-    /* As many threads as the system allows. */
-    for (; pool.started < most; pool.started++) {
-        pool.seen[pool.started] = pool.serial;
-        if (!rex_thread_start(&thread, run_copy_thread, (void *)(uintptr_t)pool.started))
+    /* Start as many threads as the system allows. */
+    for (; crew->started < most; crew->started++) {
+        struct worker *worker = &crew->worker[crew->started];
+        *worker = (struct worker){crew, crew->started, crew->serial};
+        if (!rex_thread_start(&thread, run_copy_thread, worker))
             break;
     }
-    if (pool.started > before)
+    if (crew->started > before)
         rex_log(REX_LOG_INFO, "large copies of pageable memory are made by %u threads",
-                pool.started);
-    count = pool.started < most ? pool.started : most;
+                crew->started);
+    count = crew->started < most ? crew->started : most;
     if (count == 0)
         return;
     rex_shelter_begin(); /* the job may be on the caller's stack */
     pthread_mutex_lock(&lock);
-    REX_ASSERT(pool.taken && pool.at_work == 0);
-    pool.work = work;
-    pool.job = job;
-    pool.count = pool.at_work = count;
-    pool.serial++;
-    pthread_cond_broadcast(&pool.begun);
-    while (pool.at_work > 0)
-        pthread_cond_wait(&pool.done, &lock);
+    REX_ASSERT(crew->is_taken && crew->at_work == 0);
+    crew->work = work;
+    crew->job = job;
+    crew->count = crew->at_work = count;
+    crew->serial++;
+    pthread_cond_broadcast(&crew->begun);
+    while (crew->at_work > 0)
+        pthread_cond_wait(&crew->done, &lock);
     pthread_mutex_unlock(&lock);
     rex_shelter_end();
 }

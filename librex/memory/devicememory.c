@@ -1,11 +1,12 @@
 /*
  * devicememory.c - device memory, and questions whether memory is mapped (rex/launch.h). It calls
- * the omp_target_* functions of libomptarget, because they return errors where the `__tgt_*`
+ * the omp_target_* functions of libomptarget, because they return errors, while the `__tgt_*`
  * functions abort.
  *
  * After a queue has found the device lost, questions about mappings still work, because
  * libomptarget answers them without the device. Allocations and copies are refused here, because
- * libomptarget could only refuse them. Memory is not freed, because LLVM 19 to 22 at least abort.
+ * libomptarget could only refuse them. Memory is not freed then, because at least LLVM 19 to 22
+ * abort.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -35,12 +36,12 @@
 
 struct allocation {
     uintptr_t begin, end;
-    int number; /* of the device */
+    int number; /* number of the device */
 };
 
-static void *allocations; /* a tree of tsearch(), under the lock of lists */
+static void *allocations; /* a tree of tsearch(), guarded by the lock of lists */
 
-/* Memory with a byte in common is the same. */
+/* Allocations that overlap are equal. */
 static int compare_allocations(const void *left, const void *right)
 {
     const struct allocation *a = left, *b = right;
@@ -49,7 +50,7 @@ static int compare_allocations(const void *left, const void *right)
     return (a->begin >= b->end) - (a->end <= b->begin);
 }
 
-/* Memory that could not be noted is that of a stranger. */
+/* Notes an allocation. If memory is short, rex_is_device_memory() will not know it. */
 static void note_allocation(const void *memory, size_t size, int number)
 {
     struct allocation *made = malloc(sizeof *made);
@@ -113,7 +114,7 @@ void *rex_mapped_ptr(const void *address, int64_t device)
     return rex_memory_address(address, number);
 }
 
-/* Waits for the deferred launches, which may find the device lost. */
+/* Waits for the deferred launches. Returns 0, or REX_ECUDA if the device is lost. */
 static int await_device(int number, const char *caller)
 {
     rex_await_deferred(number);
@@ -151,7 +152,8 @@ void *rex_device_alloc(size_t size, int64_t device)
     if (memory == NULL && rex_blocks_free_all())
         memory = rex_runtime_omp()->alloc(size, number);
     if (memory == NULL)
-        rex_fail(REX_ENOMEM, "rex_device_alloc: device %d has no %zu bytes", number, size);
+        rex_fail(REX_ENOMEM, "rex_device_alloc: device %d has too little memory for %zu bytes",
+                 number, size);
     else
         note_allocation(memory, size, number);
     return memory;
@@ -191,7 +193,7 @@ static int copy_between_host(void *to, int to_host, const void *from, size_t siz
     if (result != REX_OK || size == 0)
         return result;
     uint64_t begin = rex_phase_begin();
-    /* librex makes copies of pageable memory that it makes faster than libomptarget. */
+    /* librex makes those copies of pageable memory that it makes faster than libomptarget. */
     void *source = (void *)(uintptr_t)from;
     struct rex_copy copy = {.host = to_host ? to : source,
                             .device = (uint64_t)(uintptr_t)(to_host ? source : to),

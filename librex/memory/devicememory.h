@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-/* Whether ADDRESS lies in memory of rex_device_alloc() on device NUMBER. */
+/* Returns true if ADDRESS lies in memory of rex_device_alloc() on device NUMBER. */
 bool rex_is_device_memory(const void *address, int number);
 
 #endif

@@ -31,7 +31,7 @@ static const char *first_obeyed(void)
     return NULL;
 }
 
-/* Until libomptarget is bound no call has been seen. */
+/* Before the binding librex may miss calls of libomptarget. */
 unsigned rex_backend_state = REX_REASON_UNSEEN_CALLS;
 
 void rex_backend_bind(bool sees_all, bool disabled)
@@ -43,9 +43,9 @@ void rex_backend_bind(bool sees_all, bool disabled)
     seen |= rex_cuda_need(REX_CUDA_QUEUES) != 0 ? REX_REASON_NO_DRIVER : 0u;
     seen |= first_obeyed() != NULL ? REX_REASON_ENVIRONMENT : 0u;
     /*
-     * Whether libomp loads an OMPT tool; libomp searches the same places. libomp's own
+     * Finds out whether libomp loads an OMPT tool, by the places that libomp searches. libomp's own
      * ompt_start_tool() is empty. archer, which comes with libomp, does nothing without
-     * ThreadSanitizer and handles no devices.
+     * ThreadSanitizer and ignores devices.
      */
     const char *wanted = getenv("OMP_TOOL"), *libraries = getenv("OMP_TOOL_LIBRARIES");
     bool is_wanted = wanted == NULL || strcasecmp(wanted, "disabled") != 0;
@@ -61,14 +61,14 @@ void rex_backend_bind(bool sees_all, bool disabled)
     if (is_foreign || (is_wanted && libraries != NULL && *libraries != '\0'))
         seen |= REX_REASON_TOOL;
     __atomic_fetch_or(&rex_backend_state, seen, __ATOMIC_ACQ_REL);
-    /* A kernel's own line of the log comes with its first launch. */
+    /* Reasons of the process only: each kernel logs its own reason at its first launch. */
     if ((seen & REX_REASON_REPORTS) != 0 &&
         (seen & (REX_REASON_NO_GPU | REX_DRIVER_IS_DEMANDED)) == 0) {
         char why[REX_REASON_MAX];
         rex_reason_text((struct rex_reason){.mask = seen & REX_REASON_REPORTS}, why);
         rex_log(REX_LOG_INFO,
-                "libomptarget makes all launches and copies but those in queues, and none is "
-                "hidden from it: %s",
+                "libomptarget makes all launches and copies except those in queues, so that it can "
+                "report them: %s",
                 why);
     }
     if (sees_all)

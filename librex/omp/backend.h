@@ -1,5 +1,5 @@
 /*
- * backend.h - the backend of a launch on a GPU: the CUDA driver or libomptarget, and the reason.
+ * backend.h - the backend of a launch on a GPU, the CUDA driver or libomptarget, and why.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -11,38 +11,38 @@
 #include <stdint.h>
 
 /*
- * X(name, text). The fallback reasons: each makes libomptarget launch instead of the driver. If
- * there are none, the driver launches. They are in order: reasons of the process, then of the
- * module and kernel, then of one launch. In a text, %s is the subject of the reason.
+ * X(name, text) for each fallback reason. If a launch has a reason, libomptarget launches it; else
+ * the driver does. Reasons of the process come first, then those of the module and kernel, then
+ * those of one launch. %s in a text is the subject of the reason.
  */
-#define REX_REASON_LIST(X)                                                                      \
-    X(ASKED, "%s=runtime")                                                                      \
-    X(NO_DRIVER, "there is no NVIDIA GPU, or its driver is too old")                            \
-    X(UNSEEN_CALLS,                                                                             \
-      "the program is linked with libomptarget itself, so that librex does not see all calls")  \
-    X(DISABLED, "offloading is disabled")                                                       \
-    X(ENVIRONMENT, "%s is set, which libomptarget obeys")                                       \
-    X(TOOL, "an OMPT tool is loaded")                                                           \
-    X(UNIFIED, "a module requires unified shared memory")                                       \
-    X(NOT_WAITED, "the program has made calls with mappers that are not waited for")            \
-    X(NO_MEMORY, "there was no memory to keep launches and a data call apart")                  \
-    X(DEVICE, "the device is no NVIDIA GPU")                                                    \
-    X(GLOBALS, "its module has device globals, \"%s\" for one, which a second load would have " \
-               "again")                                                                         \
-    X(DEVICE_RUNTIME, "its module uses LLVM's device runtime: %s")                              \
-    X(DEVICE_LIBRARY, "its module calls %s on the device")                                      \
-    X(MODE, "libomptarget launches it as its execution mode says")                              \
-    X(PARAMETERS, "the image does not tell its parameters")                                     \
-    X(NOWAIT, "it is not waited for")                                                           \
-    X(FLAGS, "its packet has flags that are libomptarget's")                                    \
-    X(MAPPER, "a row has a mapper")                                                             \
-    X(TYPE, "a row has a type that only libomptarget maps")                                     \
-    X(ROWS, "its rows are not in order")                                                        \
-    X(LOOSE, "a call that is not waited for, or has failed, has used a row")                    \
-    X(UNSEEN, "a row is mapped in part, or by what librex has not seen")                        \
-    X(OVERLAP, "rows that are mapped for the launch overlap")                                   \
-    X(BESIDE, "libomptarget launches with a row at the same time")                              \
-    X(NESTED, "it is launched inside of a data call that may change its rows")                  \
+#define REX_REASON_LIST(X)                                                                     \
+    X(ASKED, "%s=runtime")                                                                     \
+    X(NO_DRIVER, "there is no NVIDIA GPU, or its driver is too old")                           \
+    X(UNSEEN_CALLS,                                                                            \
+      "the program is linked with libomptarget itself, so that librex does not see all calls") \
+    X(DISABLED, "offloading is disabled")                                                      \
+    X(ENVIRONMENT, "%s is set, which libomptarget obeys")                                      \
+    X(TOOL, "an OMPT tool is loaded")                                                          \
+    X(UNIFIED, "a module requires unified shared memory")                                      \
+    X(NOT_WAITED, "the program has made calls with mappers that are not waited for")           \
+    X(NO_MEMORY, "there was no memory to keep launches and a data call apart")                 \
+    X(DEVICE, "the device is not an NVIDIA GPU")                                               \
+    X(GLOBALS, "its module has device globals, such as \"%s\", which a second load would "     \
+               "duplicate")                                                                    \
+    X(DEVICE_RUNTIME, "its module uses LLVM's device runtime: %s")                             \
+    X(DEVICE_LIBRARY, "its module calls %s on the device")                                     \
+    X(MODE, "only libomptarget launches kernels of its execution mode")                        \
+    X(PARAMETERS, "the image does not describe its parameters")                                \
+    X(NOWAIT, "it is not waited for")                                                          \
+    X(FLAGS, "its packet has flags that only libomptarget knows")                              \
+    X(MAPPER, "a row has a mapper")                                                            \
+    X(TYPE, "a row has a type that only libomptarget maps")                                    \
+    X(ROWS, "its rows are not in order")                                                       \
+    X(LOOSE, "a call that is not waited for, or has failed, has used a row")                   \
+    X(UNSEEN, "a row is mapped in part, or was mapped by a call librex did not see")           \
+    X(OVERLAP, "rows that are mapped for the launch overlap")                                  \
+    X(BESIDE, "libomptarget launches with a row at the same time")                             \
+    X(NESTED, "it is launched inside of a data call that may change its rows")                 \
     X(CALLED, "the program calls libomptarget itself")
 
 enum rex_reason_number {
@@ -57,26 +57,26 @@ enum rex_reason_bit {
 #undef REX_REASON_BIT
 };
 
-/* With one of these reasons there is no GPU that the driver could launch on. */
+/* The reasons that mean: the driver has no GPU to launch on. */
 #define REX_REASON_NO_GPU \
     ((unsigned)(REX_REASON_NO_DRIVER | REX_REASON_DISABLED | REX_REASON_DEVICE))
 
-/* With one of these libomptarget tells what it does: what librex did itself would be hidden. */
+/* The reasons that mean: libomptarget reports its work, and would miss work that librex does. */
 #define REX_REASON_REPORTS ((unsigned)(REX_REASON_ENVIRONMENT | REX_REASON_TOOL))
 
-/* The fallback reasons as a mask of enum rex_reason_bit, and the subject of a module's reason. */
+/* A mask of enum rex_reason_bit, and the subject of a reason of the module. */
 struct rex_reason {
     unsigned mask;
     const char *about;
 };
 
 /*
- * libomptarget is bound: look for the fallback reasons of the process. SEES_ALL: every call of the
+ * Sets the fallback reasons of the process when libomptarget is bound. SEES_ALL: every call of the
  * process comes through librex. DISABLED: offloading is disabled.
  */
 void rex_backend_bind(bool sees_all, bool disabled);
 
-/* The fallback reasons of all launches of the process, and one bit more: REX_LAUNCH_BY=driver. */
+/* The fallback reasons of the process, and one more bit for REX_LAUNCH_BY=driver. */
 extern unsigned rex_backend_state;
 #define REX_DRIVER_IS_DEMANDED (1u << REX_REASON_COUNT)
 _Static_assert(REX_REASON_COUNT < 31, "the reasons and one more bit");
@@ -85,19 +85,19 @@ static inline unsigned rex_process_reasons(void)
     return __atomic_load_n(&rex_backend_state, __ATOMIC_SEQ_CST) & (REX_DRIVER_IS_DEMANDED - 1);
 }
 
-/* Whether REX_LAUNCH_BY=driver: then no launch may go by libomptarget. */
+/* Returns true if REX_LAUNCH_BY is driver: libomptarget must not launch. */
 static inline bool rex_driver_is_demanded(void)
 {
     return (__atomic_load_n(&rex_backend_state, __ATOMIC_ACQUIRE) & REX_DRIVER_IS_DEMANDED) != 0;
 }
 
-/* Add fallback reasons of all launches of the process. */
+/* Adds fallback reasons of the process. */
 static inline void rex_add_process_reasons(unsigned reasons)
 {
     __atomic_fetch_or(&rex_backend_state, reasons, __ATOMIC_SEQ_CST);
 }
 
-/* The text of the first reason in REASON. */
+/* Writes the text of the first reason in REASON. */
 #define REX_REASON_MAX 256
 void rex_reason_text(struct rex_reason reason, char text[REX_REASON_MAX]);
 

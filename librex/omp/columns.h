@@ -1,5 +1,5 @@
 /*
- * columns.h - the rows of a map, and their columns as a packet has them.
+ * columns.h - the types of rows, and the packet that passes the columns of a map.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -11,12 +11,12 @@
 #include "omp/entrypoints.h"
 #include "rex/map.h"
 
-/* ---- what a row is, by the bits of its type -------------------------------------------------- */
+/* ---- the bits of a row's type ---------------------------------------------------------------- */
 
-/* Rows with one of these bits name no memory that is looked up. */
+/* A row with one of these bits has no mapping: it is a value, or private memory. */
 #define REX_MAP_NOT_MAPPED (REX_MAP_LITERAL | REX_MAP_PRIVATE)
 
-/* All bits that a value has, private memory, and memory that is mapped by itself. */
+/* The bits that may be set for a value, for private memory, and for memory mapped on its own. */
 #define REX_ROW_VALUE \
     (REX_MAP_LITERAL | REX_MAP_TARGET_PARAM | REX_MAP_IMPLICIT | REX_MAP_KIND_MASK)
 #define REX_ROW_PRIVATE (REX_MAP_PRIVATE | REX_MAP_TO | REX_MAP_TARGET_PARAM | REX_MAP_IMPLICIT)
@@ -24,10 +24,10 @@
     (REX_MAP_TOFROM | REX_MAP_ALWAYS | REX_MAP_TARGET_PARAM | REX_MAP_IMPLICIT | REX_MAP_CLOSE | \
      REX_MAP_PRESENT | REX_MAP_OMPX_HOLD)
 
-/* Mapped memory for which libomptarget's count changes by one for each call with the row. */
+/* The bits of a mapping whose reference count changes by 1 in each call with the row. */
 #define REX_ROW_COUNTED ((REX_ROW_MAPPED & ~REX_MAP_OMPX_HOLD) | REX_MAP_RETURN_PARAM)
 
-/* All bits but the kinds of values: any other is no map type. */
+/* All bits of map types, except the kinds of values. */
 #define REX_ROW_KNOWN                                                             \
     (REX_ROW_MAPPED | REX_MAP_NOT_MAPPED | REX_MAP_DELETE | REX_MAP_PTR_AND_OBJ | \
      REX_MAP_RETURN_PARAM | REX_MAP_MEMBER_OF_MASK)
@@ -37,7 +37,7 @@ static inline bool rex_row_has(int64_t type, int64_t bits)
     return (type & bits) != 0;
 }
 
-/* Whether row I maps memory that its base does not lie in, nor ends. */
+/* Returns true if row I maps memory, and its base is neither inside that memory nor at its end. */
 static inline bool rex_base_is_apart(const struct rex_map *map, int32_t i)
 {
     uintptr_t distance = (uintptr_t)map->base[i] - (uintptr_t)map->begin[i];
@@ -45,14 +45,14 @@ static inline bool rex_base_is_apart(const struct rex_map *map, int32_t i)
            distance > (uintptr_t)map->sizes[i];
 }
 
-/* Whether MAP has rows and all their columns. A call by the program may lack a column. */
+/* Returns true if MAP has rows and all four columns. A call by the program may lack a column. */
 static inline bool rex_has_columns(const struct rex_map *map)
 {
     return map->count > 0 && map->base != NULL && map->begin != NULL && map->sizes != NULL &&
            map->types != NULL;
 }
 
-/* A packet with rows, and with neither grid nor trip count. NAMES and MAPPERS may be NULL. */
+/* Returns a packet with rows, but no grid and no trip count. NAMES and MAPPERS may be NULL. */
 static inline struct __tgt_kernel_arguments
 rex_packet_of_columns(int32_t count, void **base, void **begin, const int64_t *sizes,
                       const int64_t *types, void **names, void **mappers)

@@ -23,17 +23,20 @@
 #include "omp/gate.h"
 #include "rex/device.h"
 
-/* ---- its functions for their memory ---------------------------------------------------------- */
+/* ---- functions for device memory ------------------------------------------------------------- */
 
-/* The library's functions, and the counting ones that callers get. */
+/* The functions of libomptarget, and the functions for callers, which pass the gate. */
 static struct rex_omp own, counted;
 
-/* omp_get_default_device() of the libomp that is in the process when libomptarget is bound. */
+/* omp_get_default_device() of the process's libomp, or NULL; set when libomptarget is bound. */
 static int (*default_device)(void);
 
 int rex_foreign_registrations;
 
-/* LLVM 19 and later crash without a module, and the last one may have ended a moment ago. */
+/*
+ * LLVM 19 and later crash without a module. Another thread may have ended the last one, so that
+ * this is checked inside the gate.
+ */
 int rex_devices_enter(void)
 {
     int result = rex_gate_enter();
@@ -45,7 +48,7 @@ int rex_devices_enter(void)
     return rex_fail(REX_EINVAL, "the last module has ended, and libomptarget has no device");
 }
 
-/* A function of libomptarget's in flight. It returns REFUSED if the thread may not enter. */
+/* Defines a function that calls libomptarget's inside the gate, or returns REFUSED if kept out. */
 #define IN_FLIGHT(type, name, parameters, arguments, refused) \
     static type name parameters                               \
     {                                                         \
@@ -118,7 +121,7 @@ int rex_devices_ask(bool is_alone)
     int count = REX_DEVICES_DISABLED;
     if (!rex_runtime_disabled())
         count = is_alone ? own.device_count() : counted.device_count();
-    /* Relaxed: the number stands for itself; nothing else is read because of it. */
+    /* Relaxed: no other data depends on the number. */
     __atomic_store_n(&rex_omp_devices, count, __ATOMIC_RELAXED);
     return count;
 }
@@ -126,10 +129,10 @@ int rex_devices_ask(bool is_alone)
 int rex_registered_modules;
 bool rex_device_was_used;
 
-/* The driver's number of each device, plus 2; 0: not asked yet. Atomic. */
+/* The driver's number of each device plus 2; 1: not an NVIDIA GPU; 0: not known yet. Atomic. */
 static int ordinals[REX_CUDA_DEVICES_MAX];
 
-/* libomptarget may number its devices anew. */
+/* A registration may change libomptarget's device numbers. */
 void rex_devices_registered(int change)
 {
     __atomic_fetch_add(&rex_registered_modules, change, __ATOMIC_RELEASE);
@@ -148,17 +151,17 @@ int rex_device_count(void)
 
 int rex_openmp_default_device(void)
 {
-    static int last; /* answer to any thread; atomic */
-    /* Relaxed: the number stands for itself. */
+    static int last; /* the last result in any thread; atomic */
+    /* Relaxed: no other data depends on the number. */
     int number = __atomic_load_n(&last, __ATOMIC_RELAXED);
     /*
-     * libomp crashes in a thread that its destructor has left. At the end of the process it would
-     * start anew.
+     * libomp crashes in a thread after its own thread destructor has run. At the end of the process
+     * libomp would start again.
      */
     if (default_device == NULL || rex_thread.ends > 0 || rex_gate_enter_raw() != REX_OK)
         return number;
     number = default_device();
-    __atomic_store_n(&last, number, __ATOMIC_RELAXED); /* Relaxed: as above. */
+    __atomic_store_n(&last, number, __ATOMIC_RELAXED); /* Relaxed: only a number. */
     rex_gate_leave();
     return number;
 }
@@ -166,8 +169,9 @@ int rex_openmp_default_device(void)
 /* ---- numbers --------------------------------------------------------------------------------- */
 
 /*
- * DEVICE is about to be used: its context may have to be activated before. Only images for GPUs
- * have been registered then, so libomptarget's numbers are the driver's.
+ * Activates the context of DEVICE before its first use, if that was put off. A bit of
+ * rex_contexts_later is set only if all registered images are for GPUs, so that libomptarget and
+ * the driver number devices equally.
  */
 static int will_use(int64_t device)
 {
@@ -177,7 +181,7 @@ static int will_use(int64_t device)
     return REX_OK;
 }
 
-/* DEVICE is none of COUNT devices, and not the host. */
+/* Sets and returns REX_EDEVICE: DEVICE is neither one of COUNT devices nor the host. */
 static int no_such_device(int64_t device, bool is_default, int count)
 {
     char there[64] = "there is 1 device";
@@ -217,13 +221,13 @@ int rex_device_resolve(int64_t device, int *number)
 }
 
 /*
- * Asks libomptarget only for a number that no registration has told, because libomptarget takes
- * locks for the answer, and each launch needs the number.
+ * Every launch calls this. Asks libomptarget, which takes locks, only if DEVICE is not below the
+ * known number of devices.
  */
 int rex_device_offload(int64_t device, int *number)
 {
     int64_t asked = device == -1 ? rex_openmp_default_device() : device;
-    int known = __atomic_load_n(&rex_omp_devices, __ATOMIC_RELAXED); /* Relaxed: as in device.h. */
+    int known = __atomic_load_n(&rex_omp_devices, __ATOMIC_RELAXED); /* Relaxed: only a number. */
     if (asked >= 0 && asked < known && known != REX_DEVICES_DISABLED) {
         *number = (int)asked;
         bool is_any_later = __atomic_load_n(&rex_contexts_later, __ATOMIC_ACQUIRE) != 0;
@@ -238,11 +242,11 @@ int rex_device_offload(int64_t device, int *number)
     return result;
 }
 
-/* ---- the load of images at the first use ----------------------------------------------------- */
+/* ---- loads of images at the first use -------------------------------------------------------- */
 
 uint64_t rex_loads_due;
-static int (*attempt_load)(int number); /* under the driver's lock */
-static bool is_loading;                 /* the same: the attempt may call libomptarget itself */
+static int (*attempt_load)(int number); /* guarded by rex_load_lock() */
+static bool is_loading; /* guarded by rex_load_lock(); the attempt may call rex_load_try() */
 
 void rex_loads_expect(int (*attempt)(int number))
 {
@@ -277,9 +281,9 @@ int rex_load_try(int64_t device)
 #define POINTER_DEVICE_ORDINAL 9 /* CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL */
 
 /*
- * libomptarget numbers the devices of all plugins together, in the order in which the plugins were
- * first needed. So this function allocates memory on the device and asks the driver whose memory it
- * is.
+ * libomptarget numbers the devices of all plugins together, in the order in which it first needed
+ * the plugins. So this function allocates memory on the device, and asks the driver which GPU the
+ * memory is on.
  */
 int rex_device_ordinal(const char *what, int number, int *ordinal)
 {
@@ -299,7 +303,7 @@ int rex_device_ordinal(const char *what, int number, int *ordinal)
                           (uint64_t)(uintptr_t)memory);
     omp->free(memory, number);
     if (result == REX_CUDA_INVALID_VALUE || *ordinal >= REX_CUDA_DEVICES_MAX)
-        *ordinal = -1; /* another plugin's device, or left to libomptarget */
+        *ordinal = -1; /* another plugin's device, or a GPU beyond librex's tables */
     if (result != 0 && result != REX_CUDA_INVALID_VALUE)
         return rex_fail(REX_ECUDA, "%s: %s", what, rex_cuda_why());
     return REX_OK;
@@ -333,11 +337,11 @@ int rex_device_gpu(int64_t device)
     if (result != REX_OK)
         return result;
     if (ordinal < 0)
-        return rex_fail_again(REX_ENODEVICE, "rex_device_gpu: the device is no NVIDIA GPU");
+        return rex_fail_again(REX_ENODEVICE, "rex_device_gpu: the device is not an NVIDIA GPU");
     return ordinal;
 }
 
-/* ---- which GPU this process should use ------------------------------------------------------- */
+/* ---- the GPU for this process ---------------------------------------------------------------- */
 
 int rex_device_require_gpu(void)
 {
@@ -354,8 +358,8 @@ int rex_device_require_gpu(void)
 }
 
 /*
- * The driver leaves out the GPUs that CUDA_VISIBLE_DEVICES hides, by number or UUID. libomptarget
- * may offer fewer devices: only those that a registered image suits.
+ * The driver does not count GPUs that CUDA_VISIBLE_DEVICES hides. libomptarget may have fewer
+ * devices than the driver has GPUs: only those for which an image is registered.
  */
 int rex_device_for_rank(void)
 {
@@ -363,14 +367,14 @@ int rex_device_for_rank(void)
     rex_error_keep(&last);
     rex_cuda_retry();
     int gpus = rex_cuda_devices(), offered = rex_device_count();
-    rex_error_restore(&last); /* libomptarget may have failed to answer: then it offers no device */
+    rex_error_restore(&last); /* an error of libomptarget counts as 0 devices */
     int result = rex_device_require_gpu();
     if (result != REX_OK)
         return result;
     return rex_launcher_device(offered > 0 && offered < gpus ? offered : gpus);
 }
 
-/* ---- trouble --------------------------------------------------------------------------------- */
+/* ---- reasons why libomptarget finds no GPU --------------------------------------------------- */
 
 bool rex_device_trouble(const struct rex_release *release, char *why, size_t size)
 {
@@ -379,12 +383,12 @@ bool rex_device_trouble(const struct rex_release *release, char *why, size_t siz
         snprintf(why, size, "LLVM %d cannot use the GPU: %s", release->number, rex_cuda_why());
         return true;
     }
-    /* All releases open the development name, libcuda.so. */
+    /* All releases of libomptarget open the development name, libcuda.so. */
     void *linked = dlopen("libcuda.so", RTLD_LAZY | RTLD_LOCAL);
     if (linked == NULL) {
         snprintf(why, size,
-                 "libomptarget opens the CUDA driver as libcuda.so, and there is libcuda.so.1 "
-                 "alone: a link is missing");
+                 "libomptarget opens the CUDA driver as libcuda.so, but only libcuda.so.1 exists: "
+                 "a link is missing");
         return true;
     }
     dlclose(linked);

@@ -42,8 +42,8 @@
 #define INTEROP_A loc, gtid, interop, device, depend_count, depend, nowait
 
 /*
- * Twelve words, for entry points whose parameters differ between releases. Integers and pointers
- * pass through unchanged, in registers and on the stack. The callee ignores words that are not its
+ * Twelve words, for entry points whose parameters differ between releases. Integer and pointer
+ * arguments pass unchanged, in registers and on the stack. The callee ignores words after its own
  * parameters.
  */
 #define WORDS_P                                                                                \
@@ -52,24 +52,25 @@
 #define WORDS_A a, b, c, d, e, f, g, h, i, j, k, l
 
 /*
- * X(return type, name without "__tgt_", (parameters), (arguments), value where the release lacks
- * the function). The table has every `__tgt_` symbol that LLVM 14 to 23 export; of 24 it lacks
- * `__tgt_get_mapped_ptr`, which no generator emits yet. Signatures: interface.cpp.
- * `__tgt_interop_init` has an int64_t count before 18; a count that fits passes the same way on
- * 64-bit machines.
+ * X(return type, name without "__tgt_", (parameters), (arguments), result without the function).
+ * The result is returned if the bound release lacks the function. The table has every `__tgt_`
+ * symbol that LLVM 14 to 23 export. It lacks `__tgt_get_mapped_ptr` of LLVM 24, which no compiler
+ * calls yet. The signatures come from LLVM's interface.cpp. `__tgt_interop_init` has an int64_t
+ * count before LLVM 18. A count that fits in 32 bits passes alike on 64-bit machines.
  */
 #define REX_ENTRY_POINTS(X) \
     REX_REGISTERING(X)      \
     REX_ENDING(X)           \
     REX_ENDING_LATER(X)     \
     REX_FORWARDED(X)
-/* adopt.c exports these. */
+/* These register and end modules; module/adopt.c exports them. */
 #define REX_REGISTERING(X)                                          \
     X(void, register_lib, (struct __tgt_bin_desc * desc), (desc), ) \
     X(void, unregister_lib, (struct __tgt_bin_desc * desc), (desc), )
 /*
- * These end mappings, or may have ended some when they return; all others but those of registration
- * are jumps. Functions in a list of _MAPPER take names and mappers of rows, those of _BARE do not.
+ * These end mappings, or may have ended some when they return. The exports of all other functions,
+ * except those of REX_REGISTERING, are jumps. Functions of the _MAPPER lists take names and mappers
+ * of rows; those of the _BARE lists do not.
  */
 #define REX_ENDING(X)                 \
     REX_DATA_BARE(X, target_data_end) \
@@ -90,7 +91,7 @@
 #define REX_UPDATING(X)                  \
     REX_DATA_BARE(X, target_data_update) \
     REX_DATA_MAPPER(X, target_data_update)
-/* These launch: without a grid, with a grid, with a packet. */
+/* These launch without a grid, with a grid, or with a packet. */
 #define REX_LAUNCHING(X)          \
     REX_LAUNCHING_BARE(X)         \
     REX_LAUNCHING_MAPPER(X)       \
@@ -144,8 +145,9 @@
     X(uintptr_t, register_rpc_callback, (WORDS_P), (WORDS_A), 0)
 
 /*
- * The targets of the forwarders, each under its name without "__tgt_". Before binding: functions
- * that bind first. Then: the bound library's own functions, or those of calls.c that call them.
+ * The targets of the forwarders, each under its name without "__tgt_". Before the binding they are
+ * functions that bind first. After it they are functions of the bound libomptarget, or functions of
+ * calls.c that call these.
  */
 struct rex_entry_points {
 #define SLOT(type, name, parameters, arguments, missing) type(*name) parameters;

@@ -1,17 +1,17 @@
 /*
- * gate.c - calls of libomptarget that are in flight: which threads are inside it.
+ * gate.c - the gate: it counts calls of libomptarget in flight, and can keep threads out.
  *
  * A registration raises the gate, and then reads the depth of each thread. A thread counts itself
- * first and reads the gate afterwards. So at least one of the two sees the other. While another
- * thread is inside, the registration lowers the gate again. So a launch waits for a registration at
- * work, never for one that waits for launches. Otherwise a kernel whose threads launch would wait
- * for a registration that waits for the kernel.
+ * first and then reads the gate. So at least one of the two detects the other. If another thread is
+ * inside, the registration lowers the gate again, and tries later. So a launch waits for a
+ * registration at work, but at most one nap for a registration that waits for launches. Otherwise a
+ * kernel whose threads launch would wait for a registration that waits for the kernel.
  *
- * Each thread's depth lies in its own TLS, because a launch then counts itself in one instruction.
- * A counter shared by threads would need the thread's own depth beside it: four instructions more.
+ * Each thread's depth is in its TLS, so that a launch counts itself in one instruction. A counter
+ * shared by threads would cost four instructions more, because each thread needs its depth, too.
  *
- * librex's own calls of libomptarget are counted, and the program's calls of the forwarders unless
- * there is an OMPT tool (calls.c). A nested call of a thread is never kept out.
+ * The gate counts librex's own calls of libomptarget. It also counts the program's calls of the
+ * forwarders, unless there is an OMPT tool (calls.c). A nested call of a thread always passes.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -28,21 +28,21 @@
 int rex_gate_closed;
 
 /*
- * The thread that keeps all others out, because it registers or ends a module, tries to, or forks.
- * NULL: the gate is down. Atomic; written under the lock of the list of threads.
+ * The thread that keeps other threads out: it registers or ends a module, tries to, or forks. NULL:
+ * the gate is down. Atomic; written under the lock of the list of threads.
  */
 static const struct rex_thread *gate;
 
-/* ---- in and out ------------------------------------------------------------------------------ */
+/* ---- entering and leaving -------------------------------------------------------------------- */
 
-/* The log's function may launch while its thread waits for others. */
+/* A thread does not keep itself out: a registration logs, and the log function may launch. */
 static bool is_kept_out(void)
 {
     const struct rex_thread *keeper = __atomic_load_n(&gate, __ATOMIC_SEQ_CST);
     return keeper != NULL && keeper != &rex_thread;
 }
 
-/* Not inlined, so that a call that does not wait needs no guard of the stack. */
+/* Not inlined, so that callers that do not wait have no stack guard. */
 static __attribute__((noinline)) void nap(long microseconds)
 {
     struct timespec time = {0, microseconds * 1000};
@@ -61,7 +61,7 @@ int rex_gate_check(void)
                                     "before main() returns or exit() is called");
     if (rex_thread.part != NULL || rex_thread_list())
         return REX_OK;
-    /* In the last round of its destructors a thread has left the list for ever. */
+    /* In the last round of its destructors a thread cannot join the list again. */
     return rex_thread_is_over() ? rex_fail(REX_EINVAL, REX_THREAD_IS_OVER)
                                 : rex_fail_memory(sizeof rex_thread, "a thread that launches");
 }
@@ -77,8 +77,8 @@ static void pass_gate(void)
 }
 
 /*
- * Counts the thread, and looks afterwards. The end of the process closes the gate and reads the
- * counts afterwards, so that at least one of the two sees the other.
+ * Counts the thread, and then checks that the gate is not closed. The end of the process closes the
+ * gate, and then reads the counts. So at least one of the two detects the other.
  */
 static bool pass_open_gate(void)
 {
@@ -142,7 +142,7 @@ void rex_gate_resume(uint32_t depth)
         return;
     REX_ASSERT(rex_thread.inside == 0 && rex_thread.paused >= depth);
     pass_gate();
-    rex_shelter_end(); /* the thread has its own */
+    rex_shelter_end(); /* rex_gate_pause() has not ended the shelter of rex_gate_enter() */
     __atomic_fetch_add(&rex_thread.inside, depth - 1, __ATOMIC_RELAXED);
     __atomic_fetch_sub(&rex_thread.paused, depth, __ATOMIC_RELEASE);
 }
@@ -167,12 +167,12 @@ void rex_await_all_deferred(void)
     rex_gate_resume(depth);
 }
 
-/* ---- alone ----------------------------------------------------------------------------------- */
+/* ---- registrations --------------------------------------------------------------------------- */
 
-#define FIRST_NAP 50 /* microseconds; each is twice as long as the one before */
+#define FIRST_NAP 50 /* microseconds; each nap is twice as long as the nap before */
 #define LONGEST_NAP 10000
-#define QUIET_TRIES 4  /* after so many tries the gate stays up during every other nap */
-#define TOLD_AFTER 120 /* tries, about a second; then the wait is logged */
+#define QUIET_TRIES 4  /* after 4 tries the gate stays up during every second nap */
+#define TOLD_AFTER 120 /* tries, about a second, before the wait is logged */
 #define TRIES 6000     /* about a minute */
 
 _Static_assert(TRIES % 2 == 0, "the last try leaves the gate down");
@@ -187,7 +187,7 @@ int rex_gate_check_outside(const char *what)
                     what);
 }
 
-/* Counts the thread once it is alone. */
+/* Counts the calling thread as inside when no other thread is. */
 int rex_gate_register(const char *what, bool ends)
 {
     long time = FIRST_NAP;
@@ -225,8 +225,8 @@ int rex_gate_register(const char *what, bool ends)
 #define EXIT_NAPS 1000
 
 /*
- * The handlers that come next destroy what calls in flight use. A kernel that never ends must not
- * keep the process from its end.
+ * The atexit() handlers that run later destroy objects that calls in flight use. The wait is
+ * limited, because a kernel may never end.
  */
 static void close_at_exit(void)
 {
@@ -254,9 +254,9 @@ void rex_gate_watch(void)
 
 void rex_gate_registered(void)
 {
-    static bool exit_is_watched; /* only the thread alone is here */
+    static bool exit_is_watched; /* no lock: no other thread is between the two functions */
     REX_ASSERT(rex_thread.inside == 1);
-    /* atexit() runs the last registered handler first: handlers of the program may still launch. */
+    /* Handlers run in reverse order: later atexit() handlers of the program may still launch. */
     if (!exit_is_watched)
         exit_is_watched = atexit(close_at_exit) == 0;
     __atomic_fetch_sub(&rex_thread.inside, 1, __ATOMIC_RELEASE);
@@ -266,15 +266,12 @@ void rex_gate_registered(void)
     rex_threads_unlock();
 }
 
-/* ---- fork ------------------------------------------------------------------------------------ */
+/* ---- forks ----------------------------------------------------------------------------------- */
 
-static const struct rex_thread *gate_before;
-static bool was_inside;
+static const struct rex_thread *gate_before; /* `gate` before the fork */
+static bool was_inside;                      /* another thread was inside at the fork */
 
-/*
- * Runs with all locks of librex held: each other thread is counted, or it is outside and stays
- * there.
- */
+/* A fork holds the lock of the list here. A thread that is outside waits until the gate is down. */
 static void raise_gate_at_fork(void)
 {
     gate_before = gate;
@@ -287,7 +284,7 @@ static void lower_gate_after_fork(void)
     __atomic_store_n(&gate, gate_before, __ATOMIC_SEQ_CST);
 }
 
-/* The forking thread goes on in the child, even inside a kernel or a registration. */
+/* If the forking thread had raised the gate itself, its registration continues in the child. */
 static void close_gate_in_child(void)
 {
     if (was_inside)

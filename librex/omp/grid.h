@@ -1,5 +1,5 @@
 /*
- * grid.h - the grid that a call asks libomptarget for.
+ * grid.h - the grid that a call passes to libomptarget.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -13,7 +13,7 @@
 #include "omp/entrypoints.h"
 #include "rex/launch.h"
 
-/* Most bytes of a block's shared memory, unless the driver is asked for more for the kernel. */
+/* Maximum bytes of a block's shared memory, unless the driver has raised the kernel's limit. */
 #define REX_SHARED_MEMORY 49152u
 
 /* A packet's flag: the launch may return before it is done; LLVM 14 and 15 ignore it. */
@@ -21,12 +21,15 @@
 /* Packet flags of LLVM 23: the fallback for dynamic shared memory, and a cooperative launch. */
 #define REX_FLAGS_FALLBACK 0xcu
 #define REX_FLAG_COOPERATIVE 0x10u
-/* Packet flags: grid and block are exact, from LLVM 23 on. Earlier releases ignore these bits. */
+/* Packet flags of LLVM 23: grid and block are exact. Earlier releases ignore these bits. */
 #define REX_FLAGS_STRICT 0xc0u
 /* Flags that rex_launch() sets. Every release knows or ignores them. */
 #define REX_FLAGS_USUAL (REX_FLAG_NOWAIT | REX_FLAGS_STRICT)
 
-/* 0: libomptarget chooses. clang 17 and later write -1 for a target region without teams. */
+/*
+ * Returns a packet's number of teams or threads; 0: libomptarget chooses it. clang 17 and later
+ * write -1 for a target region without teams.
+ */
 static inline uint32_t rex_grid_chosen(int32_t number)
 {
     return number > 0 ? (uint32_t)number : 0;
@@ -45,7 +48,7 @@ static inline void rex_packet_set_grid(struct __tgt_kernel_arguments *packet,
     packet->DynCGroupMem = (int32_t)grid->dynamic_memory;
 }
 
-/* A packet of version 1 (clang 15) ends before the grid. */
+/* Returns the grid of a call with a packet. A packet of version 1 (clang 15) has no grid. */
 static inline struct rex_grid rex_grid_of_packet(const struct __tgt_kernel_arguments *args,
                                                  int32_t teams, int32_t threads)
 {

@@ -1,9 +1,9 @@
 /*
  * release.c - one row of facts for each LLVM release.
  *
- * The facts are from the sources of 14.0.6, 15.0.6, 16.0.6, 17.0.6, 18.1.8, 19.1.7, 20.1.8, 21.1.8,
- * 22.1.8 and 23.1.1. The tests run all but 20 on their host device. The facts of 24 are from these
- * runs alone.
+ * The facts are from the sources of LLVM 14.0.6, 15.0.6, 16.0.6, 17.0.6, 18.1.8, 19.1.7, 20.1.8,
+ * 21.1.8, 22.1.8 and 23.1.1. The tests run all releases except 20 on their host device. The facts
+ * of 24 are only from these tests.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -15,27 +15,27 @@
 #include "omp/grid.h"
 
 /*
- * Plain kernels. With version 2 there is no extra parameter on 16, 17 and 19 to 23; 15 ignores the
- * version; 18 passes one for every version. Up to 19 the CUDA plugin launches one dimension. 23
- * reads y, z and dynamic memory from the struct only from version 3 on.
+ * Plain kernels. For a packet of version 2, LLVM 16, 17 and 19 to 23 add no parameter; 15 ignores
+ * the version; 18 adds a parameter for every version. Up to 19 the CUDA plugin launches one
+ * dimension. 23 reads y, z and dynamic memory only from packets of version 3 and later.
  */
 #define PLAIN(dims, memory) .version = 2, .dimensions = (dims), .dynamic_memory = (memory)
 /*
- * Env kernels. 18 adds the parameter itself; 19 to 23 add it with version 3. Before 18 a row of
- * librex's must carry it.
+ * Env kernels. LLVM 18 always adds the first parameter; 19 to 23 add it for packets of version 3.
+ * Before 18 librex adds a row for it.
  */
 #define ENV_BY_ROW(memory) \
     .version = 2, .leading_row = true, .dimensions = 1, .dynamic_memory = (memory)
 #define ENV(dims) .version = 3, .dimensions = (dims), .dynamic_memory = true
 /*
- * On the host device 23 and 24 take version 5 alone, and overwrite the last row. A grid has no
- * effect there.
+ * On the host device LLVM 23 and 24 accept only packets of version 5, and overwrite the last row. A
+ * grid has no effect there.
  */
 #define HOST_ARRAY .version = 5, .trailing_row = true
 
 #define FLAGS_OF_23 (REX_FLAGS_USUAL | REX_FLAGS_FALLBACK | REX_FLAG_COOPERATIVE)
 
-/* Fields that several releases have in common. */
+/* Fields with one value in several releases. */
 #define OF_14_TO_17                                                                \
     .packet_flags = REX_FLAGS_USUAL, .newest_packet = 2, .old_entries_only = true, \
     .exec_mode_obeyed = true, .devices_at_first_use = true, .plugins_apart = true, \
@@ -52,8 +52,8 @@
     .environment_size = 40, .shared_memory_fixed = true, .obeys_tmpdir = true
 
 /*
- * Entries of 20: PR 124018. Containers are opened by register_lib of 15 to 20; 14 and 21 to 23 must
- * get the image itself.
+ * LLVM's pull request 124018 changed the form of entries in 20. register_lib of 15 to 20 opens
+ * containers (OffloadBinaries); 14 and 21 to 23 must get the image itself.
  */
 static const struct rex_release rows[] = {
     {.number = 14,
@@ -132,7 +132,7 @@ static const struct rex_release rows[] = {
      .newest_container = 1,
      .new_header_refused = true,
      .entries_copied = true},
-    /* 21.1.0 and 21.1.1 need the older header, 21.1.2 takes both. */
+    /* newest_old_header: 21.1.0 and 21.1.1 need the old header, 21.1.2 accepts both. */
     {.number = 21,
      OF_19_TO_21,
      .marker = "llvmLaunchKernel",
@@ -184,8 +184,8 @@ const struct rex_release *rex_release_tell(bool (*exports)(const char *name, voi
         return NULL;
     const struct rex_release *told = &rows[i - 1];
     /*
-     * Several rows may share a marker. Then the name decides; without a number in it the oldest
-     * row, which promises least.
+     * Several rows may share a marker. Then the row with number NAMED is the result, or else the
+     * oldest, which assumes least.
      */
     while (told > rows && strcmp(told[-1].marker, told->marker) == 0 && told->number != named)
         told--;

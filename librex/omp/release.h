@@ -10,129 +10,129 @@
 #include <stdint.h>
 
 /*
- * The two forms of a kernel. PLAIN: its parameters are the packet's rows. ENV: one more parameter,
- * for the runtime, comes first.
+ * The two forms of a kernel. PLAIN: each parameter is a row of the packet. ENV: the first parameter
+ * is the runtime's, and each other one is a row.
  */
 enum rex_kernel_form { REX_FORM_UNKNOWN, REX_FORM_PLAIN, REX_FORM_ENV };
 
-/* The packet that gives a kernel of one form the caller's arguments. */
+/* The rule for the packet that passes the caller's arguments to a kernel of one form. */
 struct rex_packet_rule {
     uint32_t version;    /* the packet's Version */
-    bool refused;        /* no packet does */
-    bool leading_row;    /* the runtime adds no parameter: a row must carry it */
-    bool trailing_row;   /* the runtime overwrites the last row: add one */
-    int dimensions;      /* of the grid that reach the GPU; the rest are dropped silently */
+    bool refused;        /* no packet can do it */
+    bool leading_row;    /* the release does not add the first parameter: add a row for it */
+    bool trailing_row;   /* the release overwrites the last row: add one more row */
+    int dimensions;      /* grid dimensions that reach the GPU; others are dropped silently */
     bool dynamic_memory; /* DynCGroupMem reaches the GPU */
 };
 
 /* One row for each release. No other code in librex tests a release's number. */
 struct rex_release {
     int number;
-    const char *marker; /* a symbol that this release exports and earlier ones lack */
+    const char *marker; /* a symbol that this release exports; older releases lack it */
     struct rex_packet_rule plain, env;
     /*
-     * Both forms on the host device, if the release calls host kernels in its own way, by the
-     * image's functions rex_call_NAME. Version 0: it calls them as they are.
+     * the rule for both forms on the host device, if the release needs the image's functions
+     * rex_call_NAME; version 0: the release calls host kernels directly
      */
     struct rex_packet_rule host;
-    /* packet version of its own clang; kernels with newer packets have other parameters */
+    /* packet version of the release's clang; a kernel with a newer packet has other parameters */
     uint32_t newest_packet;
     bool no_packet; /* it has no __tgt_target_kernel */
     bool no_flags;  /* packets of its own clang end before Flags, which later releases read */
-    /* the host device matches entries of program and image by their position */
+    /* the host device matches the entries of program and image by position, not by name */
     bool entries_by_position;
-    /* a section of no elements that is not mapped is NULL for a kernel, not the host's address */
+    /* an unmapped section without elements is NULL in a kernel, not the host address */
     bool empty_is_null;
-    /* a row with members is mapped from the multiple of 8 at or below its beginning */
+    /* the mapping of a row with members begins at the multiple of 8 at or below the row's begin */
     bool parents_rounded;
-    /* aborts if a call ends the last mapping of some memory, and then ends it once more */
+    /* aborts if one call ends the last mapping of some memory and then ends it again */
     bool one_end_a_call;
-    /* crashes only if the second end deletes */
+    /* as one_end_a_call, but crashes only if the second end is a delete */
     bool one_delete_a_call;
     /*
-     * an implicit row larger than the memory that the same call has just mapped is copied whole,
-     * past its end
+     * copies the whole size of an implicit row, even past the end of memory that an earlier row of
+     * the call mapped
      */
     bool excess_copied;
     bool obeys_tmpdir; /* host images are files in $TMPDIR, not in /tmp */
-    /* a present modifier needs memory mapped before the call: an earlier row does not count */
+    /* for a present modifier, memory that an earlier row of the call mapped is not present */
     bool presence_at_entry;
     /*
-     * An image registered after a device's first use is never loaded, and its launch crashes. So
-     * librex takes back no registration, because it could not be made again.
+     * an image registered after a device's first use is never loaded, and a launch from it crashes;
+     * with this release librex never undoes a registration, because it could not be repeated
      */
     bool late_image_ignored;
     /*
-     * an image is read after its registration has ended: at later registrations (15 to 20), or when
-     * it is unloaded (21)
+     * the image is read after its registration has ended, so that its memory must stay: at later
+     * registrations (15 to 20), or at the unload (21)
      */
     bool image_read_later;
     /*
-     * A registration copies the entries, and finds the copy by the descriptor's address, also for a
-     * later descriptor at that address. Other releases keep the address of the entries, for which a
-     * later table would be empty.
+     * a registration copies the entries, and finds the copy by the descriptor's address, even for a
+     * later descriptor at that address; other releases keep the address of the entries, and treat a
+     * later table at that address as empty
      */
     bool entries_copied;
     /* a kernel whose name ends in "tor" is launched without parameters */
     bool names_in_tor_crash;
-    /* rows that attach pointers (clang 22 and later) attach; other releases read them as maps */
+    /* knows rows that attach pointers (clang 22 and later); other releases map such a row */
     bool attach_rows;
-    /* a GPU is started, its context made, at its first use; else all GPUs at a registration */
+    /* a GPU's context is made at the GPU's first use; otherwise for all GPUs at a registration */
     bool devices_at_first_use;
     bool plugins_apart;  /* plugins are separate files, with unversioned names */
     bool openmp_first;   /* libomp must be in the process before libomptarget is opened */
     bool runtime_object; /* calls before the first registration crash */
-    /* symbols NAME_exec_mode of an image decide how its kernels are launched, and whether */
+    /* symbols NAME_exec_mode of an image decide whether and how kernels NAME are launched */
     bool exec_mode_obeyed;
-    /* arguments are packed in 8-byte slots: narrower parameters are misplaced */
+    /* arguments are packed in 8-byte slots: parameters of fewer bytes are misplaced */
     bool packed_slots;
-    /* host kernels take one array of arguments: no ordinary function can be called */
+    /* host kernels take one array of arguments: an ordinary function cannot be a kernel */
     bool host_argument_array;
-    bool old_entries_only; /* entries in clang 20's form are misread */
-    /* version of the OffloadBinary that it opens at a registration; 0: none */
+    bool old_entries_only; /* misreads entries in the form of clang 20 and later */
+    /* newest version of an OffloadBinary that a registration opens; 0: it opens none */
     uint32_t newest_container;
-    /* CUBINs of CUDA 13 need the older header, which exists up to this SM; 0: not needed */
+    /* CUBINs of CUDA 13 need the old header, which exists up to this SM; 0: not needed */
     int newest_old_header;
-    bool new_header_refused; /* the new header is refused above it, too */
-    /* the newest function that its CUDA plugin needs; NULL: none is checked */
+    bool new_header_refused; /* refuses the new header also above that SM */
+    /* the newest driver function that its CUDA plugin needs; NULL: not checked */
     const char *driver_function;
-    const char *driver_since; /* the first CUDA release that has it */
-    /*
-     * bytes of a symbol NAME_kernel_environment, which tells how to launch NAME; other sizes abort
-     */
+    const char *driver_since; /* the first CUDA release with driver_function */
+    /* bytes of a symbol NAME_kernel_environment, which defines how NAME is launched; else abort */
     uint32_t environment_size;
     uint64_t strict_flags; /* Flags bits that make the grid exact */
     /*
-     * Flags bits that a caller's packet may have: those that the release knows or ignores. With bit
-     * 1, 20 and later read the packet's rows differently; so does 23 with bit 5.
+     * Flags bits that a caller's packet may have: the release knows or ignores them. Bit 1 changes
+     * how 20 and later read the packet's rows; bit 5 does so in 23.
      */
     uint64_t packet_flags;
-    uint32_t most_teams; /* more teams in x are silently cut to this; 0: the device's own limit */
+    uint32_t most_teams; /* maximum of teams in x, silently cut; 0: the device's own limit */
     /*
-     * a block's shared memory, static and dynamic, is at most 48 KiB: the kernel's limit is not
-     * raised
+     * static and dynamic shared memory of a block is at most 48 KiB: the release does not raise the
+     * kernel's limit
      */
     bool shared_memory_fixed;
     /*
-     * the kernel's limit is raised only if 48 KiB or more are dynamic; static memory is not counted
+     * the release raises the kernel's limit only for 48 KiB or more of dynamic memory, and does not
+     * add static memory
      */
     bool static_memory_uncounted;
-    /* a launch with more reports success and does nothing; 0: no such limit */
+    /* maximum of dynamic memory; a launch with more does nothing and succeeds; 0: no limit */
     uint32_t most_dynamic_memory;
 };
 
 /*
- * The release that exports the symbols for which EXPORTS(name, context) is true. NAMED is the
- * number in the library's own name or in that of the libLLVM it needs (0: none). It tells apart
- * releases that export the same. NULL: not a libomptarget of LLVM 14 or later.
+ * Returns the release of a library, or NULL if it is not libomptarget of LLVM 14 or later.
+ * EXPORTS(name, context) returns true if the library exports NAME. NAMED is the number in the name
+ * of the library or of the libLLVM it needs, or 0. It selects one of several releases with one
+ * marker.
  */
 const struct rex_release *rex_release_tell(bool (*exports)(const char *name, void *context),
                                            void *context, int named);
 
-/* The row of a release, or NULL. */
+/* Returns the row of release NUMBER, or NULL. */
 const struct rex_release *rex_release_row(int number);
 
-/* The row behind that of a release: the first one for 0, NULL behind the last. */
+/* Returns the first row of a release above NUMBER, or NULL. */
 const struct rex_release *rex_release_after(int number);
 
 #endif

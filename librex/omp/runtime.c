@@ -1,5 +1,5 @@
 /*
- * runtime.c - finds libomptarget, tells its release and binds it.
+ * runtime.c - finds libomptarget and its release, and binds it.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -23,19 +23,19 @@
 #include "omp/search.h"
 #include "trace/trace.h"
 
-/* this thread is binding; constructors of libomptarget 16 to 18 may call a forwarder */
+/* This thread is binding: constructors of libomptarget 16 to 18 may call a forwarder meanwhile. */
 static __thread bool binding;
 
 static struct {
-    /* Written once, under the lock. Other threads read it after `release` is set. */
+    /* Written under rex_load_lock(). Other threads read `path` and `chosen` if `release` is set. */
     const struct rex_release *release;
     char path[PATH_MAX];
     char doubt[256];
     const char *chosen;
-    bool starts_driver; /* the caller needs the driver next, and it was not started */
+    bool starts_driver; /* the caller needs the driver, and it has not been started */
     rex_slots_hook *point_slots;
 
-    /* The process in which a thread is binding: its rex_forks(), plus 1; 0: none is. Atomic. */
+    /* rex_forks() plus 1 in the process that is binding; 0: no thread is binding; atomic */
     unsigned binder;
 } bound;
 
@@ -68,13 +68,14 @@ const char *rex_runtime_doubt(void)
 /* ---- the load beside the driver's start ------------------------------------------------------ */
 
 /*
- * The driver's start takes 100 ms on an H100, and the load of libomptarget 14. So a thread loads it
- * meanwhile. The driver opens libraries in its first milliseconds, and the loader has one lock: a
- * load that comes first delays the driver as long as it takes.
+ * The driver's start takes 100 ms on an H100, and the load of libomptarget takes 14 ms. So a thread
+ * loads libomptarget during the start. The driver opens libraries in its first milliseconds, and
+ * the loader has one lock. So the thread waits for HEAD_START first; an earlier load would delay
+ * the driver.
  *
- * The caller may hold that lock, in a constructor of a library that the program opens. The thread
- * then waits for the caller. So the caller never waits for a thread that loads: it opens the
- * library, too, which takes no time if the thread has loaded it.
+ * The caller may hold the loader's lock, in a constructor of a library that the program opens. The
+ * thread then waits for the caller. So the caller never waits for a thread that loads. It opens the
+ * library itself, which takes no time if the thread has loaded it.
  */
 #define HEAD_START 8000000 /* nanoseconds */
 
@@ -84,7 +85,7 @@ static struct {
     char path[PATH_MAX];
     sem_t needless;
     enum early_state state; /* atomic */
-    bool is_left;           /* a thread still used all this when its caller went on */
+    bool is_left;           /* a thread still uses `early`, and its caller has not waited for it */
 } early;
 
 static void *load_early(void *unused)
@@ -165,8 +166,8 @@ static void bind_to(void *handle, const struct rex_candidate *candidate)
 }
 
 /*
- * LLVM 14 to 18 open their plugins by unversioned names. The run path finds them beside
- * libomptarget.
+ * LLVM 14 to 18 open their plugins by unversioned names. The loader finds them by the run path,
+ * beside libomptarget.
  */
 static int check_plugins(const struct rex_candidate *candidate, char *why, size_t why_size)
 {
@@ -196,8 +197,8 @@ static int check_plugins(const struct rex_candidate *candidate, char *why, size_
 }
 
 /*
- * UNUSABLE: the library has been opened and stays in the process (NODELETE), so no other one can be
- * used beside it.
+ * UNUSABLE: the library has been opened and stays in the process (NODELETE), so that librex cannot
+ * use another one.
  */
 enum outcome { BOUND, UNOPENED, UNUSABLE };
 
@@ -205,7 +206,7 @@ static enum outcome open_candidate(const struct rex_candidate *candidate,
                                    const struct rex_candidate *all, size_t count, char *why,
                                    size_t why_size)
 {
-    /* librex itself calls these. */
+    /* The functions that librex itself calls. */
     const char *const needed[] = {candidate->release->no_packet ? "__tgt_target_teams_mapper"
                                                                 : "__tgt_target_kernel",
                                   "__tgt_register_lib",
@@ -243,15 +244,15 @@ static enum outcome open_candidate(const struct rex_candidate *candidate,
 /* ---- the choice ------------------------------------------------------------------------------ */
 
 /*
- * Binds the only candidate: a library that the program names, or one that is loaded already. A
- * loaded one may have other users, who need no device: its missing plugins are reported only if a
+ * Binds the only candidate: the library that REX_OMPTARGET names, or one that is loaded already.
+ * Other code may use a loaded one without devices, so that missing plugins are reported only if a
  * registration fails.
  */
 static __attribute__((noinline)) int bind_named(const char *path, const char *how, bool loaded)
 {
     struct rex_candidate candidate;
     char why[1024];
-    _Static_assert(REX_SETTING_MAX <= sizeof candidate.path, "what is named fits");
+    _Static_assert(REX_SETTING_MAX <= sizeof candidate.path, "a path must hold a setting");
     snprintf(candidate.path, sizeof candidate.path, "%s", path);
     candidate.origin = loaded ? REX_LOADED : REX_NAMED;
     int result = rex_search_trusts(path, candidate.origin, why, sizeof why)
@@ -288,7 +289,7 @@ static __attribute__((noinline)) int bind_best(void)
             rex_report_add(&report, REX_REPORT_LINE, "%s (LLVM %d): %s", all[i].path,
                            all[i].release->number, why);
         report.error = result == REX_ENOMEM ? ENOMEM : 0;
-        /* The loader reports an error that may pass only as text, at its end. */
+        /* dlerror() has no errno: its text ends in the text of a temporary error. */
         for (size_t j = 0; outcome == UNOPENED && report.error == 0 && j < 4; j++) {
             const char *text = strerror(passing[j]);
             size_t length = strlen(why), end = strlen(text);
@@ -304,9 +305,9 @@ static __attribute__((noinline)) int bind_best(void)
             rex_log(REX_LOG_INFO, "passed over: %s", line + strspn(line, " "));
         return REX_OK;
     }
-    if (report.error != 0) /* the best candidate may not have been seen */
+    if (report.error != 0) /* a temporary error may have hidden the best candidate */
         return rex_fail(report.error == ENOMEM ? REX_ENOMEM : REX_ENORUNTIME,
-                        "libomptarget cannot be looked for: %s", strerror(report.error));
+                        "libomptarget cannot be searched for: %s", strerror(report.error));
     return rex_fail_lines(
         REX_ENORUNTIME,
         "no usable libomptarget: install one (Debian: apt-get install libomp5-19), or "
@@ -325,8 +326,8 @@ static __attribute__((noinline)) void warn_of_other(const char *loaded)
 }
 
 /*
- * A second libomptarget beside a loaded one would share its symbols and not its state, so the
- * loaded one is used.
+ * A second libomptarget would share the symbols of a loaded one but not its state, so that librex
+ * uses the loaded one.
  */
 static __attribute__((noinline)) int choose(void)
 {
@@ -336,7 +337,7 @@ static __attribute__((noinline)) int choose(void)
         warn_of_other(path);
         return bind_named(path, "already in this process", true);
     }
-    _Static_assert(REX_SETTING_MAX <= sizeof path, "what is named fits");
+    _Static_assert(REX_SETTING_MAX <= sizeof path, "a path must have room for a setting");
     return rex_setting_text(REX_OPTION_OMPTARGET, path)
                ? bind_named(path, rex_settings[REX_OPTION_OMPTARGET].variable, false)
                : bind_best();
@@ -358,7 +359,7 @@ int rex_runtime_find(bool starts_driver, rex_slots_hook *point_slots)
             REX_ENORUNTIME,
             "the program was linked with -static or -static-pie, and libomptarget "
             "cannot be loaded into it: link it without (librex.a itself may be linked in)");
-    /* Relaxed: whoever forked has written it before; in the same process it changes nothing. */
+    /* Relaxed: only a child of fork acts on it, and the value is from before the fork. */
     unsigned binder = __atomic_load_n(&bound.binder, __ATOMIC_RELAXED);
     if (binder != 0 && binder != rex_forks() + 1)
         return rex_fail(REX_EFORK, "this process was forked while another thread of its parent "
@@ -368,16 +369,16 @@ int rex_runtime_find(bool starts_driver, rex_slots_hook *point_slots)
     bound.starts_driver = starts_driver;
     bound.point_slots = point_slots;
     if (rex_runtime() == NULL) {
-        /* Relaxed: only a child of fork goes by it, in which no other thread runs. */
+        /* Relaxed: only a child of fork uses it, and no other thread runs there. */
         __atomic_store_n(&bound.binder, rex_forks() + 1, __ATOMIC_RELAXED);
         rex_trace_start();
         uint64_t begin = rex_phase_begin();
         binding = true;
         result = rex_fork_is_watched()
                      ? choose()
-                     : rex_fail(REX_ENOMEM, "out of memory for what librex does at a fork");
+                     : rex_fail(REX_ENOMEM, "out of memory for the fork handlers");
         binding = false;
-        /* Relaxed: as above. */
+        /* Relaxed: only a child of fork uses it. */
         __atomic_store_n(&bound.binder, 0, __ATOMIC_RELAXED);
         rex_phase_end(begin, "bind libomptarget", bound.path);
     }

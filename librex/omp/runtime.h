@@ -11,7 +11,7 @@
 #include "omp/release.h"
 #include "rex/configure.h"
 
-/* The row of the bound release; NULL while none is bound. */
+/* Returns the row of the bound release, or NULL before the binding. */
 const struct rex_release *rex_runtime(void);
 
 /*
@@ -21,18 +21,17 @@ const struct rex_release *rex_runtime(void);
 typedef void rex_slots_hook(void *handle, const struct rex_release *release);
 
 /*
- * Finds libomptarget and binds it, unless one is bound: POINT_SLOTS is called then. STARTS_DRIVER:
- * also starts the CUDA driver, or tries it again; a GPU that is not there is no error. Returns 0 or
- * an error.
+ * Finds libomptarget, binds it and calls POINT_SLOTS, unless one is bound. STARTS_DRIVER: also
+ * starts the CUDA driver, or retries that; a missing GPU is not an error. Returns 0 or an error.
  */
 int rex_runtime_find(bool starts_driver, rex_slots_hook *point_slots);
 
-/* Why the bound libomptarget was chosen: a variable's name, or words; "" while none is bound. */
+/* Returns why the bound libomptarget was chosen: a variable's name or a text; "" before binding. */
 const char *rex_runtime_chosen(void);
 
 /*
- * Why the bound libomptarget may have no device, or that librex does not know its release; "" if
- * nothing was found.
+ * Returns a warning about the bound libomptarget, or "". The warning is a reason why it may have no
+ * device, or that librex does not know its release.
  */
 const char *rex_runtime_doubt(void);
 

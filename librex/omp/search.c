@@ -26,11 +26,11 @@
 #include "omp/entrypoints.h"
 #include "rex/error.h"
 
-/* ---- whose work a file is -------------------------------------------------------------------- */
+/* ---- trust in a file ------------------------------------------------------------------------- */
 
 /*
- * Folders above the library's own are looked at where nobody has named it. In a sticky one only its
- * owner and root exchange what lies there.
+ * Checks the library and its folder; if strict, also all folders above. A sticky folder above may
+ * be writable for every user: only a file's owner, the folder's owner and root can replace a file.
  */
 static __attribute__((noinline)) bool is_trusted_library(const char *path, enum rex_origin origin,
                                                          char *why, size_t why_size)
@@ -38,12 +38,12 @@ static __attribute__((noinline)) bool is_trusted_library(const char *path, enum 
     struct stat status, system;
     char place[PATH_MAX];
     bool is_secure = getauxval(AT_SECURE) != 0, is_strict = origin == REX_GUESSED || is_secure;
-    /* In a user namespace root's files may have another number: that of /usr. */
+    /* In a user namespace the files of root may have another user ID, the one of /usr. */
     uid_t root = stat("/usr", &system) == 0 ? system.st_uid : 0;
     snprintf(place, sizeof place, "%s", path);
     for (int above = 0; above < 2 || is_strict; above++) {
         if (stat(place, &status) != 0)
-            return true; /* what reads the file says why */
+            return true; /* a missing file is an error of the later read */
         bool is_kept = above > 1 && (status.st_mode & S_ISVTX);
         if ((status.st_mode & S_IWOTH) && !is_kept) {
             snprintf(why, why_size, "every user may write %s", place);
@@ -81,7 +81,7 @@ struct exported {
     Elf64_Shdr symbols;
 };
 
-/* The name of export INDEX; NULL if that symbol is no export. */
+/* Returns the name of symbol INDEX, or NULL if the symbol is not an export. */
 static const char *export_name(const struct exported *table, size_t index)
 {
     Elf64_Sym symbol;
@@ -103,7 +103,7 @@ static bool exports(const char *wanted, void *context)
     return false;
 }
 
-/* The number that the file has in its own name or in that of the libLLVM it needs; 0: none. */
+/* Returns the release in the file's own name or in the name of the libLLVM it needs, or 0. */
 static int named_release(const struct rex_elf *elf)
 {
     static const char *const before_number[] = {"libomptarget.so.", "libLLVM.so.", "libLLVM-"};
@@ -126,8 +126,9 @@ static int named_release(const struct rex_elf *elf)
 }
 
 /*
- * WHY says that TOLD is only the nearest release that librex knows. The number in a name is larger
- * than that of all releases, or an export is in none of them. Otherwise WHY is empty.
+ * Writes a reason to WHY if the file seems newer than all releases that librex knows: its name has
+ * a larger number, or it exports an unknown function. Otherwise writes "". TOLD is the nearest
+ * known release.
  */
 static void tell_newer(const struct exported *table, const struct rex_release *told, int named,
                        char *why, size_t why_size)
@@ -155,7 +156,7 @@ static void tell_newer(const struct exported *table, const struct rex_release *t
                  named, told->number);
     else if (export != NULL)
         snprintf(why, why_size,
-                 "it exports %.64s, which no LLVM does that this librex knows, and is treated as "
+                 "it exports %.64s, which no LLVM known to this librex exports, and is treated as "
                  "LLVM %d's",
                  export, told->number);
 }
@@ -202,14 +203,13 @@ int rex_search_tell(const char *path, const struct rex_release **release, char *
 struct list {
     struct rex_candidate *candidates;
     size_t count;
-    bool is_beside; /* candidates that are added now lie beside the process's libomp */
+    bool is_beside; /* candidates that are added now are beside the process's libomp */
     struct rex_report *report;
 };
 
 /*
- * Notes an error that may pass: a candidate not seen for lack of descriptors or memory may be the
- * best one. A missing or unreadable file is no such error, because it will be missing next time,
- * too.
+ * Stores the first temporary error: lack of descriptors or memory may have hidden the best
+ * candidate. A missing or unreadable file is not temporary.
  */
 static void note(struct rex_report *report, int error)
 {
@@ -220,8 +220,8 @@ static void note(struct rex_report *report, int error)
 }
 
 /*
- * Adds every libomptarget.so* in the folders that PATTERN matches. Plugins are called
- * libomptarget.rtl.*.
+ * Adds every libomptarget.so* in the folders that PATTERN matches. Plugins do not match: they are
+ * called libomptarget.rtl.*.
  */
 static void add_folders(struct list *list, const char *pattern, enum rex_origin origin)
 {
@@ -299,10 +299,7 @@ size_t rex_search(struct rex_candidate **candidates, struct rex_report *report)
     list.is_beside = false;
     for (size_t i = 0; rex_search_folders[i] != NULL; i++)
         add_folders(&list, rex_search_folders[i], REX_GUESSED);
-    /*
-     * The folders that the loader searches for this program: LD_LIBRARY_PATH, run paths, the
-     * system's.
-     */
+    /* The loader's folders for this program: LD_LIBRARY_PATH, run paths, and the system's. */
     Dl_serinfo size, *places = NULL;
     void *program = dlopen(NULL, RTLD_LAZY);
     if (program != NULL && dlinfo(program, RTLD_DI_SERINFOSIZE, &size) == 0)
@@ -312,7 +309,7 @@ size_t rex_search(struct rex_candidate **candidates, struct rex_report *report)
     for (unsigned i = 0; is_told && i < places->dls_cnt; i++)
         add_folders(&list, places->dls_serpath[i].dls_name, REX_NAMED);
     if (!is_told)
-        note(report, ENOMEM); /* these fail for no other reason */
+        note(report, ENOMEM); /* dlinfo() of the program fails only for lack of memory */
     free(places);
     if (program != NULL)
         dlclose(program);
@@ -325,9 +322,9 @@ size_t rex_search(struct rex_candidate **candidates, struct rex_report *report)
 /* ---- one libomp ------------------------------------------------------------------------------ */
 
 /*
- * libomptarget 14 to 18 refer to `__kmpc_*` weakly and call NULL if libomp is absent; 19 and later
- * need libomp.so.5. A second OpenMP runtime in a process aborts it ("OMP: Error #15"), so none is
- * opened by path while another is loaded.
+ * libomptarget 14 to 18 refer to `__kmpc_*` weakly, and call NULL if libomp is absent; 19 and later
+ * need libomp.so.5. A second OpenMP runtime in a process aborts it ("OMP: Error #15"), so that
+ * librex opens no libomp if another runtime is loaded.
  */
 
 #define OPENMP_SONAME "libomp.so.5"
@@ -349,7 +346,7 @@ static int match(struct dl_phdr_info *object, size_t size, void *context)
     for (const char *const *prefix = wanted->prefixes; *prefix != NULL; prefix++)
         if (strncmp(name, *prefix, strlen(*prefix)) == 0) {
             snprintf(wanted->path, PATH_MAX, "%s", object->dlpi_name);
-            return 1; /* stop here */
+            return 1; /* ends the iteration */
         }
     return 0;
 }
@@ -369,7 +366,7 @@ __attribute__((noinline)) bool rex_openmp_folder(char folder[PATH_MAX])
     return true;
 }
 
-/* Whether a libomp is in the process; *RESULT says whether it suits CANDIDATE. */
+/* Returns true if a libomp is loaded. *RESULT is 0, or -1 if it does not suit CANDIDATE. */
 static __attribute__((noinline)) bool suits_loaded_openmp(const struct rex_candidate *candidate,
                                                           char *why, size_t why_size, int *result)
 {
@@ -388,7 +385,7 @@ static __attribute__((noinline)) bool suits_loaded_openmp(const struct rex_candi
         *result = -1;
         return true;
     }
-    /* One that was loaded RTLD_LOCAL becomes visible. */
+    /* Makes a libomp visible that was loaded with RTLD_LOCAL. */
     handle = dlopen(loaded, RTLD_NOW | RTLD_GLOBAL | RTLD_NOLOAD);
     if (handle != NULL)
         dlclose(handle);

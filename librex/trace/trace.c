@@ -1,15 +1,13 @@
 /*
- * trace.c - what crossed the boundary: a timeline in a file, or a summary on standard error.
+ * trace.c - the trace: a timeline in a file, or a summary on standard error.
  *
- * Nothing here is called where nothing is traced: forward.c points its table at tracing functions
- * only if REX_TRACE is set. Memory is bounded: one buffer for the file, one table for the summary,
- * whatever the program does.
+ * Memory is bounded: one buffer for the file, one table for the summary, and one line for each
+ * thread.
  *
- * The file has Chrome's trace events, as a JSON array with one event in each line. Events are
- * collected in one buffer, which is written when it is full or 10 ms old. Only whole lines are
- * written, so that a killed process leaves an array that lacks its closing bracket, which the
- * format allows. Every line but the first begins with a comma: with a bracket at its end such a
- * file is strict JSON.
+ * The file is a JSON array of Chrome's trace events, one event in each line. librex collects events
+ * in one buffer, and writes the buffer when it is full or 10 ms old. Only whole lines are written.
+ * So a killed process leaves an array without its closing bracket, which the format allows. Each
+ * event after the first begins with a comma: such a file with a bracket appended is strict JSON.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -34,23 +32,22 @@ enum rex_trace_to rex_tracing;
 __thread unsigned rex_trace_depth;
 
 #define DEVICES 64
-#define LANES 32 /* of a device, on which as many threads may call at once */
+#define LANES 32 /* tracks of a device: maximum number of calls shown on it at one time */
 
 static struct {
-    /* All three by atomics. */
-    const char *(*name_of_key)(const void *key);
-    uint32_t queues; /* tracks of queues */
-    struct rex_track lanes[DEVICES][LANES];
+    const char *(*name_of_key)(const void *key); /* atomic */
+    uint32_t queues;                             /* number of queues' tracks; atomic */
+    struct rex_track lanes[DEVICES][LANES];      /* `is_taken` is atomic */
 
-    /* Under the output's lock, like the summary. */
+    /* Guarded by the output lock, as the summary is. */
     bool is_started;
-    char pattern[REX_SETTING_MAX]; /* of the file's name */
-    struct rex_output file; /* opened before it is used; then without one nothing is written */
-    bool is_parents;        /* in a child of fork that has no file yet */
-    off_t whole;            /* bytes of whole lines in the file */
+    char pattern[REX_SETTING_MAX]; /* the pattern of the file's name */
+    struct rex_output file;        /* opened at the start; closed after an error */
+    bool is_parents;               /* this is a child of fork that has not opened a file */
+    off_t whole;                   /* bytes written to the file; whole lines */
     char buffer[65536];
-    size_t used; /* bytes of it */
-    uint64_t written_at;
+    size_t used;         /* bytes of the buffer in use */
+    uint64_t written_at; /* time of the last write, in nanoseconds of CLOCK_MONOTONIC */
 } trace;
 
 /* ---- names of kernels ------------------------------------------------------------------------ */
@@ -68,13 +65,13 @@ const char *rex_trace_name(const void *key)
 
 /* ---- tracks ---------------------------------------------------------------------------------- */
 
-/* Linux gives threads numbers up to 2^22 (PID_MAX_LIMIT): a track above that is no thread's. */
+/* Linux thread IDs are below 2^22 (PID_MAX_LIMIT), so that these IDs are not a thread's. */
 #define DEVICE_TRACKS (UINT32_C(1) << 23)
 #define QUEUE_TRACKS (UINT32_C(1) << 24)
 
 uint32_t rex_track_queue(void)
 {
-    /* Relaxed: a number that nobody else has is all that is asked. */
+    /* Relaxed: the ID only has to be unique. */
     return QUEUE_TRACKS + __atomic_fetch_add(&trace.queues, 1, __ATOMIC_RELAXED);
 }
 
@@ -98,17 +95,19 @@ void rex_track_drop(struct rex_track *track)
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-#define OLD UINT64_C(10000000) /* nanoseconds after which an event does not wait for others */
+#define OLD UINT64_C(10000000) /* nanoseconds between two writes of the buffer, if events come */
 
 static void warn_of_trace(int error)
 {
-    rex_log(REX_LOG_WARN, "%s: %.1000s cannot be written: %s; the program runs on without it",
+    rex_log(REX_LOG_WARN,
+            "%s: %.1000s cannot be written: %s; the program continues without a trace",
             rex_settings[REX_OPTION_TRACE].variable, trace.file.name, rex_output_why(error));
 }
 
 /*
- * The program has closed the file, and with it the lock: it is still this trace if no process has
- * written to it since.
+ * Opens and locks the file again: the program has closed the descriptor, which dropped the lock.
+ * Another process may have written to the file meanwhile. Then its size has changed, and the trace
+ * is given up.
  */
 static int reopen_trace_file(void)
 {
@@ -116,7 +115,7 @@ static int reopen_trace_file(void)
     int error = rex_output_reopen(&trace.file, true);
     if (error != 0 || !S_ISREG(trace.file.status.st_mode))
         return error;
-    /* On a file system without locks there is none. */
+    /* Other errors mean a file system without locks. */
     if (flock(trace.file.descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
         error = EWOULDBLOCK;
     if (error == 0 && (fstat(trace.file.descriptor, &status) != 0 || status.st_size != trace.whole))
@@ -137,7 +136,7 @@ static void write_buffer(void)
     if (error == 0)
         error = rex_file_write(trace.file.descriptor, trace.buffer, size, &done);
     if (error != 0) {
-        /* The last whole line that was written ends the file. */
+        /* Cuts the file after the last whole line that was written. */
         const char *end = memrchr(trace.buffer, '\n', done);
         off_t length = trace.whole + (end != NULL ? end + 1 - trace.buffer : 0);
         if (rex_output_is_open(&trace.file) && ftruncate(trace.file.descriptor, length) != 0)
@@ -148,7 +147,7 @@ static void write_buffer(void)
     trace.whole += (off_t)done;
 }
 
-/* An empty line in the buffer. Where there is no file any more it counts as full. */
+/* Returns an empty line in the buffer. If the file is closed, the line is marked as full. */
 static struct rex_line new_trace_line(void)
 {
     if (sizeof trace.buffer - trace.used < REX_LINE_MAX)
@@ -156,7 +155,7 @@ static struct rex_line new_trace_line(void)
     return (struct rex_line){.text = trace.buffer + trace.used, .full = trace.file.descriptor < 0};
 }
 
-/* LINE is complete, at the time NOW. One that was too long is left out. */
+/* Adds LINE to the buffer unless it is full, and writes the buffer if it is old at time NOW. */
 static void end_trace_line(const struct rex_line *line, uint64_t now)
 {
     trace.used += line->full ? 0 : line->length;
@@ -168,7 +167,7 @@ static void end_trace_line(const struct rex_line *line, uint64_t now)
 
 /* ---- the file: events ------------------------------------------------------------------------ */
 
-/* NAME is that of track ID, or of the process; HEAD is the beginning of the line, which says. */
+/* Writes the NAME of track ID or of the process. HEAD, the beginning of the line, says which. */
 static void write_name(const char *head, uint32_t id, const char *name)
 {
     struct rex_line line = new_trace_line();
@@ -180,7 +179,7 @@ static void write_name(const char *head, uint32_t id, const char *name)
     end_trace_line(&line, rex_trace_clock());
 }
 
-/* SLICE on TRACK, with its DETAILS; NULL: on that of a device, where it has none. */
+/* Writes SLICE as an event on TRACK with DETAILS. DETAILS is NULL for the track of a device. */
 static void write_event(const struct rex_slice *slice, uint32_t track,
                         const struct rex_line *details)
 {
@@ -217,18 +216,22 @@ static void write_event(const struct rex_slice *slice, uint32_t track,
 
 /* ---- the file: opening ----------------------------------------------------------------------- */
 
-/* A child of fork has its own number behind a name without one. */
+/*
+ * Opens the trace file. Adds the process ID to a name without %p in a child of fork, and to any
+ * name if another process has locked the file.
+ */
 static bool open_trace_file(void)
 {
     bool add_number = trace.is_parents && !trace.file.is_numbered;
     int error = EWOULDBLOCK;
     for (int tries = 0; tries < 2 && error == EWOULDBLOCK; tries++, add_number = true) {
         if (tries > 0)
-            rex_log(REX_LOG_INFO,
-                    "%s: another process writes to %s; this one's number is added to the name",
-                    rex_settings[REX_OPTION_TRACE].variable, trace.file.name);
+            rex_log(
+                REX_LOG_INFO,
+                "%s: another process writes to %s; the number of this process is added to the name",
+                rex_settings[REX_OPTION_TRACE].variable, trace.file.name);
         error = rex_output_open(&trace.file, trace.pattern, add_number);
-        /* Pipes and devices are neither locked nor emptied. */
+        /* Only regular files are locked and truncated, not pipes and devices. */
         if (error == 0 && S_ISREG(trace.file.status.st_mode)) {
             if (flock(trace.file.descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
                 error = EWOULDBLOCK;
@@ -255,12 +258,13 @@ static bool open_trace_file(void)
 
 /* ---- slices ---------------------------------------------------------------------------------- */
 
+/* A thread's own track and buffer. */
 struct own {
     struct rex_track track;
-    char text[REX_LINE_MAX]; /* for the details of a slice */
+    char text[REX_LINE_MAX]; /* the details of a slice */
 };
 
-/* The name of TRACK goes to the file once, and to a child's file again. */
+/* Writes the name of TRACK to the file unless this process has written it. */
 static void announce_track(struct rex_track *track)
 {
     char name[128];
@@ -279,11 +283,11 @@ static void announce_track(struct rex_track *track)
     write_name(",{\"ph\":\"M\",\"name\":\"thread_name", track->id, name);
 }
 
-/* Details are asked for before the lock is taken: they may take locks of lower ranks. */
+/* Calls DETAILS before it takes the output lock: DETAILS may take locks of lower ranks. */
 void rex_trace_slice(const struct rex_slice *slice)
 {
     int error = errno;
-    /* Relaxed: as in rex_trace_on(). */
+    /* Relaxed: a thread may see a change a call late; the code under the lock reads it again. */
     bool to_file = __atomic_load_n(&rex_tracing, __ATOMIC_RELAXED) == REX_TRACE_TO_FILE;
     struct own *own = to_file ? rex_part(REX_PART_TRACK, sizeof *own) : NULL;
     struct rex_track *track = slice->track;
@@ -299,7 +303,7 @@ void rex_trace_slice(const struct rex_slice *slice)
     }
     rex_output_lock();
     if (rex_tracing == REX_TRACE_TO_FILE && track != NULL) {
-        /* Relaxed: a thread may see it a call late; without a file nothing is written. */
+        /* Relaxed: a thread may see a change a call late; without a file it writes nothing. */
         if (trace.is_parents && !open_trace_file())
             __atomic_store_n(&rex_tracing, REX_TRACE_NOWHERE, __ATOMIC_RELAXED);
         announce_track(track);
@@ -369,18 +373,18 @@ void rex_trace_start(void)
             (enum rex_trace_to)rex_setting_given(REX_OPTION_TRACE, trace.pattern);
         if (to == REX_TRACE_TO_FILE && !open_trace_file())
             to = REX_TRACE_NOWHERE;
-        /* Relaxed: the lock guards all that a trace needs; this says only whether to ask for it. */
+        /* Relaxed: the lock guards all other data; threads read this to decide if they take it. */
         __atomic_store_n(&rex_tracing, to, __ATOMIC_RELAXED);
         trace.is_started = true;
     }
     rex_output_unlock();
 }
 
-/* The parent keeps its events. A file is opened with the child's first slice. */
+/* Discards the parent's events in the child, which opens a file for its first slice. */
 static void begin_trace_in_child(void)
 {
     if (rex_tracing == REX_TRACE_TO_FILE) {
-        rex_output_close(&trace.file); /* the lock stays with the parent */
+        rex_output_close(&trace.file); /* the parent's descriptor keeps the flock() */
         trace.used = 0;
         trace.is_parents = true;
     }
@@ -389,12 +393,12 @@ static void begin_trace_in_child(void)
     struct own *own = rex_part_if_any(REX_PART_TRACK);
     if (own != NULL)
         own->track = (struct rex_track){0};
-    memset(trace.lanes, 0, sizeof trace.lanes); /* a child uses no device */
+    memset(trace.lanes, 0, sizeof trace.lanes); /* no call is in flight in the child */
 }
 
 REX_FORK_WATCHED(97, NULL, NULL, begin_trace_in_child);
 
-/* After what the program has for its end by atexit(), and after the last deferred launches. */
+/* Ends the trace, after the program's atexit() functions and the last deferred launches. */
 __attribute__((destructor)) static void finish_trace(void)
 {
     if (!rex_trace_on() || !rex_output_lock_at_exit())
@@ -410,7 +414,7 @@ __attribute__((destructor)) static void finish_trace(void)
         if (error != 0)
             warn_of_trace(error);
     }
-    /* Relaxed: a thread may see it a call late; what is written is decided under the lock. */
+    /* Relaxed: a thread may see a change a call late; rex_trace_slice() reads it under the lock. */
     __atomic_store_n(&rex_tracing, REX_TRACE_NOWHERE, __ATOMIC_RELAXED);
     rex_output_unlock();
 }

@@ -1,5 +1,5 @@
 /*
- * trace.h - what crossed the boundary, for REX_TRACE.
+ * trace.h - the trace of launches, data calls and phases that REX_TRACE asks for.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -14,17 +14,17 @@
 
 struct rex_line;
 
-/* Reads REX_TRACE, the first time it is called: before libomptarget is bound. */
+/* Reads REX_TRACE and starts the trace at the first call, which comes before the binding. */
 void rex_trace_start(void);
 
 extern enum rex_trace_to rex_tracing; /* read by rex_trace_on() */
 static inline bool rex_trace_on(void)
 {
-    /* Relaxed: a thread may see it a call late; what is written is decided under the lock. */
+    /* Relaxed: a thread may see a change a call late; rex_trace_slice() reads it under the lock. */
     return __atomic_load_n(&rex_tracing, __ATOMIC_RELAXED) != REX_TRACE_NOWHERE;
 }
 
-/* Nanoseconds of CLOCK_MONOTONIC. */
+/* Returns the time of CLOCK_MONOTONIC in nanoseconds. */
 static inline uint64_t rex_trace_clock(void)
 {
     struct timespec now;
@@ -33,27 +33,27 @@ static inline uint64_t rex_trace_clock(void)
 }
 
 /*
- * A line of the timeline: a thread, a device, a queue. Slices in it lie beside or inside each
- * other. All is zero at first but the ID and the NAME of a queue's.
+ * A track of the timeline: a thread, a device or a queue. Two slices of a track do not overlap, or
+ * one is inside the other. All is zero at first except the ID and NAME of a queue's track.
  */
 struct rex_track {
-    uint32_t id;      /* a thread's is that of the system; rex_track_queue() makes one */
-    unsigned process; /* counts forks: in which one its name was written, from 1 */
-    const char *name; /* NULL: told from the id */
-    bool is_taken;    /* of a device's, atomic: a call is on it */
+    uint32_t id;      /* a thread's ID in the system, or a number above all such IDs */
+    unsigned process; /* 1 plus rex_forks() when the name was written; 0: not written yet */
+    const char *name; /* NULL: the name follows from the ID */
+    bool is_taken;    /* a call uses this track of a device; atomic */
 };
 
-/* A new number for a queue's track. */
+/* Returns a new ID for a queue's track. */
 uint32_t rex_track_queue(void);
 
 /*
- * A free track of device NUMBER, the first one where nobody else uses the device; to be dropped.
- * NULL: there is none. Dropping NULL does nothing.
+ * Takes the lowest free track of device NUMBER, which the caller drops later. Returns NULL if no
+ * track is free. rex_track_drop() ignores NULL.
  */
 struct rex_track *rex_track_take(int64_t number);
 void rex_track_drop(struct rex_track *track);
 
-/* Where the summary counts a slice. */
+/* The part of the summary that counts a slice. */
 enum rex_counted {
     REX_COUNTED_NOWHERE,
     REX_COUNTED_KERNEL,
@@ -64,26 +64,27 @@ enum rex_counted {
 #define REX_TRACE_DRIVER "driver"
 #define REX_TRACE_RUNTIME "libomptarget"
 
-/* Something that took time. */
+/* A piece of work with its beginning and end. */
 struct rex_slice {
     struct rex_track *track; /* NULL: the calling thread's */
     const char *name, *category;
     enum rex_counted counted;
     uint64_t begin, end;  /* nanoseconds of CLOCK_MONOTONIC */
     uint64_t to, from;    /* bytes copied to and from the device */
-    const char *by;       /* of a kernel, who launched it: one of the words below */
-    const char *because;  /* why the driver did not, though it might have; NULL: no reason */
+    const char *by;       /* the backend of a kernel: one of the two words above; else NULL */
+    const char *because;  /* the fallback reason, or NULL */
     bool is_deferred;     /* a call that returned before its kernel was done, or that kernel */
-    struct rex_track *on; /* the device's, where the same is shown; NULL: none */
-    /* writes members of a JSON object; NULL: none */
+    struct rex_track *on; /* the device's track, on which the slice is also shown; or NULL */
+    /* writes members of a JSON object; NULL: no members */
     void (*details)(struct rex_line *line, const void *context);
     const void *context;
 };
+/* Writes SLICE to the trace. Does nothing if no trace is on. Preserves errno. */
 void rex_trace_slice(const struct rex_slice *slice);
 
 /*
- * A part of the start or end of offloading, NAME, which works on OBJECT or, NULL, on nothing that
- * has a name. Nothing happens where nothing is traced.
+ * A phase is a part of the start or end of offloading. rex_phase_begin() returns its start time, or
+ * 0 if no trace is on. rex_phase_end() writes phase NAME, which works on OBJECT (or NULL).
  */
 static inline uint64_t rex_phase_begin(void)
 {
@@ -96,19 +97,20 @@ static inline void rex_phase_end(uint64_t begin, const char *name, const char *o
         rex_phase_took(begin, name, object);
 }
 
-/* Calls have host keys. The room that knows the kernels' names hands down how to find them. */
+/* Sets the function that returns the name of the kernel with a host key, or NULL. */
 void rex_trace_names(const char *(*name_of)(const void *key));
-const char *rex_trace_name(const void *key); /* NULL: unknown */
+/* Returns the name of the kernel with KEY, or NULL if it is unknown. */
+const char *rex_trace_name(const void *key);
 
 /*
- * How deep this thread is in calls that are traced or logged already: what it calls there is
- * neither traced nor logged again.
+ * Nesting depth of calls of this thread that are traced or logged. Calls inside them are neither
+ * traced nor logged.
  */
 extern __thread unsigned rex_trace_depth;
 
 /*
- * As rex_phase_end(), for SIZE bytes that were copied to or from device NUMBER, or to it from
- * another.
+ * Writes a copy of SIZE bytes to or from device NUMBER, or to it from another device. BEGIN is the
+ * result of rex_phase_begin().
  */
 enum rex_copied { REX_COPIED_TO, REX_COPIED_FROM, REX_COPIED_BETWEEN };
 void rex_copy_took(uint64_t begin, enum rex_copied copied, uint64_t size, int number);

@@ -1,6 +1,5 @@
 /*
- * tracetext.c - the text of a trace: a line of JSON, the words for what stands in it, and the table
- * of the summary.
+ * tracetext.c - the text of a trace: lines of JSON, map types in words, and the summary's table.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -18,7 +17,7 @@
 #include "base/file.h"
 #include "rex/map.h"
 
-#define STRING_MAX 1024 /* bytes of a string; C++ makes long names */
+#define STRING_MAX 1024 /* maximum bytes of TEXT in a string; names of C++ symbols are long */
 
 void rex_line_bytes(struct rex_line *line, const void *bytes, size_t size)
 {
@@ -31,7 +30,7 @@ void rex_line_bytes(struct rex_line *line, const void *bytes, size_t size)
     line->text[line->length] = '\0';
 }
 
-/* With zeroes in front where NUMBER has fewer digits than LEAST. */
+/* Appends NUMBER, padded with zeroes to LEAST digits. */
 static void add_line_number(struct rex_line *line, uint64_t number, unsigned base, size_t least)
 {
     char digits[20], *end = digits + sizeof digits, *at = end;
@@ -72,7 +71,7 @@ void rex_line_string(struct rex_line *line, const char *before, const char *text
     rex_line_text(line, before);
     rex_line_text(line, "\"");
     while (at < end) {
-        const char *plain = at; /* most names have no other characters */
+        const char *plain = at; /* fast path: most names have only these characters */
         while (at < end && *at >= 0x20 && *at < 0x7f && *at != '"' && *at != '\\')
             at++;
         rex_line_bytes(line, plain, (size_t)(at - plain));
@@ -86,22 +85,22 @@ void rex_line_string(struct rex_line *line, const char *before, const char *text
 
 /* ---- types of rows --------------------------------------------------------------------------- */
 
-/* By the number of the bit; the last two are new in LLVM 22 and 23. */
+/* Indexed by bit; attach is new in LLVM 22 and fb_nullify in LLVM 23. */
 static const char *const type_names[] = {
     "to|",           "from|",      "always|",  "delete|",    "ptr_and_obj|", "target_param|",
     "return_param|", "private|",   "literal|", "implicit|",  "close|",       NULL,
     "present|",      "ompx_hold|", "attach|",  "fb_nullify|"};
 
-/* OMP_MAP_NON_CONTIG: begin points to dimensions, size is their number */
+/* OMP_MAP_NON_CONTIG: the row's begin points to its dimensions, and its size is their number. */
 #define NON_CONTIGUOUS INT64_C(0x100000000000)
 #define MEMBER_OF ((uint64_t)0xffff << 48)
-#define KIND ((uint64_t)REX_MAP_KIND_MASK) /* of a literal: librex's own, and no bit of LLVM's */
+#define KIND ((uint64_t)REX_MAP_KIND_MASK) /* librex's own bits of a literal, not LLVM's */
 
 void rex_type_text(int64_t type, char text[REX_TYPE_MAX])
 {
     uint64_t rest = (uint64_t)type & ~(MEMBER_OF | (type & REX_MAP_LITERAL ? KIND : 0));
     char *end = text;
-    for (uint64_t bits = rest; bits != 0; bits &= bits - 1) { /* each bit that is set */
+    for (uint64_t bits = rest; bits != 0; bits &= bits - 1) { /* for each bit that is set */
         size_t i = (size_t)__builtin_ctzll(bits);
         if (i < sizeof type_names / sizeof *type_names && type_names[i] != NULL) {
             end = stpcpy(end, type_names[i]);
@@ -126,7 +125,7 @@ void rex_type_text(int64_t type, char text[REX_TYPE_MAX])
 
 #define MOST_ROWS 32
 
-/* As libomptarget has it (LLVM 14 to 22): outermost first. */
+/* libomptarget's layout of a dimension (LLVM 14 to 22). The outermost dimension comes first. */
 struct dimension {
     uint64_t offset, count, stride;
 };
@@ -151,7 +150,7 @@ uint64_t rex_rows_bytes(int64_t count, void **begin, const int64_t *sizes, const
     uint64_t all = 0;
     for (int64_t i = 0; begin != NULL && sizes != NULL && types != NULL && i < count; i++)
         if (types[i] & direction) {
-            all += bytes_of_row(begin[i], sizes[i], types[i]); /* neither is above INT64_MAX */
+            all += bytes_of_row(begin[i], sizes[i], types[i]); /* no overflow: both <= INT64_MAX */
             all = all < INT64_MAX ? all : INT64_MAX;
         }
     return all;
@@ -199,26 +198,26 @@ void rex_line_launch(struct rex_line *line, const void *key, const uint32_t team
 
 /* ---- the summary ----------------------------------------------------------------------------- */
 
-/* A program with more kernels than fit has the rest in one row. */
+/* If MOST rows are used, one more row for each part counts all other names. */
 #define ROWS 2048
 #define MOST (ROWS / 2)
 #define NAME_WIDTH 40
-#define REASONS 32 /* likewise the last one of these */
+#define REASONS 32 /* the last one stands for all other reasons */
 
 struct row {
-    char name[128];           /* as much as fits */
-    uint64_t hash;            /* of all of it, of who launched and why */
+    char name[128];           /* cut if it is longer */
+    uint64_t hash;            /* of the whole name, the part, the backend and the reason */
     enum rex_counted counted; /* NOWHERE: a free row */
-    const char *by;           /* who launched; NULL: nobody did, or several */
-    unsigned reason;          /* why, from 1; 0: for none */
+    const char *by;           /* the backend of a kernel, or NULL */
+    unsigned reason;          /* the fallback reason, counted from 1; 0: no reason */
     uint64_t calls, total, most, to, from;
 };
 
 static struct {
     struct row rows[ROWS];
     unsigned used;
-    char reasons[REASONS][256];  /* why libomptarget launched; "": none yet */
-    uint64_t launches, deferred; /* in no queue; those that returned before their kernels' ends */
+    char reasons[REASONS][256];  /* fallback reasons; "": unused */
+    uint64_t launches, deferred; /* launches outside queues, and the deferred ones among them */
 } summary;
 
 static struct row *find_summary_row(enum rex_counted counted, const char *name, const char *by,
@@ -242,7 +241,7 @@ static struct row *find_summary_row(enum rex_counted counted, const char *name, 
 
 void rex_summary_add(const struct rex_slice *slice)
 {
-    unsigned reason = 0; /* from 1 */
+    unsigned reason = 0; /* counted from 1; 0: no reason */
     bool is_kernel = slice->counted == REX_COUNTED_KERNEL;
     summary.launches += is_kernel && (slice->track == NULL || slice->is_deferred);
     summary.deferred += !is_kernel && slice->is_deferred;
@@ -254,14 +253,14 @@ void rex_summary_add(const struct rex_slice *slice)
             reason++;
         if (*summary.reasons[reason] == '\0')
             snprintf(summary.reasons[reason], sizeof *summary.reasons, "%s",
-                     reason < REASONS - 1 ? slice->because : "one of other reasons");
+                     reason < REASONS - 1 ? slice->because : "other reasons");
         reason++;
     }
     struct row *row = find_summary_row(slice->counted, slice->name, slice->by, reason);
     if (row->counted == REX_COUNTED_NOWHERE && summary.used >= MOST)
         row = find_summary_row(slice->counted, "others", NULL, 0);
     summary.used += row->counted == REX_COUNTED_NOWHERE;
-    REX_ASSERT(summary.used < ROWS); /* so that find_summary_row() comes to a free row */
+    REX_ASSERT(summary.used < ROWS); /* find_summary_row() needs a free row */
     row->counted = slice->counted;
     uint64_t took = slice->end - slice->begin;
     row->calls++;
@@ -278,7 +277,7 @@ void rex_summary_forget(void)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-/* To standard error, where somebody still reads it. */
+/* Writes to standard error; ignores a closed pipe. */
 static __attribute__((format(printf, 1, 2))) void print_summary(const char *format, ...)
 {
     char text[512];
@@ -289,7 +288,7 @@ static __attribute__((format(printf, 1, 2))) void print_summary(const char *form
     rex_file_say(text);
 }
 
-/* The longest first, free rows last. */
+/* Orders rows by total time, the longest first. Free rows, whose total is 0, come last. */
 static int compare_rows(const void *one, const void *other)
 {
     const struct row *a = one, *b = other;
@@ -335,7 +334,7 @@ void rex_summary_print(void)
     qsort(summary.rows, ROWS, sizeof *summary.rows, compare_rows);
     snprintf(program, sizeof program, "%s", program_invocation_short_name);
     rex_escape(program, sizeof program, "");
-    print_summary("\nlibrex: what %s, process %ld, offloaded\n\n", program, (long)getpid());
+    print_summary("\nlibrex: summary of %s, process %ld\n\n", program, (long)getpid());
     print_part(REX_COUNTED_KERNEL, "kernel");
     if (summary.deferred > 0)
         print_summary("  launches that returned before their kernels were done: %llu of %llu\n\n",

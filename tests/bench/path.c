@@ -1,6 +1,6 @@
 /*
  * path.c - which functions and how many locks a call of librex goes through: a waiting launch by the driver on mapped memory, a launch in a
- * queue, the begin of one row. tests/bench/path compiles the library with calls of the functions below.
+ * queue, the begin of one row, and a waiting launch on another device. tests/bench/path compiles the library with calls of the functions below.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -17,7 +17,8 @@ REX_KERNEL(bench_2);
 enum { MOST = 4096, ELEMENTS = 1000 };
 static uintptr_t entered[MOST];
 static size_t count;
-static unsigned locks;
+static const void *taken[MOST]; /* the locks */
+static size_t locks;
 static bool is_on;
 
 void __cyg_profile_func_enter(void *function, void *caller);
@@ -38,18 +39,23 @@ int __real_pthread_mutex_lock(pthread_mutex_t *mutex);
 int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex);
 int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex)
 {
-    locks += is_on;
+    if (is_on && locks < MOST)
+        taken[locks++] = mutex;
     return __real_pthread_mutex_lock(mutex);
 }
 
 static double x[ELEMENTS], y[ELEMENTS], z[ELEMENTS];
 static struct rex_queue *queue;
 
+static int64_t device; /* of a launch */
+
 static int launch(bool in_queue)
 {
-    REX_MAP(map, REX_VALUE((int64_t)ELEMENTS), REX_VALUE(2.0), REX_TO(x, ELEMENTS), REX_TOFROM(y, ELEMENTS));
+    REX_MAP(map, REX_VALUE((int64_t)ELEMENTS), REX_VALUE(2.0), REX_TO(x, ELEMENTS),
+            REX_TOFROM(y, ELEMENTS));
     struct rex_launch_config config = rex_launch_config_of(REX_KERNEL_ID(bench_2), 4, 64);
     config.queue = in_queue ? queue : NULL;
+    config.device = in_queue ? -1 : device;
     return rex_launch(&config, &map);
 }
 
@@ -82,17 +88,22 @@ static int show(const char *name, int (*call)(bool in_queue), bool in_queue)
     }
     for (size_t i = 0; i < count; i++)
         printf("%s %#" PRIxPTR "\n", name, entered[i]);
-    printf("%s locks %u\n", name, locks);
+    printf("%s locks %zu\n", name, locks);
+    for (size_t i = 0; i < locks; i++)
+        printf("%s took %p\n", name, taken[i]);
     return result;
 }
 
 int main(void)
 {
     REX_MAP(region, REX_TO(x, ELEMENTS), REX_TOFROM(y, ELEMENTS));
-    if (rex_data_enter(-1, &region) != 0 || rex_queue_create(&queue, -1, NULL, 0) != 0)
+    if (rex_data_enter(0, &region) != 0 || rex_data_enter(1, &region) != 0 ||
+        rex_queue_create(&queue, -1, NULL, 0) != 0)
         return 1;
     int failed = show("queue", launch, true);
     failed |= rex_queue_destroy(queue);
     failed |= show("launch", launch, false) | show("begin", begin, false);
-    return failed != 0 || rex_data_exit(-1, &region) != 0;
+    device = 1;
+    failed |= show("other", launch, false);
+    return failed != 0 || rex_data_exit(0, &region) != 0 || rex_data_exit(1, &region) != 0;
 }

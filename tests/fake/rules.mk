@@ -48,7 +48,7 @@ FAKES += $(fake_targets) $(fake_omps) $(fake_drivers) $(fake_unpacks) $(addprefi
          host.so $(if $(packs_relocations),host_relr.so))
 
 # The programs and examples for the fake GPU.
-fake_programs := $(filter-out examples/hotspot_mpi $(foreach d,$(example_dirs) $(runtime_dirs),$(if $(filter yes,$($(d).own)),$(d))),$(example_dirs) $(runtime_dirs))
+fake_programs := $(filter-out examples/hotspot_mpi $(foreach d,$(example_dirs) $(runtime_dirs),$(if $(filter yes,$($(d).own)),$(if $($(d).fake),,$(d)))),$(example_dirs) $(runtime_dirs))
 $(O)/fake-gpu/ready: tests/fake/place $(fake)/cubin $(fake)/cuda/libcuda.so $(EXAMPLES) $(RUNTIME)
 	$(call do,FAKE,$(@D))sh tests/fake/place $(O) $(fake_programs) && touch $@
 

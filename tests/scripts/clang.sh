@@ -41,8 +41,12 @@ for source in examples/*/kernels.cu "$O/examples/generator/work_kernels.cu" exam
     program=$O/${folder#"$O/"}/$name
     case $folder in
     # Their programs are wrong, or without a table; the kernel is the same.
-    examples/16_by_name | examples/17_broken | examples/without_headers) program=$O/examples/01_launch/01_launch ;;
+    examples/16_by_name | examples/17_broken | examples/without_headers | examples/python) program=$O/examples/01_launch/01_launch ;;
     examples/*/*) program=$O/${folder%/*}/lib$name.so ;;
+    # And these have no such table, and kernels of their own.
+    examples/fortran | examples/triton)
+        if ! images "$source" --arch=sm_90 || ! taken sm_90; then fail "$source: $(cat "$work/output")"; fi
+        continue ;;
     */generator) program=$O/examples/generator/generator ;;
     esac
     fits "$program" "$source"

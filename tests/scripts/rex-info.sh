@@ -131,7 +131,7 @@ is '.toolkit["CUDA version"]' 12.8
 
 # ---- fake drivers, beside the fake of LLVM 22, which also stands for a library that cannot run kernels
 
-missing='libomptarget opens the CUDA driver as libcuda.so, and there is libcuda.so.1 alone: a link is missing'
+missing='libomptarget opens the CUDA driver as libcuda.so, but only libcuda.so.1 exists: a link is missing'
 if /sbin/ldconfig -p | grep -q 'libcuda\.so '; then missing=null; fi
 # A driver, a release, settings, a fact.
 while IFS=';' read -r driver release settings query expected; do

@@ -49,7 +49,7 @@ exec 9>"$work/taken.json"
 flock 9
 REX_LOG=info REX_TRACE=$work/taken.json traced "$work/front"
 exec 9>&-
-says "REX_TRACE: another process writes to $work/taken.json; this one's number is added to the name"
+says "REX_TRACE: another process writes to $work/taken.json; the number of this process is added to the name"
 check "$work"/taken.json.* launch/twice__kernel__=2:1600,1600
 [ ! -s "$work/taken.json" ] || fail 'a file that another process has is written to'
 

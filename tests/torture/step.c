@@ -99,7 +99,7 @@ int step_code(void)
 
 bool step_is_silent(void)
 {
-    return strstr(rex_last_error(), "no option 999") != NULL;
+    return strstr(rex_last_error(), "999 is not an option") != NULL;
 }
 
 /* What is allocated in several parts is told as a whole, or by the image that it is of. */

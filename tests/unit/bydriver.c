@@ -342,7 +342,7 @@ TEST(test_faults)
          false, NULL},
         {"cuLaunchKernel:1", LARGE, REX_ECUDA, "0 bytes of dynamic shared memory: cuLaunchKernel", false, NULL},
         {"cuLaunchKernel:700", SMALL, REX_ECUDA,
-         "axpy: device 0 is lost, since kernel \"axpy\" met with cuLaunchKernel", true, NULL},
+         "axpy: device 0 is lost, because kernel \"axpy\" failed: cuLaunchKernel", true, NULL},
         {"cuStreamBeginCapture:1", SMALL, REX_OK, NULL, false, NULL},
         {"cuStreamEndCapture:1", SMALL, REX_OK, NULL, false, NULL},
         {"cuStreamGetCaptureInfo:1", SMALL, REX_OK, NULL, false, NULL},
@@ -350,9 +350,9 @@ TEST(test_faults)
         {"cuGraphExecKernelNodeSetParams:1", SMALL, REX_OK, NULL, false, NULL},
         {"cuGraphLaunch:1", SMALL, REX_OK, NULL, false, NULL},
         {"cuStreamSynchronize:1", SMALL, REX_ECUDA,
-         "axpy: device 0 is lost, since kernel \"axpy\" met with cuStreamSynchronize", true, NULL},
+         "axpy: device 0 is lost, because kernel \"axpy\" failed: cuStreamSynchronize", true, NULL},
         {"cuStreamSynchronize:700", SMALL, REX_ECUDA,
-         "axpy: device 0 is lost, since kernel \"axpy\" met with cuStreamSynchronize", true, NULL},
+         "axpy: device 0 is lost, because kernel \"axpy\" failed: cuStreamSynchronize", true, NULL},
     };
     for (size_t i = 0; i < 2 * COUNT(faults); i++) {
         struct fault fault = faults[i / 2];
@@ -417,7 +417,7 @@ TEST_IN_CHILD(name_grids)
     setenv("FAKE_CUDA_BREAKS", "cuStreamSynchronize:719:0", 1);
     REFUSED(launch_nothing(&launch), REX_ECUDA, GRID_IN_WORDS ": cuStreamSynchronize: CUDA_ERROR_LAUNCH_FAILED");
     REFUSED(launch_nothing(&launch), REX_ECUDA,
-            "nothing: device 1 is lost, since kernel \"nothing\" met with cuStreamSynch");
+            "nothing: device 1 is lost, because kernel \"nothing\" failed: cuStreamSynch");
 }
 
 /* The image is loaded by the first launch that can. */
@@ -581,7 +581,7 @@ TEST_IN_CHILD(obey_module)
     use_computing_gpu(22, "late");
     CHECK_EQUAL(rex_module_init(&with_globals), REX_OK);
     CHECK_EQUAL(newest_call(FAKE_BEGIN)->device, -1); /* the default one */
-    REFUSED(launch_with_globals(), REX_EUNSUPPORTED, "its module has device globals, \"table\" for one");
+    REFUSED(launch_with_globals(), REX_EUNSUPPORTED, "its module has device globals, such as \"table\"");
     CHECK_EQUAL(driver_calls("cuModuleLoadData"), 0);
 }
 
@@ -915,7 +915,7 @@ TEST_IN_CHILD(refuse_plain)
     char *bytes = (char *)y;
     start(18);
     REFUSED(launch_on(0, REX_FIRSTPRIVATE(x), REX_ATTACH(REX_MAP_TOFROM, bytes, 0, 1)), REX_EUNSUPPORTED,
-            "not launched by the CUDA driver: a row is mapped in part, or by what librex has not seen");
+            "not launched by the CUDA driver: a row is mapped in part, or was mapped by a call librex did not see");
     CHECK(the_record()->counts[FAKE_BEGIN] == the_record()->counts[FAKE_END] && computed == 0);
     struct rex_launch_config launch = plainly;
     launch.flags = REX_LAUNCH_NOWAIT;
@@ -928,7 +928,7 @@ TEST_IN_CHILD(refuse_device)
 {
     setenv("FAKE_CUDA_BREAKS", "cuPointerGetAttribute:1:0", 1);
     start(18);
-    REFUSED(launch_nothing(&plainly), REX_EUNSUPPORTED, "not launched by the CUDA driver: the device is no NVIDIA GPU");
+    REFUSED(launch_nothing(&plainly), REX_EUNSUPPORTED, "not launched by the CUDA driver: the device is not an NVIDIA GPU");
     expect_sent(0, 0);
 }
 

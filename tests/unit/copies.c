@@ -131,15 +131,19 @@ static void count_work(unsigned number, void *job)
     works[number]++;
 }
 
-/* Each thread works once for each job. */
+/* Each thread works once for each job, and a caller that comes meanwhile gets another crew or none. */
 TEST_IN_CHILD(work_once)
 {
-    CHECK(rex_copy_threads_take());
+    struct rex_copy_crew *crew[] = {rex_copy_crew_take(2), rex_copy_crew_take(2)};
+    CHECK(crew[0] != NULL && crew[1] != NULL && crew[0] != crew[1] && rex_copy_crew_take(2) == NULL);
     for (int jobs = 1; jobs < 20; jobs++) {
-        rex_copy_threads_run(3, count_work, works);
+        rex_copy_crew_run(crew[jobs % 2], 3, count_work, works);
         CHECK(works[0] == jobs && works[1] == jobs && works[2] == jobs);
     }
-    rex_copy_threads_give();
+    rex_copy_crew_give(crew[0]);
+    CHECK(rex_copy_crew_take(2) == crew[0]);
+    rex_copy_crew_give(crew[0]);
+    rex_copy_crew_give(crew[1]);
 }
 
 /* What lies beyond the device's memory is an error, and nothing is copied. */
@@ -254,6 +258,8 @@ TEST_IN_CHILD(count_threads)
     for (int count = 1; count < 20; count++)
         CHECK_EQUAL(rex_copy_threads_of(count), count < 4 ? 0u : count < 16 ? (unsigned)count / 2 : 8u);
     CHECK_EQUAL(rex_copy_threads(), rex_copy_threads_of(rex_processors("")));
+    CHECK(rex_copy_crews_of(1, 0) == 1 && rex_copy_crews_of(16, 8) == 1 && rex_copy_crews_of(31, 8) == 1);
+    CHECK(rex_copy_crews_of(32, 8) == 2 && rex_copy_crews_of(256, 8) == 8 && rex_copy_crews_of(8, 1) == 4);
     CHECK_EQUAL(rex_configure(REX_OPTION_COPY_THREADS, "0"), REX_OK);
     CHECK_EQUAL(rex_copy_threads(), 0);
 }

@@ -26,7 +26,7 @@ static char told[512];
 
 static void keep_told(enum rex_log_level level, const char *message, void *context)
 {
-    const char *why = strstr(message, "none is hidden from it: ");
+    const char *why = strstr(message, "so that it can report them: ");
     (void)level, (void)context;
     if (why != NULL)
         snprintf(told, sizeof told, "libomptarget: %s", strchr(why, ':') + 2);
@@ -205,7 +205,7 @@ TEST(test_texts)
     assert_string_equal(text_of(REX_REASON_MAPPER | REX_REASON_OVERLAP, NULL), "a row has a mapper");
     assert_string_equal(text_of(REX_REASON_DEVICE_LIBRARY, "malloc"), "its module calls malloc on the device");
     assert_string_equal(text_of(REX_REASON_GLOBALS | REX_REASON_NOWAIT, "sum"),
-                        "its module has device globals, \"sum\" for one, which a second load would have again");
+                        "its module has device globals, such as \"sum\", which a second load would duplicate");
     assert_string_equal(text_of(REX_REASON_DEVICE_RUNTIME, NULL), "its module uses LLVM's device runtime: ");
     assert_string_equal(text_of(REX_REASON_CALLED, NULL), "the program calls libomptarget itself");
     assert_string_equal(text_of(REX_REASON_CALLED | REX_REASON_OVERLAP, NULL), "rows that are mapped for the launch overlap");

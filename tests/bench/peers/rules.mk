@@ -70,7 +70,7 @@ timing      = O='$(O)' tests/bench/peers/run $(if $(ROUNDS),--rounds $(ROUNDS)) 
 plots       = @$(if $(shell command -v gnuplot),tests/bench/peers/plot build/bench,echo 'no plots: gnuplot is missing')
 .PHONY: peers
 peers: $(PEERS)
-bench-gpu: $(PEERS) $(EXAMPLES) $(TOOLS) $(O)/tests/bench/gpu/queues/queues
+bench-gpu: $(PEERS) $(EXAMPLES) $(TOOLS) $(filter $(O)/tests/bench/%,$(EXTRA))
 	@$(timing)
 	$(plots)
 # The same on libomptarget's host device, of one release, or on the GPU where there is one.

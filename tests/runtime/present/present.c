@@ -871,7 +871,7 @@ TEST(update_a_pointer_of_a_mapper)
     OK(rex_data_exit(-1, &plain));
 }
 
-#define UNSEEN "a row is mapped in part, or by what librex has not seen"
+#define UNSEEN "a row is mapped in part, or was mapped by a call librex did not see"
 #define TYPE "a row has a type that only libomptarget maps"
 /*
  * In this order, around each launch two other calls, if any; launches add 1, or not where they have

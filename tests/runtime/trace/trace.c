@@ -433,7 +433,7 @@ TEST(full_and_unwritable)
 {
     struct path folder = temporary_file("folder");
     assert_int_equal(run("/dev/full", "calls"), 0);
-    assert_said("REX_TRACE: /dev/full cannot be written: No space left on device; the program runs on without it");
+    assert_said("REX_TRACE: /dev/full cannot be written: No space left on device; the program continues without a trace");
     assert_int_equal(run("/nowhere/at/all.json", "calls"), 0);
     assert_said("REX_TRACE: /nowhere/at/all.json cannot be written: No such file or directory");
     assert_int_equal(mkdir(folder.text, 0700), 0);

@@ -1,0 +1,16 @@
+/*
+ * heat.f90's device side. Fortran's first index is the fast one: cell (i, j) lies at j * n + i.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <rex/kernel.h>
+
+REX_DEVICE_KERNEL(heat_step, (int64_t) n, (const double *) source, (const double *) old,
+                  (double *) new_)
+{
+    REX_FOR_2D(j, n - 2, i, n - 2)
+    {
+        int64_t at = (j + 1) * n + i + 1;
+        new_[at] = source[at] + 0.25 * (old[at - 1] + old[at + 1] + old[at - n] + old[at + n]);
+    }
+}

@@ -1,0 +1,12 @@
+/*
+ * The device side of axpy.py: in the image the kernel is called "axpy__kernel__".
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <rex/kernel.h>
+
+REX_DEVICE_KERNEL(axpy, (int64_t) n, (double) a, (const double *) x, (double *) y)
+{
+    REX_FOR(i, n)
+        y[i] += a * x[i];
+}

@@ -1,0 +1,46 @@
+/*
+ * marks.h - events of a stream of numbered launches: a wait for one launch does not wait for later
+ * ones.
+ *
+ * The caller holds the stream's lock, and the stream's context is current.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#ifndef REX_INTERNAL_MARKS_H
+#define REX_INTERNAL_MARKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define REX_MARKS 16
+
+/* An event that was recorded after a launch. */
+struct rex_mark {
+    void *event;
+    uint64_t launch; /* 0: it was never recorded */
+    unsigned users;  /* threads that wait for it */
+};
+
+/*
+ * Returns a mark after launch NEWEST of STREAM. Returns NULL if threads wait for all marks, or the
+ * driver failed.
+ */
+struct rex_mark *rex_mark_make(struct rex_mark mark[REX_MARKS], void *stream, uint64_t newest);
+
+/*
+ * Returns the first mark after LAUNCH. If there is no such mark yet, makes one after NEWEST, or
+ * returns NULL.
+ */
+struct rex_mark *rex_mark_find(struct rex_mark mark[REX_MARKS], void *stream, uint64_t newest,
+                               uint64_t launch);
+
+/*
+ * Waits for MARK for at most about MILLISECONDS. Returns the driver's result, REX_CUDA_NOT_READY if
+ * time ran out. The caller is one of the mark's users, and needs no lock.
+ */
+int rex_mark_poll(const struct rex_mark *mark, int milliseconds);
+
+/* Destroys the events. Returns false and destroys nothing if a thread waits for an event. */
+bool rex_marks_end(struct rex_mark mark[REX_MARKS]);
+
+#endif
