@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/process.h"
 #include "cuda/pinned.h"
+#include "launch/attributes.h"
 #include "launch/check.h"
 #include "memory/rowlookup.h"
 #include "omp/device.h"
@@ -188,7 +189,8 @@ static unsigned read_rows(struct rex_plan *plan, uint32_t *arguments)
         return 0;
     for (int32_t i = 0; i < map->count; i++)
         reasons |= rex_reasons_of_row(map, i);
-    while (range-- > plan->ranges.range) {
+    for (size_t i = 0; i < plan->ranges.count; i++) {
+        range = &plan->ranges.range[i];
         int64_t size = sizes[range->row];
         range->end = rex_end_of(begins[range->row], (size_t)size);
         range->is_changed &= size > 0;
@@ -227,6 +229,11 @@ int rex_plan_check(struct rex_request *request, struct rex_plan *plan)
                                             request->grid.dynamic_memory);
     if (plan->packed.kernel == NULL)
         return rex_last_error_code();
+    if (REX_UNLIKELY(request->grid.attributes != 0)) {
+        result = rex_attributes_check(plan->packed.kernel, &request->grid);
+        if (result != REX_OK)
+            return result;
+    }
     return rex_check_form(&request->target, arguments, request->map, &plan->form);
 }
 
