@@ -136,7 +136,7 @@ struct rex_module *rex_modules_find(const void *key)
     for (struct rex_module *module = rex_modules_first(); module != NULL; module = module->next) {
         const struct rex_registration *registration = rex_registration_of(module);
         if (registration != NULL && rex_table_find(&registration->table, key) != NULL)
-            return module;
+            return registration->whole != NULL ? registration->whole->module : module;
         if (registration != NULL || known != NULL || rex_is_of_library(module) ||
             !rex_table_is_own(module))
             continue;
@@ -183,7 +183,8 @@ int rex_module_check(const struct rex_module *module, const char *caller)
 {
     if (module == NULL)
         return rex_fail_null(caller, "module");
-    if (module->struct_size < sizeof *module)
+    /* That of an older header ends before `images_begin`. */
+    if (module->struct_size < offsetof(struct rex_module, images_begin))
         return rex_fail(
             REX_EINVAL,
             "%s: the module's struct_size is %u; it must be sizeof(struct rex_module), %zu", caller,
