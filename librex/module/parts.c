@@ -21,7 +21,8 @@
 /* Never freed: libomptarget keeps the entries, and the list of modules the module. */
 struct part {
     struct rex_module module;
-    char name[32]; /* of the image, in messages */
+    struct rex_registration registration; /* of the module; unused in a share */
+    char name[32];                        /* of the image, in messages */
     struct __tgt_offload_entry entries[];
 };
 
@@ -77,8 +78,8 @@ static int find_owner(struct candidate *candidates, size_t count,
 
 /* ---- parts ----------------------------------------------------------------------------------- */
 
-/* A part with room for the entries of CANDIDATE; the module of WHOLE has its image. */
-static int new_part(struct candidate *candidate, struct rex_registration *whole)
+/* A part with room for the entries of CANDIDATE. */
+static int new_part(struct candidate *candidate, const struct rex_registration *whole)
 {
     size_t size = sizeof(struct part) + candidate->count * sizeof(struct __tgt_offload_entry);
     struct part *part = calloc(1, size);
@@ -93,23 +94,33 @@ static int new_part(struct candidate *candidate, struct rex_registration *whole)
                                        .images_end = candidate->row + 1};
     snprintf(part->name, sizeof part->name, "%s", candidate->image.path);
     candidate->part = part;
-    /* The first one is the share, and the others are modules of their own. */
-    if (whole->share == NULL) {
-        part->module.registration = whole;
-        whole->memory_name = part->name;
-        whole->share = &part->module;
-        return REX_OK;
-    }
-    struct rex_registration *known = rex_modules_know(&part->module);
-    if (known == NULL) {
-        free(part);
-        return REX_ENOMEM;
-    }
-    known->whole = whole;
-    known->memory_name = part->name;
-    known->next_part = whole->next_part;
-    __atomic_store_n(&whole->next_part, known, __ATOMIC_RELEASE);
     return REX_OK;
+}
+
+/* The first part is the share of WHOLE; the others are modules. */
+static void link_parts(struct rex_registration *whole, const struct candidate *candidates,
+                       size_t count)
+{
+    struct rex_registration *next = NULL;
+    struct part *part, *share = NULL;
+    rex_registry_lock();
+    for (size_t i = count; i-- > 0;) {
+        if ((part = candidates[i].part) == NULL)
+            continue;
+        if (share != NULL) {
+            rex_modules_list(&share->module, &share->registration);
+            share->registration.whole = whole;
+            share->registration.memory_name = share->name;
+            share->registration.next_part = next;
+            next = &share->registration;
+        }
+        share = part;
+    }
+    share->module.registration = whole;
+    whole->memory_name = share->name;
+    whole->share = &share->module;
+    __atomic_store_n(&whole->next_part, next, __ATOMIC_RELEASE);
+    rex_registry_unlock();
 }
 
 /* Divides the entries among the COUNT images of CANDIDATES, which are open. */
@@ -132,8 +143,14 @@ static int divide(struct rex_registration *whole, struct candidate *candidates, 
             rex_log(REX_LOG_INFO, "device image %s has no entry in this binary: not registered",
                     candidates[i].image.path);
     }
-    for (uint32_t i = 0; result == REX_OK && i < table->count; i++)
+    for (size_t i = 0; result != REX_OK && i < count; i++)
+        free(candidates[i].part);
+    if (result != REX_OK)
+        goto done;
+    for (uint32_t i = 0; i < table->count; i++)
         *owners[i]->part->module.entries_end++ = table->entries[i];
+    link_parts(whole, candidates, count);
+done:
     free(owners);
     return result;
 }
@@ -161,8 +178,6 @@ static int make_parts(struct rex_registration *whole, bool on_host)
     whole->next_part = NULL; /* those for images of the other kind are not registered */
     if (result == REX_OK)
         result = divide(whole, candidates, count);
-    if (result != REX_OK)
-        whole->share = NULL;
     for (size_t i = 0; i < opened; i++)
         rex_module_image_close(&candidates[i].image);
     free(candidates);

@@ -150,6 +150,17 @@ struct rex_module *rex_modules_find(const void *key)
     return known;
 }
 
+void rex_modules_list(struct rex_module *module, struct rex_registration *known)
+{
+    known->module = module;
+    known->location = module->location;
+    if (known->location == NULL || known->location->psource == NULL)
+        known->location = &unknown_location;
+    module->next = rex_first_module;
+    __atomic_store_n(&module->registration, known, __ATOMIC_RELEASE);
+    __atomic_store_n(&rex_first_module, module, __ATOMIC_RELEASE);
+}
+
 /*
  * A shared object must stay loaded. Its module is on the list, even if its registration fails, and
  * libomptarget keeps its keys and names in tables that are never cleared.
@@ -163,15 +174,8 @@ struct rex_registration *rex_modules_know(struct rex_module *module)
     if (!rex_keep_loaded(module, path))
         rex_log(REX_LOG_WARN, "%s cannot be pinned; do not dlclose it", path);
     rex_registry_lock();
-    if (module->registration == NULL && (known = calloc(1, sizeof *known)) != NULL) {
-        known->module = module;
-        known->location = module->location;
-        if (known->location == NULL || known->location->psource == NULL)
-            known->location = &unknown_location;
-        module->next = rex_first_module;
-        __atomic_store_n(&module->registration, known, __ATOMIC_RELEASE);
-        __atomic_store_n(&rex_first_module, module, __ATOMIC_RELEASE);
-    }
+    if (module->registration == NULL && (known = calloc(1, sizeof *known)) != NULL)
+        rex_modules_list(module, known);
     known = module->registration;
     rex_registry_unlock();
     if (known == NULL)
