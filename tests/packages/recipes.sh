@@ -28,7 +28,7 @@ rpmbuild --nodeps -ta --define "_topdir $work/rpm" "$archive" >"$work/rpm.log" 2
 if grep -E '(CC|HOSTIMG|-o build/rpm/)[^ ]*examples/' "$work/rpm.log"; then fail 'make library builds examples'; fi
 if grep -qw nvcc "$work/rpm.log"; then fail 'make library asks for nvcc'; fi
 find "$work/rpm" -name '*.rpm' >"$work/rpms"
-xargs rpmlint tools/packages/librex.spec <"$work/rpms" >"$work/said" 2>&1 || true
+xargs rpmlint -c tools/packages/rpmlint.toml tools/packages/librex.spec <"$work/rpms" >"$work/said" 2>&1 || true
 grep -E ': [EW]: ' "$work/said" >"$work/found" || true
 if [ -s "$work/found" ]; then fail "rpmlint: $(cat "$work/found")"; fi
 
