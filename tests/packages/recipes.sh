@@ -13,11 +13,8 @@ archive=$work/dist/librex-$VERSION.tar.xz
 tar -C "$work" -xf "$archive"
 sources=$work/librex-$VERSION
 
-# ---- each recipe is of this version, and says so once
+# ---- Python compiles two of them: neither Spack nor EasyBuild is here
 
-for recipe in librex.spec "librex-$VERSION.eb" package.py; do
-    grep -qF "$VERSION" "tools/packages/$recipe" || fail "$recipe is of another version than $VERSION"
-done
 python3 -m py_compile "$sources/tools/packages/package.py"
 python3 -c 'import sys; compile(open(sys.argv[1]).read(), sys.argv[1], "exec")' "$sources/tools/packages/librex-$VERSION.eb"
 
