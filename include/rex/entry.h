@@ -180,13 +180,15 @@
 
 /*
  * REX_EMBED(once, host, file): the bytes of @file in read-only data, and their row in the section
- * `rex_images`. The symbol @once is weak: linkers take an image out of an archive for it.
+ * `rex_images`. The symbol @once is weak: linkers take an image out of an archive for it. With LTO
+ * one assembler may see several.
  */
-#define REX_EMBED(once, host, file)                                                        \
-    __asm__(".pushsection .rodata.rex_images, \"a\"\n.weak " #once "\n.hidden " #once "\n" \
-            ".balign 16\n" #once ":\n7001:\n.incbin \"" file "\"\n7002:\n"                 \
-            ".popsection\n.pushsection rex_images, \"aw" REX_RETAINED "\", %progbits\n"    \
-            ".balign 8\n.quad 7001b, 7002b, " #host "\n.popsection")
+#define REX_EMBED(once, host, file)                                                          \
+    __asm__(".pushsection .rodata.rex_images, \"a\"\n.balign 16\n.ifndef " #once "\n"        \
+            ".weak " #once "\n.hidden " #once "\n" #once ":\n.endif\n7001:\n.incbin \"" file \
+            "\"\n7002:\n.popsection\n"                                                       \
+            ".pushsection rex_images, \"aw" REX_RETAINED "\", %progbits\n.balign 8\n"        \
+            ".quad 7001b, 7002b, " #host "\n.popsection")
 
 /**
  * REX_EMBED_IMAGE(file): puts the device image @file, a string literal, into this binary, which
