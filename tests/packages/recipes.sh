@@ -42,8 +42,9 @@ cd "$work"
 for command in rex-cc rex-info rex-check; do
     LD_LIBRARY_PATH="$(dirname "$(find "$work/root" -name librex.so)")" "$work/root/usr/bin/$command" --version
 done
-"$work/root/usr/bin/rex-cc" --host --no-check axpy.c axpy.cu -o axpy
-"$top/tests/llvm" "$release" ./axpy | grep -x 'y\[999\] = 1999'
+mkdir rpm-axpy
+"$work/root/usr/bin/rex-cc" --host --no-check axpy.c axpy.cu -o rpm-axpy/axpy
+"$top/tests/llvm" "$release" rpm-axpy/axpy | grep -x 'y\[999\] = 1999'
 
 # ---- EasyBuild: the steps of the recipe, and a libomptarget below a prefix of its own, which a module names
 
@@ -51,16 +52,28 @@ done
 for file in bin/rex-cc include/rex.h lib/librex.so lib/pkgconfig/rex.pc lib/cmake/rex; do
     [ -e "$work/eb/$file" ] || fail "make install left no $file"
 done
-mkdir -p "$work/llvm/lib"
+mkdir -p "$work/llvm/lib" "$work/others"
 library=$("$top/tests/llvm" "$release" printenv REX_OMPTARGET)
 "$top/tests/llvm" "$release" printenv LD_LIBRARY_PATH | tr : '\n' >"$work/folders"
-cp -L "${library%/*}"/libomptarget* "$work/llvm/lib/" 2>/dev/null || cp -L "$library" "$work/llvm/lib/"
-while read -r folder; do [ ! -e "$folder/libomp.so.5" ] || cp -L "$folder/libomp.so.5" "$work/llvm/lib/"; done <"$work/folders"
+dirname "$library" >>"$work/folders"
+while read -r folder; do
+    for file in "$folder"/*.so*; do
+        case ${file##*/} in
+        libomptarget* | libomp.so*) ln -sf "$(realpath "$file")" "$work/llvm/lib/" ;;
+        *) ln -sf "$file" "$work/others/" ;; # libLLVM, which a module finds by LD_LIBRARY_PATH or a run path
+        esac
+    done
+done <"$work/folders"
 name=$work/llvm/lib/${library##*/}
 "$work/eb/bin/rex-cc" --host axpy.c axpy.cu -o prefixed
-env -u LD_LIBRARY_PATH REX_LOG=info REX_OMPTARGET="$name" ./prefixed >said 2>&1 || fail "a prefix of its own: $(cat said)"
-grep -qx 'y\[999\] = 1999' said || fail "a prefix of its own: $(cat said)"
-grep -qF "bound LLVM $release's libomptarget, $work/llvm/lib/" said || fail "another libomptarget: $(cat said)"
+# prefixed SETTING...: it runs, and says which libomptarget
+prefixed() {
+    env -u REX_OMPTARGET REX_LOG=info "$@" ./prefixed >said 2>&1 || fail "a prefix of its own: $(cat said)"
+    grep -qx 'y\[999\] = 1999' said || fail "a prefix of its own: $(cat said)"
+    grep -qE "bound LLVM $release's libomptarget, ($work|$(dirname "$(realpath "$library")"))/" said || fail "another libomptarget: $(cat said)"
+}
+prefixed LD_LIBRARY_PATH="$work/others" REX_OMPTARGET="$name"
+prefixed LD_LIBRARY_PATH="$work/others:$work/llvm/lib"
 
 # ---- CMake's FetchContent, with the sources in a folder instead of the address
 
