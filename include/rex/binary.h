@@ -63,8 +63,10 @@ extern struct __tgt_offload_entry
  * gcc forgets the attribute where a name for the linker is given. A shared object would then export
  * its table, and a program without kernels would take that table for its own.
  */
-__asm__(".hidden __start_omp_offloading_entries\n.hidden __stop_omp_offloading_entries\n"
-        ".hidden __start_rex_images\n.hidden __stop_rex_images");
+__asm__(
+    ".hidden __start_omp_offloading_entries\n.hidden __stop_omp_offloading_entries\n"
+    ".weak __start_rex_images, __stop_rex_images\n" /* ThinLTO forgets that of the declarations */
+    ".hidden __start_rex_images\n.hidden __stop_rex_images");
 #endif
 
 /* REX_TOLD: attributes of what tools read in a program, and nothing refers to. */
