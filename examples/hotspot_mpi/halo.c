@@ -75,7 +75,7 @@ int halo_exchange(struct halo *halo, const struct side *sides, int count)
         return -1;
     for (int i = 0; i < count; i++)
         longest = sides[i].size > longest ? sides[i].size : longest;
-    /* One piece of each side in turn, so that no rank waits for a side that a neighbour begins later. */
+    /* One piece of each side in turn, so no rank waits for a side that a neighbour begins later. */
     for (size_t at = 0; at < longest; at += PIECE_BYTES)
         for (int i = 0; i < count; i++)
             if (sides[i].peer != MPI_PROC_NULL && at < sides[i].size &&

@@ -4,7 +4,7 @@
  */
 #include <rex/kernel.h>
 
-/* One step: a cell receives power, and loses heat to its neighbours and surroundings of 80 degrees. */
+/* Takes one step: power heats a cell, and neighbours and surroundings of 80 degrees cool it. */
 REX_DEVICE_KERNEL_STEM(OUT__1__simulate__31__, (int32_t) n, (const float *) power,
                        (const float *) temp, (float *) result)
 {

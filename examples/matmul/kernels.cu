@@ -23,7 +23,7 @@ enum {
     COLUMNS = TILE / COLUMN_STEP
 };
 
-/* Copies @rows x @columns numbers of @matrix from @row, @column on to @part; zeros after its end. */
+/* Copies @rows x @columns numbers of @matrix, from @row and @column on, to @part, or zeros. */
 REX_DEVICE void bring(double *part, int64_t rows, int64_t columns, const double *matrix,
                       int64_t height, int64_t width, int64_t row, int64_t column)
 {

@@ -24,7 +24,7 @@ struct device_run {
     double seconds;   /* out: seconds with copies */
 };
 
-/* Computes c. The pieces of the shares are its rows. Returns 0, or an error with a line on stderr. */
+/* Computes c. The shares have its rows. Returns 0, or an error with a line on stderr. */
 int multiply(const struct product *product, const struct shares *shares, struct device_run *run);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * Offload code without a header of librex: generate.awk writes launch_axpy() from what `rex-info
- * --abi --json` says of structs, constants and functions, as a code generator in any language can.
+ * Offloads without a header of librex. generate.awk writes launch_axpy() from the structs,
+ * constants and functions of `rex-info --abi --json`. Generators in other languages can do this,
+ * too.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

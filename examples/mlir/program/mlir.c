@@ -1,6 +1,6 @@
 /*
- * mlir.c - a program around code that MLIR has lowered. It calls the lowered function and checks the
- * result. Then it compares the time of a launch with that of a plain call of the CUDA driver.
+ * mlir.c - a program around code that MLIR has lowered. It calls the lowered function, and checks
+ * the result. Then it compares the time of a launch with that of a plain call of the CUDA driver.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -9,8 +9,8 @@
 #include <rex/queue.h>
 
 /*
- * Returns SIZE bytes on QUEUE's device, for use in QUEUE, or NULL with rex_last_error(). Memory that
- * was freed in another queue is used again after a wait for that queue.
+ * Returns SIZE bytes on QUEUE's device, for use in QUEUE, or NULL with rex_last_error(). Memory
+ * freed in another queue is used again after a wait for that queue.
  */
 void *memory_take(size_t size, struct rex_queue *queue);
 
