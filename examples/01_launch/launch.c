@@ -14,7 +14,7 @@
 
 enum { COUNT = 100000 };
 
-/* The kernel's identity on the host. kernels.cu defines the same name for the device. */
+/* Identifies the kernel on the host. kernels.cu defines a kernel of this name for the device. */
 REX_KERNEL(axpy);
 
 /*

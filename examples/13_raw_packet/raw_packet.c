@@ -1,7 +1,7 @@
 /*
  * Lesson 13: all parts of a launch, by hand and by macros.
  *
- * This is what an OpenMP compiler writes in place of
+ * An OpenMP compiler generates such code for
  *
  *     #pragma omp target teams distribute parallel for map(to: x[0:n]) map(tofrom: y[0:n])
  *     for (int64_t i = 0; i < n; i++)
@@ -105,7 +105,7 @@ int main(void)
         error = axpy(COUNT, 2.0, x, y);
     if (error == 0)
         error = scale(COUNT, 3.0, y);
-    if (error == -1) /* librex prints all errors */
+    if (error == -1) /* not an error, so librex prints nothing */
         fputs("13_raw_packet: there is no device to launch on\n", stderr);
     if (error != 0)
         return 1;

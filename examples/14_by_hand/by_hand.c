@@ -97,7 +97,7 @@ int main(void)
     int wrong = 0;
     for (int i = 0; i < COUNT; i++)
         y[i] = 1.0;
-    /* Both images have a kernel of the one name, with different code. */
+    /* The two images define one kernel name with different code. */
     if (use("twice.cubin", "twice.so", y) != 0 || use("thrice.cubin", "thrice.so", y) != 0)
         return 1;
     for (int i = 0; i < COUNT; i++)

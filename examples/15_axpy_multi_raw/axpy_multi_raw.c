@@ -115,7 +115,7 @@ int run_on_device(struct vectors vectors, struct device_run *run)
     }
     __tgt_target_data_end(__device_id, 2, __args_base, __args, __arg_sizes, __arg_types);
     run->seconds = seconds_now() - __begin;
-    if (__failed != 0 && rex_last_error_code() == REX_OK) /* librex prints all errors */
+    if (__failed != 0 && rex_last_error_code() == REX_OK) /* librex prints errors */
         fprintf(stderr, "%s: there is no device to launch on\n", program_name);
     return __failed == 0 ? 0 : -1;
 }

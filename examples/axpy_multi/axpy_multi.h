@@ -41,7 +41,7 @@ struct device_run {
     int device;       /* in: number, -1 for the default */
     int rounds;       /* in */
     int64_t launches; /* out */
-    double seconds;   /* out: launches and copies */
+    double seconds;   /* out: time of launches and copies */
 };
 
 /* Runs the rounds in place. Returns 0, or -1 with a line on stderr. */

@@ -49,7 +49,7 @@ void free_graph(struct graph *graph);
 
 struct device_run {
     int device;       /* in: number, -1 for the default */
-    struct ways ways; /* in: how to launch */
+    struct ways ways; /* in: way to launch */
     int64_t steps;    /* out: number of steps, each with one copy of the flag from the device */
     int64_t launches; /* out: two in a step */
     double seconds;   /* out: time of the region, with its copies */

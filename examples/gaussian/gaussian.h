@@ -47,7 +47,7 @@ void free_equations(struct equations *system);
 
 struct device_run {
     int device;       /* in: number, -1 for the default */
-    struct ways ways; /* in: how to launch */
+    struct ways ways; /* in: way to launch */
     int64_t launches; /* out */
     double seconds;   /* out: time of launches and copies */
 };

@@ -160,8 +160,8 @@ function print_entry(stem) {
         "(char *)(uintptr_t)\"" stem "kernel__\", 0, 0, 0};"
 }
 
-# Prints the kernel's signature, which rex-check compares with an image: the number of kinds, with
-# this number itself, and the kind of each parameter.
+# Prints the kernel's signature, which rex-check compares with an image. It is a list of numbers:
+# the length of the list, and the kind of each parameter.
 function print_parameters(stem,   i, list) {
     list = parameters + 1
     for (i = 1; i <= parameters; i++) list = list ", " kind(type[i])

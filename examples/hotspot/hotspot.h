@@ -69,7 +69,7 @@ void generate_part(const struct chip *chip, const struct rectangle *part, double
 
 struct device_run {
     int device;          /* in: number, -1 for the default */
-    struct ways ways;    /* in: how to launch */
+    struct ways ways;    /* in: way to launch */
     int iterations;      /* in */
     int64_t launches;    /* out: number of launches of both kernels */
     double kernel_time;  /* out: seconds of the launches */
@@ -104,7 +104,7 @@ extern const char *const heatmap_default_path;
  */
 const char *heatmap_path(const char *path, char *changed, size_t room);
 
-/* The text above and below the picture, and the number of framed parts of the chip, 0 for none. */
+/* The texts above and below the picture, and the number of framed parts; 0: no frames. */
 struct caption {
     char title[64], facts[2][64];
     int parts_down, parts_across;

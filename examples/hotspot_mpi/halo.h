@@ -30,7 +30,7 @@ enum {
     PINNED_BYTES = 2 * SLOTS * PIECE_BYTES
 };
 
-/* The exchange with one neighbour. Addresses are those of the host, and mapped. */
+/* The exchange with one neighbour. The addresses are mapped host addresses. */
 struct side {
     int peer;           /* the neighbour's rank; MPI_PROC_NULL: no neighbour */
     int tag;            /* MPI's tag of the sent data; the received data has tag ^ 1 */

@@ -2,7 +2,7 @@
  * hotspot_mpi - hotspot as an MPI program, which divides the chip among its ranks. Each rank has a
  * GPU of its own if there are enough.
  *
- * hotspot_mpi.h lists the files. Read offload.c to learn an exchange during the computation.
+ * hotspot_mpi.h lists the files. offload.c shows an exchange during the computation.
  *
  * Run it:  make demo-mpi RANKS=4
  *
@@ -145,7 +145,7 @@ static int check(const struct settings *settings, const struct part *part,
     return result;
 }
 
-/* Replaces the times by those of the slowest rank. */
+/* Replaces each time by the maximum over all ranks. */
 static void gather_times(const struct part *part, struct part_run *run)
 {
     double times[] = {run->seconds, run->halo, run->waited};

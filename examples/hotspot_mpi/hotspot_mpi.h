@@ -60,7 +60,8 @@ int state_read(const struct part *part, const char *path, double *cells, int64_t
 
 /*
  * Gathers @edge x @edge cells of the whole chip, at even distances, on rank 0. Rank 0 frees *@cells
- * with free(); the other ranks receive NULL. Returns 0, or -1 with a line on stderr and NULL.
+ * with free(). *@cells is NULL on the other ranks, and after an error. Returns 0, or -1 with a line
+ * on stderr.
  */
 int gather(const struct part *part, int64_t edge, double **cells);
 

@@ -130,7 +130,7 @@ static int take_step(struct region *region)
     return 0;
 }
 
-/* Finds the extremes of the whole chip: a kernel those of each rank, and MPI those of all ranks. */
+/* Finds the extremes of the whole chip: a kernel finds those of a rank, and MPI combines them. */
 static int find_extremes(struct region *region)
 {
     int64_t rows = region->part->cells.rows, columns = region->part->cells.columns;

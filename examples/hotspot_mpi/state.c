@@ -53,7 +53,7 @@ static int count_of(const struct part *part)
     return (int)(part->cells.rows * part->cells.columns);
 }
 
-/* Writes the head, on rank 0 and without MPI. All ranks write after the head. */
+/* Writes the head, on rank 0 and without MPI. All ranks then write their cells after the head. */
 static int write_head(const char *path, const struct head *head)
 {
     FILE *file = fopen(path, "wb");

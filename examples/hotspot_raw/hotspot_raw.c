@@ -220,7 +220,7 @@ static int run(int size, float *fields)
     set_up(power, temp, size);
     double began = seconds_now();
     int status = simulate(power, temp, result, size, STEPS) == 0 ? 0 : 1;
-    if (status != 0 && rex_last_error_code() == REX_OK) /* librex prints all errors */
+    if (status != 0 && rex_last_error_code() == REX_OK) /* librex prints errors */
         fputs("hotspot_raw: there is no device to launch on\n", stderr);
     printf("hotspot_raw  %d x %d cells, %d steps\n", size, size, STEPS);
     printf("device       %s, LLVM %d\n",

@@ -128,7 +128,7 @@ void offer_all(const struct all *all, struct nearest *nearest);
 struct device_run {
     const struct settings *settings;
     int device;       /* in: number, -1 for the default */
-    struct ways ways; /* in: how to launch */
+    struct ways ways; /* in: way to launch */
     int resident;     /* in: resident.c copies all records at once, not with each window */
     int64_t rounds;   /* in: number of times that devices.c computes all distances */
     double computing; /* out: seconds of devices.c's computation, without copies */

@@ -77,7 +77,7 @@ static int compare(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* Returns 1 if neighbour @which differs from those before it and has its record's distance. */
+/* Returns 1 if neighbour @which differs from all before it, and its distance is right. */
 static int is_right(const struct nearest *nearest, int which, const struct distances *distances)
 {
     const struct neighbour *neighbour = &nearest->list[which];

@@ -80,7 +80,7 @@ static int search_records(struct records *records, const struct query *query,
             distances(run->device, rec_count, query->latitude, query->longitude, lat, lng, z);
         run->seconds += seconds_now() - began;
         run->launches++;
-        if (result != 0 && rex_last_error_code() == REX_OK) /* librex prints all errors */
+        if (result != 0 && rex_last_error_code() == REX_OK) /* librex prints errors */
             fputs("nn_raw: there is no device to launch on\n", stderr);
         if (result != 0)
             return -1;

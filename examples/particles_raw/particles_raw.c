@@ -307,7 +307,7 @@ static int run(int64_t swarms)
     if (swarm != NULL && energy != NULL) {
         double began = seconds_now();
         status = simulate(swarm, swarms, energy) == 0 ? 0 : 1;
-        if (status != 0 && rex_last_error_code() == REX_OK) /* librex prints all errors */
+        if (status != 0 && rex_last_error_code() == REX_OK) /* librex prints errors */
             fputs("particles_raw: there is no device to launch on\n", stderr);
         printf("particles_raw %lld swarms, %d steps\n", (long long)swarms, STEPS);
         printf("device       %s, LLVM %d\n",

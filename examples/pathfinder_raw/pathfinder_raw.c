@@ -106,7 +106,7 @@ static int run(const struct settings *settings, const struct grid *grid, int32_t
     memset(other, 0, (size_t)grid->columns * sizeof *other);
     double began = seconds_now();
     int failed = walk(grid->cost, &result, other, (int)grid->rows, (int)grid->columns);
-    if (failed != 0 && rex_last_error_code() == REX_OK) /* librex prints all errors */
+    if (failed != 0 && rex_last_error_code() == REX_OK) /* librex prints errors */
         fputs("pathfinder_raw: there is no device to launch on\n", stderr);
     if (failed != 0)
         return 1;

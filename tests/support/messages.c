@@ -62,7 +62,8 @@ static size_t changing(const char *text, const char **words)
     return length > 6 ? length : 0; /* flags have fewer digits */
 }
 
-/* Returns TEXT with these parts replaced and all lines but the first indented, for free(). */
+/* Returns a copy of TEXT, for free(): parts that differ between runs are replaced, and lines after
+ * the first are indented. */
 static char *settled(const char *text)
 {
     char *made = NULL;

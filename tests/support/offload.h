@@ -13,7 +13,7 @@ struct offload_header {
     unsigned char magic[4];
     uint32_t version;
     uint64_t size, entries_offset;
-    uint64_t entries_word; /* the size of an entry; from version 2 on, their number */
+    uint64_t entries_word; /* size of an entry; from version 2 on, number of entries */
 };
 
 struct offload_entry {
