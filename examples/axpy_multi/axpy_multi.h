@@ -1,10 +1,10 @@
 /*
  * axpy_multi.h - declarations for the parts of axpy_multi.
  *
- *   axpy_multi.c  options, inputs, the check, the summary
- *   offload.c     the device run: read this file to learn offloading
- *   kernels.cu    the device side
- *   serial.c      the reference for the check
+ *   axpy_multi.c  options, inputs, the check, the summary.
+ *   offload.c     the device run: read this file to learn offloading.
+ *   kernels.cu    the device side.
+ *   serial.c      the reference for the check.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

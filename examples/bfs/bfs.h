@@ -1,12 +1,12 @@
 /*
  * bfs.h - declarations for the parts of bfs.
  *
- *   bfs.c       options, the check, the summary
- *   offload.c   the device run: read this file to learn offloading
- *   kernels.cu  the device side
- *   serial.c    the reference for the check
- *   graph.c     graph files in Rodinia's format, and generated graphs
- *   node.h      a node, for host and device
+ *   bfs.c       options, the check, the summary.
+ *   offload.c   the device run: read this file to learn offloading.
+ *   kernels.cu  the device side.
+ *   serial.c    the reference for the check.
+ *   graph.c     graph files in Rodinia's format, and generated graphs.
+ *   node.h      a node, for host and device.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -1,11 +1,11 @@
 /*
  * gaussian.h - declarations for the parts of gaussian.
  *
- *   gaussian.c   options, the check, the summary
- *   offload.c    the device run: read this file to learn offloading
- *   kernels.cu   the device side
- *   serial.c     the reference for the check
- *   system.c     systems of equations: generated ones, and files in Rodinia's format
+ *   gaussian.c   options, the check, the summary.
+ *   offload.c    the device run: read this file to learn offloading.
+ *   kernels.cu   the device side.
+ *   serial.c     the reference for the check.
+ *   system.c     systems of equations: generated ones, and files in Rodinia's format.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

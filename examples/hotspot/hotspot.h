@@ -1,12 +1,12 @@
 /*
  * hotspot.h - declarations for the files of the hotspot program. See hotspot.c.
  *
- *   model.c    physical constants of a chip
- *   input.c    temp_N and power_N: reads, writes, generates them
- *   offload.c  the device run: one data region, many launches of the kernels in kernels.cu
- *   devices.c  the run on several devices
- *   serial.c   the simulation on the host, with separate code, for the check
- *   heatmap.c  the picture, drawn with drawing.c
+ *   model.c    physical constants of a chip.
+ *   input.c    temp_N and power_N: reads, writes, generates them.
+ *   offload.c  the device run: one data region, many launches of the kernels in kernels.cu.
+ *   devices.c  the run on several devices.
+ *   serial.c   the simulation on the host, with separate code, for the check.
+ *   heatmap.c  the picture, drawn with drawing.c.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -1,11 +1,11 @@
 /*
  * hotspot_mpi.h - declarations for the files of the program. See hotspot_mpi.c.
  *
- *   part.c     the rank's part of the chip, and its neighbours
- *   offload.c  the device run: a queue of steps, and a parallel queue of exchanges
- *   halo.c     the exchange with the neighbours
- *   state.c    the file for a restart
- *   gather.c   the whole chip on rank 0, for check and picture
+ *   part.c     the rank's part of the chip, and its neighbours.
+ *   offload.c  the device run: a queue of steps, and a parallel queue of exchanges.
+ *   halo.c     the exchange with the neighbours.
+ *   state.c    the file for a restart.
+ *   gather.c   the whole chip on rank 0, for check and picture.
  *
  * Model, inputs, serial run and picture are hotspot's.
  *

@@ -1,9 +1,9 @@
 /*
  * matmul.h - declarations for the files of matmul.
  *
- *   matmul.c    main, inputs, the check
- *   offload.c   the device run, on one device or several: read this file to learn offloading
- *   kernels.cu  the device side
+ *   matmul.c    main, inputs, the check.
+ *   offload.c   the device run, on one device or several: read this file to learn offloading.
+ *   kernels.cu  the device side.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

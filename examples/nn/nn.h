@@ -1,17 +1,17 @@
 /*
  * nn.h - declarations for the parts of nn.
  *
- *   nn.c        main
- *   offload.c   the device run: read this file to learn offloading
- *   resident.c  the run with all records on the device, for --queue and --graph
- *   devices.c   the run on several devices, for --devices
- *   all.c       all records of a list, for resident.c and devices.c
- *   kernels.cu  the device side
- *   serial.c    the reference for the check
- *   place.h     the place of a record, for host and device
- *   records.c   record files in Rodinia's format: generates them, and reads them by windows
- *   nearest.c   the nearest records found so far
- *   frame.c     options, inputs, the check, the summary
+ *   nn.c        main.
+ *   offload.c   the device run: read this file to learn offloading.
+ *   resident.c  the run with all records on the device, for --queue and --graph.
+ *   devices.c   the run on several devices, for --devices.
+ *   all.c       all records of a list, for resident.c and devices.c.
+ *   kernels.cu  the device side.
+ *   serial.c    the reference for the check.
+ *   place.h     the place of a record, for host and device.
+ *   records.c   record files in Rodinia's format: generates them, and reads them by windows.
+ *   nearest.c   the nearest records found so far.
+ *   frame.c     options, inputs, the check, the summary.
  *
  * examples/nn_raw also uses the last five.
  *

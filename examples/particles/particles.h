@@ -1,11 +1,11 @@
 /*
  * particles.h - declarations for the parts of particles.
  *
- *   particles.c  options, the swarms, the check, the summary
- *   offload.c    the device run, with the mapper: read this file to learn offloading
- *   kernels.cu   the device side
- *   serial.c     the reference for the check
- *   swarm.h      a swarm, for host and device
+ *   particles.c  options, the swarms, the check, the summary.
+ *   offload.c    the device run, with the mapper: read this file to learn offloading.
+ *   kernels.cu   the device side.
+ *   serial.c     the reference for the check.
+ *   swarm.h      a swarm, for host and device.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -1,11 +1,11 @@
 /*
  * pathfinder.h - declarations for the parts of pathfinder.
  *
- *   pathfinder.c  options, inputs, the check, the summary
- *   offload.c     the device run: read this file to learn offloading
- *   kernels.cu    the device side
- *   grid.c        generated grids, and the comparison with the serial run
- *   serial.c      the reference for the check
+ *   pathfinder.c  options, inputs, the check, the summary.
+ *   offload.c     the device run: read this file to learn offloading.
+ *   kernels.cu    the device side.
+ *   grid.c        generated grids, and the comparison with the serial run.
+ *   serial.c      the reference for the check.
  *
  * examples/pathfinder_raw also uses grid.c and serial.c.
  *

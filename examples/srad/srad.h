@@ -1,11 +1,11 @@
 /*
  * srad.h - declarations for the parts of srad.
  *
- *   srad.c      options, the check, the summary
- *   offload.c   the device run: read this file to learn offloading
- *   kernels.cu  the device side
- *   serial.c    the reference for the check
- *   picture.c   PGM files, and a picture to test with
+ *   srad.c      options, the check, the summary.
+ *   offload.c   the device run: read this file to learn offloading.
+ *   kernels.cu  the device side.
+ *   serial.c    the reference for the check.
+ *   picture.c   PGM files, and a picture to test with.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

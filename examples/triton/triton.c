@@ -5,12 +5,12 @@
  * librex any program launches the kernel: rex_library_load() loads the CUBIN, and the program reads
  * six fields of the JSON file.
  *
- *     name                     name of the kernel in the image
- *     num_warps                warps of a one-dimensional block, of 32 threads each
- *     shared                   bytes of shared memory, all of it dynamic
- *     num_ctas                 blocks of a cluster; the grid is multiplied by it
- *     launch_cooperative_grid  true if all blocks must be resident at once
- *     global_scratch_size      bytes of global memory for each block, for the last parameter
+ *     name                     name of the kernel in the image;
+ *     num_warps                warps of a one-dimensional block, of 32 threads each;
+ *     shared                   bytes of shared memory, all of it dynamic;
+ *     num_ctas                 blocks of a cluster; the grid is multiplied by it;
+ *     launch_cooperative_grid  true if all blocks must be resident at once;
+ *     global_scratch_size      bytes of global memory for each block, for the last parameter.
  *
  * Grid and arguments are those of the call in Python. An argument that is constexpr, or 1, is not a
  * parameter: its value is compiled into the CUBIN. kernels.cu describes which parts are Triton's.
