@@ -59,7 +59,8 @@ static void ensure_registered(void)
     image = (struct __tgt_device_image){bytes, bytes + size, &first_entry, &behind_entries};
     descriptor = (struct __tgt_bin_desc){1, &image, &first_entry, &behind_entries};
     __rex_real___tgt_register_lib(&descriptor); /* void: only the first launch shows an error */
-    printf("LLVM %d: one thread registered %zu bytes for %d\n", rex_runtime_release(), size, PARTS);
+    printf("LLVM %d: one thread registered %zu bytes for %d threads\n", rex_runtime_release(), size,
+           PARTS);
     atomic_store(&state, REGISTERED);
 }
 

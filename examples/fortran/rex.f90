@@ -6,11 +6,10 @@
 !     error = rex_launch('axpy', [rex_value(n), rex_to(x), rex_tofrom(y)], trip_count=n)
 !     if (error /= 0) print *, rex_last_error()
 !
-! librex's manual describes each function under its name. Functions return 0 or an error. rex_to(),
-! rex_from(), rex_tofrom() and rex_alloc() take arrays of any type and rank, and variables. The
-! arrays must be contiguous targets: librex refuses a row of x(3, :), because its address is NULL
-! in this module. Pass x(:n) instead of x(*), which has no size. After rex_init() has returned, any
-! thread may call the functions.
+! librex's manual describes each function under its name. Functions return 0 or an error. Functions
+! such as rex_to() take variables, and arrays of any type and rank. Arrays must be contiguous
+! targets: librex refuses a row of x(3, :), whose address is NULL. Pass x(:n) instead of x(*), which
+! has no size. Any thread may call a function after rex_init() has returned.
 !
 ! SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 module rex
@@ -56,8 +55,7 @@ module rex
     integer(c_int32_t) :: cluster(3) = 0, reserved(3) = 0
   end type
 
-  ! The module of this program. In C the linker makes the table of entries; rex_init() makes this
-  ! one.
+  ! The module of this program. rex_init() makes its table of entries; in C the linker does.
   type(c_module), target, save :: this
   type(c_entry), allocatable, target, save :: entries(:)
   character(kind=c_char, len=:), allocatable, target, save :: names(:)
@@ -166,9 +164,8 @@ contains
     text = transfer(bytes, repeat(' ', size(bytes)))
   end function
 
-  ! Launches a kernel of rex_init(). librex chooses the grid for a loop of trip_count iterations,
-  ! unless `teams` is given, with up to three dimensions. The call waits, unless `queue` is given.
-  ! For another name it returns REX_EKEY.
+  ! Launches a kernel of rex_init(). librex chooses a grid for trip_count iterations, unless `teams`
+  ! is given. The call waits, unless `queue` is given. It returns REX_EKEY for another kernel.
   integer(c_int) function rex_launch(kernel, rows, trip_count, teams, threads, device, queue, &
                                      dynamic_memory) result(error)
     character(*), intent(in) :: kernel
@@ -268,16 +265,14 @@ contains
     row%bytes = size(x, kind=c_int64_t) * (storage_size(x) / 8)
   end function
 
-  ! Returns 0 if x is not contiguous. x is type(*) because c_loc() takes no class(*). row_of() needs
-  ! class(*), because storage_size() takes no type(*).
+  ! Returns 0 if x is not contiguous. x is type(*), because c_loc() takes no class(*).
   integer(c_int64_t) function address(x)
     type(*), dimension(..), intent(in), target :: x
     address = 0
     if (is_contiguous(x)) address = transfer(c_loc(x), address)
   end function
 
-  ! Returns the rows as a C map over columns that the caller keeps. The columns have one row more,
-  ! so that they have an address if there are no rows.
+  ! Returns a C map over the caller's columns, which have an extra row, so that none is empty.
   type(c_map) function map_of(rows, columns) result(map)
     type(rex_row), intent(in) :: rows(:)
     integer(c_int64_t), intent(out), target :: columns(:, :)

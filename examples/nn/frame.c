@@ -56,7 +56,7 @@ void parse_request(struct settings *settings, struct request *request, int argc,
         &request->rounds, 1, 1000000};
     int64_t least = settings->smallest, most = settings->largest;
     const struct extra_option extra[] = {
-        {"records", "N", "the same as --size", NULL, &records, least, most},
+        {"records", "N", "another name of --size", NULL, &records, least, most},
         {"list", "FILE", "a file with the names of record files in Rodinia's format, one a line",
          &request->list, NULL, 0, 0},
         {"generate", "DIR", "write the generated records to this folder and keep them",
