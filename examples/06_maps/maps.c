@@ -3,9 +3,9 @@
  *
  * Each list is a struct with a pointer to its values. The program maps the lists in three ways:
  *
- *     one_list()  the rows are known when the program is written
- *     add_rows()  the number of rows is known only at run time
- *     map_list()  a mapper adds the rows of one list
+ *     one_list()  the rows are known when the program is written;
+ *     add_rows()  the number of rows is known only at run time;
+ *     map_list()  a mapper adds the rows of one list.
  *
  * The device's copy of a struct must point to the device's copy of the values. A row that sets this
  * pointer is an attached pointer: REX_MEMBER_POINTER or REX_ATTACH. A row may be a member of
