@@ -39,7 +39,7 @@ module rex
   type, bind(c) :: c_module ! struct rex_module
     integer(c_int32_t) :: struct_size = 0, flags = 0
     type(c_ptr) :: entries_begin, entries_end, image_name, host_image_name
-    integer(c_intptr_t) :: others(11) = 0
+    integer(c_intptr_t) :: others(13) = 0
   end type
   type, bind(c) :: c_map ! struct rex_map
     integer(c_int32_t) :: count

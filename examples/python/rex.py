@@ -18,8 +18,8 @@ from ctypes import (CDLL, Structure, addressof, byref, c_char, c_char_p, c_doubl
 
 rex = CDLL("librex.so.0.2")
 rex.rex_error_name.restype = rex.rex_last_error.restype = c_char_p
-# A struct rex_module of 128 bytes without entries, because the kernels are in a Library.
-this = (c_uint32 * 32)(128)
+# A struct rex_module of 144 bytes without entries, because the kernels are in a Library.
+this = (c_uint32 * 36)(144)
 
 
 class Error(Exception):

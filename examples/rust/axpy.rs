@@ -33,7 +33,7 @@ pub struct Module {
     entries_end: *const Entry,
     image_name: *const u8,
     host_image_name: *const u8,
-    others: [usize; 11],
+    others: [usize; 13],
 }
 
 /// struct __tgt_kernel_arguments
@@ -84,7 +84,7 @@ static mut MODULE: Module = Module {
     entries_end: unsafe { addr_of!(ENTRIES_END) },
     image_name: b"rex_lib_nvidia.cubin\0".as_ptr(),
     host_image_name: b"rex_lib_host.so\0".as_ptr(),
-    others: [0; 11],
+    others: [0; 13],
 };
 
 const PARAMETER: i64 = 0x20;
