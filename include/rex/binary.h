@@ -1,15 +1,15 @@
 /*
- * rex/binary.h - this binary's module, its start and its end.
+ * rex/binary.h - this binary's module, and its start and end.
  *
- * A program has kernels: entries in its section `omp_offloading_entries` (rex/entry.h writes them)
- * and a device image beside the executable or embedded in it. Together they are a *module*, a
- * `struct rex_module` (rex/module.h). This header defines one, `rex_this_module`, for each linked
- * binary, a program or a shared object, that includes it. Most programs never name it: the first
- * launch or rex_offload_init() registers it.
+ * A program with kernels has entries in its section `omp_offloading_entries` (rex/entry.h writes
+ * them) and a device image beside the executable or embedded in it. Entries and image form a
+ * *module*, a `struct rex_module` (rex/module.h). This header defines the module `rex_this_module`
+ * of each linked binary, a program or a shared object, that includes it. Most programs never name
+ * it: the first launch or rex_offload_init() registers it.
  *
- * The objects and functions are weak and hidden: a binary has one of each, however many of its
- * files include this header. rex_binary_module alone is weak and visible. A generator may have a
- * helper of its own that defines some of them: rex_kmp.h, REX_KMP_INTERNAL.
+ * The objects and functions are weak and hidden: a binary has one of each, even if many of its
+ * files include this header. Only rex_binary_module is weak and visible. A generator may have a
+ * helper of its own that defines some of these names: REX_KMP_INTERNAL in rex_kmp.h.
  *
  * Everything here is since 0.2 unless it says otherwise.
  *
@@ -28,19 +28,19 @@
 extern "C" {
 #endif
 
-#ifndef REX_BUILDING_LIBRARY /* librex itself is no module */
+#ifndef REX_BUILDING_LIBRARY /* librex itself is not a module */
 
 #ifndef REX_CUBIN_NAME
 /**
- * REX_CUBIN_NAME: file name of the device image, or several with ':' between; a program may define
- * it before the include, alike in all files of the binary.
+ * REX_CUBIN_NAME: file name of the device image, or several names with ':' between them. A program
+ * may define it before the include, with one value in all files of the binary.
  */
 #define REX_CUBIN_NAME "rex_lib_nvidia.cubin"
 #endif
 #ifndef REX_HOST_IMAGE_NAME
 /**
- * REX_HOST_IMAGE_NAME: file name of the host image for machines without a GPU; a program may define
- * it before the include, alike in all files of the binary.
+ * REX_HOST_IMAGE_NAME: file name of the host image for machines without a GPU. A program may define
+ * it before the include, with one value in all files of the binary.
  */
 #define REX_HOST_IMAGE_NAME "rex_lib_host.so"
 #endif
@@ -49,8 +49,8 @@ extern "C" {
 #define REX_PER_BINARY __attribute__((__weak__, __visibility__("hidden")))
 
 /**
- * rex_entries_begin: first entry of this binary's table; the linker's own symbol. NULL if there is
- * no entry.
+ * rex_entries_begin: first entry of this binary's table, by the linker's own symbol; NULL if the
+ * table is empty.
  */
 extern struct __tgt_offload_entry
     rex_entries_begin[] __asm__("__start_omp_offloading_entries") REX_PER_BINARY;
@@ -58,15 +58,18 @@ extern struct __tgt_offload_entry
 extern struct __tgt_offload_entry
     rex_entries_end[] __asm__("__stop_omp_offloading_entries") REX_PER_BINARY;
 
-#ifndef __CUDA_ARCH__ /* code for a GPU names neither */
+#ifndef __CUDA_ARCH__ /* code for a GPU does not use these symbols */
 /*
- * gcc forgets the attribute where a name for the linker is given. A shared object would then export
- * its table, and a program without kernels would take that table for its own.
+ * gcc ignores the attribute of a declaration with an asm name. A shared object would then export
+ * its table, and a program without kernels would use it as its own.
  */
 __asm__(".hidden __start_omp_offloading_entries\n.hidden __stop_omp_offloading_entries");
 #endif
 
-/* REX_TOLD: attributes of what tools read in a program, and nothing refers to. */
+/*
+ * REX_TOLD: attributes of objects that only tools read in the program's file, so that nothing
+ * refers to them.
+ */
 #define REX_TOLD __used__
 #ifdef __has_attribute
 #if __has_attribute(__retain__)
@@ -74,10 +77,10 @@ __asm__(".hidden __start_omp_offloading_entries\n.hidden __stop_omp_offloading_e
 #define REX_TOLD __used__, __retain__
 #ifndef __CUDA_ARCH__
 /*
- * A pointer to this file's section of entries, by its name, which no linker's garbage collection
- * drops: it keeps the section. It is weak since a file may have no entry. The entries themselves
- * cannot say `retain`: gcc refuses to mix entries with and without it, within a file and, under
- * -flto, within a program.
+ * A pointer to this file's section of entries, in a section that linkers never collect as garbage:
+ * so they keep the entries. It is weak, because a file may have no entry. The entries themselves
+ * cannot have the attribute `retain`: gcc refuses to mix entries with and without it, within a file
+ * and, under -flto, within a program.
  */
 __asm__(".pushsection rex_kept_entries, \"awR\", %progbits\n.balign 8\n"
         ".weak omp_offloading_entries\n.quad omp_offloading_entries\n.popsection");
@@ -87,29 +90,31 @@ __asm__(".pushsection rex_kept_entries, \"awR\", %progbits\n.balign 8\n"
 
 /**
  * rex_embedded_image: first byte of the image that REX_EMBED_IMAGE() (rex/entry.h) has put into
- * this binary; NULL if there is none.
+ * this binary; NULL without such an image.
  */
 extern const char rex_embedded_image[] REX_PER_BINARY;
-/** rex_embedded_image_end: one past its last byte. */
+/** rex_embedded_image_end: one past the last byte of the embedded image. */
 extern const char rex_embedded_image_end[] REX_PER_BINARY;
-/** rex_embedded_host_image: first byte of the host image, of REX_EMBED_HOST_IMAGE(), likewise. */
+/**
+ * rex_embedded_host_image: first byte of the host image of REX_EMBED_HOST_IMAGE(); NULL without
+ * such an image.
+ */
 extern const char rex_embedded_host_image[] REX_PER_BINARY;
-/** rex_embedded_host_image_end: one past its last byte. */
+/** rex_embedded_host_image_end: one past the last byte of the embedded host image. */
 extern const char rex_embedded_host_image_end[] REX_PER_BINARY;
 
-/* REX_HIDDEN marks a declaration that a definition of the program's own may follow. */
+/* REX_HIDDEN: marks a declaration; the program may have a definition of its own after it. */
 #define REX_HIDDEN __attribute__((__visibility__("hidden")))
 
 /**
  * __cubin_desc: the descriptor of this binary's registered image, which belongs to librex; NULL
- * before registration and after rex_offload_fini(). A compiler quotes the line of the definition if
- * a file has its own.
+ * before registration and after rex_offload_fini().
  */
 extern REX_HIDDEN struct __tgt_bin_desc *__cubin_desc;
-/** rex_target_kernel_ident: the source location that launches pass: unknown. */
+/** rex_target_kernel_ident: the source location that launches pass, "unknown". */
 extern REX_HIDDEN ident_t rex_target_kernel_ident;
 
-/* REX_IS_HELPER: the file has declarations alone of what a helper may define. */
+/* REX_IS_HELPER: the file only declares the names that a helper may define. */
 #if defined REX_KMP_INTERNAL && !defined REX_KMP_DEFINE
 #define REX_IS_HELPER
 #else
@@ -118,12 +123,12 @@ REX_PER_BINARY ident_t rex_target_kernel_ident = {0, 2, 0, 0, ";unknown;unknown;
 #endif
 
 /*
- * Weak references to the two objects, in the module. The declarations above are not weak, because a
- * definition after a weak declaration would be weak, too.
+ * Weak references to `__cubin_desc` and rex_target_kernel_ident, for the module. The declarations
+ * of the objects are not weak, because a definition after a weak declaration would be weak, too.
  */
 /* rex_found_desc: `__cubin_desc`, if a file of the binary defines it. */
 static struct __tgt_bin_desc *rex_found_desc __attribute__((__weakref__("__cubin_desc")));
-/* rex_found_ident: rex_target_kernel_ident, likewise. */
+/* rex_found_ident: rex_target_kernel_ident, if a file of the binary defines it. */
 static ident_t rex_found_ident __attribute__((__weakref__("rex_target_kernel_ident")));
 
 /** rex_this_module: this binary's module. */
@@ -147,8 +152,8 @@ REX_PER_BINARY struct rex_module rex_this_module = {(uint32_t)sizeof(struct rex_
                                                     rex_embedded_host_image_end};
 
 /**
- * rex_binary_module: points to this binary's module. A shared object exports it: if the program has
- * no kernels, its data calls register the module that this points to.
+ * rex_binary_module: the address of this binary's module. A shared object exports it: data calls of
+ * a program without kernels register the module at this address.
  */
 extern struct rex_module *rex_binary_module;
 __attribute__((__weak__, __visibility__("default"))) struct rex_module *rex_binary_module =
@@ -157,8 +162,8 @@ __attribute__((__weak__, __visibility__("default"))) struct rex_module *rex_bina
 /*
  * ---- The start and the end of this binary's module --------------------------------------------
  *
- * Neither call is required: the first launch or data call registers, and the end of the process
- * needs no call.
+ * Neither call is required: the first launch or data call registers the module, and the end of the
+ * process needs no call.
  *
  *     if (rex_offload_init() != 0)
  *         return 1; // the reason is on standard error
@@ -169,29 +174,31 @@ __attribute__((__weak__, __visibility__("default"))) struct rex_module *rex_bina
  * file may also declare them again, as functions that return int or void, before the include or
  * after it.
  *
- * rex_module_init() and rex_module_fini() do the same for another module.
+ * rex_module_init() and rex_module_fini() start and end other modules.
  */
 
 #ifdef REX_IS_HELPER
-/** rex_offload_init(): the helper's own function; its result, if any, is for the helper alone. */
+/**
+ * rex_offload_init(): the helper's own function; only the helper uses its result, if it has one.
+ */
 REX_HIDDEN void rex_offload_init(void);
 /** rex_offload_fini(): the helper's own function. */
 REX_HIDDEN void rex_offload_fini(void);
 #else
 
 /*
- * The functions have a name of their own in C, and the known one for the linker. So a file may
- * declare `void rex_offload_init(void)`.
+ * In C these functions have other names than for the linker. So a file may also declare `void
+ * rex_offload_init(void)`.
  */
-/* rex_offload_init: its name in C. */
+/* rex_offload_init: the function's name in C. */
 #define rex_offload_init rex_this_init
-/* rex_offload_fini: its name in C. */
+/* rex_offload_fini: the function's name in C. */
 #define rex_offload_fini rex_this_fini
 
 /**
  * rex_offload_init(): finds and binds libomptarget, finds, checks and registers this binary's
  * image, and loads it on the default device. Call it at the start of main, before anything is
- * timed. If the module is registered, it only loads. Any thread.
+ * timed. If the module is registered already, it only loads the image. Any thread.
  *
  * Returns 0 or an error of rex_module_init().
  */
@@ -203,19 +210,19 @@ REX_PER_BINARY int rex_offload_init(void)
 
 /**
  * rex_offload_fini(): unregisters this binary's image. Each mapping must have ended, and no other
- * thread may be in a launch or data call of this binary. A module that is not registered is left
- * alone. The same image or another one may be registered afterwards; on LLVM 18 only the same one.
- * Any thread.
+ * thread may be in a launch or data call of this binary. The call does nothing if the module is not
+ * registered. The module may be registered again, with this image or another one; on LLVM 18 only
+ * with this image. Any thread.
  *
- * Returns 0, or with nothing ended:
+ * Returns 0, or one of these errors, without any effect:
  *
- * REX_EINVAL  the program's function for the log has called it while this module is registered or
- *             ended.
- * REX_EBUSY   a queue, which the message names, has unfinished work (rex/queue.h). Or the call was
- *             made inside of a launch or data call, or beside those of other threads that have not
- *             ended in a minute.
- * REX_ECUDA   a launch or a queue, even one that is destroyed, has found a device lost since the
- *             process began.
+ * REX_EINVAL  the program's log function has called this while this binary's module is registered
+ *             or ended.
+ * REX_EBUSY   a queue (rex/queue.h), which the message names, has unfinished work. Or the call was
+ *             made inside a launch or data call, or launches or data calls of other threads have
+ *             not ended within a minute.
+ * REX_ECUDA   a launch or a queue, even a destroyed one, has found a device lost since the process
+ *             began.
  */
 int rex_offload_fini(void) __asm__("rex_offload_fini");
 REX_PER_BINARY int rex_offload_fini(void)
