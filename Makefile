@@ -30,7 +30,8 @@ CPPFLAGS ?= $(if $(SAN),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
 endif
 CPPFLAGS ?=
 LDFLAGS  ?=
-WERROR   ?= -Werror
+# Warnings are errors where tests are built: those of a newer compiler must not stop a build or an installation.
+WERROR   ?= $(if $(filter run-check% run-asan run-ubsan run-tsan,$(MAKECMDGOALS)),-Werror)
 V        ?=
 K        ?=
 
@@ -182,7 +183,7 @@ help:  ## this list
 	@echo
 	@echo '  Settings: CC CPPFLAGS CFLAGS LDFLAGS DESTDIR prefix libdir includedir mandir NVCC ARCH=sm_NN SAN=asan|ubsan|tsan'
 	@echo '            DEVICE_COMPILER=nvcc|clang for GPUs: CUBINs, or PTX without the CUDA toolkit, in folders of their own'
-	@echo '            V=1 shows commands, K=pattern runs the tests whose name contains it, WERROR= lets warnings pass'
+	@echo '            V=1 shows commands, K=pattern runs the tests whose name contains it, WERROR=-Werror stops at warnings'
 	@echo '  Building in $(O), with $(if $(DEVICE_COMPILER),$(DEVICE_COMPILER) for $(ARCH),no compiler for GPUs)'
 
 # ---- Extra rules beside what they are for. A rules.mk may set, for its directory D (examples/X or tests/runtime/X):
@@ -266,10 +267,11 @@ $(MANUAL): librex/man/errors.roff $(GUIDES) $(REFERENCE) librex/omp/release.c $(
 	$(call do,PAGES,$(@D))rm -f $(@D)/*.[37] && $(CC) -E -P -Ilibrex -Iinclude librex/omp/release.c | \
 	    awk -v folder=$(@D) $(pages_by:%=-f %) - $(filter %.roff %.7 %.h,$^)
 
-# Rewritten only when their content changes, so that a new version, flag or architecture rebuilds what it must.
+# Rewritten only when their content changes, so that a new version, flag or architecture rebuilds what it must. -Werror changes no object: what
+# `make` has built is not built again by `make check`, nor by `make install` after it.
 stamp = @mkdir -p $(@D); printf '%s\n' $(call quote,$(1)) | cmp -s - $@ || printf '%s\n' $(call quote,$(1)) > $@
 $(O)/flags: FORCE
-	$(call stamp,$(subst $(anywhere),,$(lib_cflags) | $(test_cflags) | $(tested_cflags)))
+	$(call stamp,$(subst $(anywhere),,$(filter-out $(WERROR),$(lib_cflags) | $(test_cflags) | $(tested_cflags))))
 $(O)/arch: FORCE
 	$(call stamp,$(NVCC) $(ARCH) $(DEVICE_COMPILER))
 # Installing libpng, or removing it, makes what draws pictures anew.
@@ -372,7 +374,7 @@ html: $(MANUAL)  ## the manual as linked pages with a search, in build/html (ins
 check-html: html library $(TOOLS)  ## look at those pages and at a report of a million events in a headless browser
 	@tools/deps browser
 	@tests/browser/check-report $(O)/tools/rex-report build/pictures
-	@tests/browser/check-pages build/html build/pictures
+	@tests/browser/check-pages build/html $(O)/man build/pictures
 
 bench-gpu: library  ## time librex against stock libomptarget, the CUDA driver, clang and GCC on the GPU here; ROUNDS=N QUICK=1
 

@@ -457,9 +457,9 @@ extern __typeof__(__rex_real___tgt_target_data_update) __tgt_target_data_update;
 /**
  * register_cubin(): registers this binary's module with an image file, by rex_module_register().
  * Unlike rex_offload_init() it does not load the image. Any thread.
- * @name  the file name; rex_module_register() finds the file. NULL, or REX_CUBIN_NAME, also written
- *        as another path such as "./NAME": the image that rex_offload_init() registers. The string
- *        is not kept. If the module is registered already, the name has no effect.
+ * @name  the file name; rex_module_register() finds the file. NULL, or REX_CUBIN_NAME, also with a
+ *        "./" before it: the image that rex_offload_init() registers. The string is not kept. If
+ *        the module is registered already, the name has no effect.
  *
  * Each linked binary has one such function: a file without this header may declare and call it.
  * Returns the descriptor, which belongs to librex and is also in `__cubin_desc`, or NULL after an

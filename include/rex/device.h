@@ -36,13 +36,14 @@ REX_API int rex_device_count(void);
 
 /**
  * rex_device_for_rank(): returns the number of the device that this process should use, for the
- * other functions or omp_set_default_device(). It is OMP_DEFAULT_DEVICE if that is a number.
- * Otherwise the processes that a launcher has started on this machine take the GPUs in turn: the
- * local rank modulo the number of GPUs. The launcher sets the rank in the environment, so that the
- * result is equal before and after MPI_Init(). GPUs that CUDA_VISIBLE_DEVICES hides do not count.
- * The call starts the driver but makes no context. Returns 0 for a process without a launcher, or
- * if there is no GPU. If REX_REQUIRE_GPU is on, and there is no GPU or offloading is disabled,
- * returns REX_ENODEVICE or REX_EFORK.
+ * other functions or omp_set_default_device(). It is OMP_DEFAULT_DEVICE if that is a number;
+ * another value, such as traits of OpenMP 6, causes a warning. Otherwise the processes that a
+ * launcher has started on this machine take the GPUs in turn: the local rank modulo the number of
+ * GPUs. The launcher sets the rank in the environment, so that the result is equal before and after
+ * MPI_Init(). GPUs that CUDA_VISIBLE_DEVICES hides do not count. The call starts the driver but
+ * makes no context. Returns 0 for a process without a launcher, or if there is no GPU. If
+ * REX_REQUIRE_GPU is on, and there is no GPU or offloading is disabled, returns REX_ENODEVICE or
+ * REX_EFORK.
  */
 REX_API int rex_device_for_rank(void);
 
@@ -182,6 +183,17 @@ REX_API int rex_device_copy_to(void *to, const void *from, size_t size, int64_t 
  * returns when the copy is done. Returns what rex_device_copy_to() returns.
  */
 REX_API int rex_device_copy_from(void *to, const void *from, size_t size, int64_t device);
+
+/**
+ * rex_device_fill(): fills @size bytes of device memory @to with copies of the @pattern_size bytes
+ * (1, 2 or 4) at @pattern, and returns when the fill is done. @to and @size are multiples of
+ * @pattern_size. If @device is the number of the host, @to is host memory. Returns 0; REX_EINVAL (a
+ * pointer is NULL, @pattern_size is not 1, 2 or 4, @to or @size is not a multiple, no module is
+ * registered, or offloading is disabled); REX_EDEVICE; REX_ENOMEM; REX_ECUDA (the driver refused
+ * the fill, or the device is lost) or REX_ERUNTIME (libomptarget could not copy).
+ */
+REX_API int rex_device_fill(void *to, const void *pattern, size_t pattern_size, size_t size,
+                            int64_t device);
 
 /*
  * ---- Pinned host memory, from which a GPU copies fast -----------------------------------------

@@ -53,8 +53,9 @@ REX_API int rex_queue_stream(struct rex_queue *queue, void **stream, void **cont
  *          a stream if the device is not an NVIDIA GPU.
  *
  * The other parameters are those of rex_queue_create(). Returns 0 or an error of
- * rex_queue_create(); REX_EINVAL also if @stream is of another context, or is the per-thread
- * default stream; REX_ENODEVICE if @stream is not NULL and the device is not an NVIDIA GPU.
+ * rex_queue_create(); REX_EINVAL also if @stream is of another context or the per-thread default
+ * stream, or if @flags have a priority, because the stream has its own; REX_ENODEVICE if @stream is
+ * not NULL and the device is not an NVIDIA GPU.
  */
 static inline int rex_queue_from_stream(struct rex_queue **queue, int64_t device, void *stream,
                                         const char *name, unsigned flags)

@@ -66,10 +66,22 @@ extern "C" {
  * resident on the GPU at once.
  */
 #define REX_LAUNCH_GRID_STRIDE 0x4u
+/**
+ * REX_LAUNCH_COOPERATIVE: flag: all blocks of the grid are resident at once, and may wait for each
+ * other: grid.sync() of CUDA's cooperative groups. If not all blocks fit, the launch returns
+ * REX_EINVAL, and the message has the maximum number of blocks. With REX_LAUNCH_GRID_STRIDE and 0
+ * teams in x, librex chooses at most this number. rex_resident_blocks() returns it.
+ */
+#define REX_LAUNCH_COOPERATIVE 0x8u
 
 /**
  * struct rex_launch_config: the kernel, device, queue and grid of a launch. rex_launch_config_of()
  * and rex_launch_config_for() return one.
+ *
+ * REX_LAUNCH_COOPERATIVE and @cluster are *attributes* of the launch. Only the CUDA driver supports
+ * them, from CUDA 11.8 on. If libomptarget has to launch, or the device is not an NVIDIA GPU, the
+ * launch returns REX_EUNSUPPORTED, and the message has the reason. Deferred launches and launches
+ * in queues and graphs also have their attributes.
  */
 struct rex_launch_config {
     /** host key: REX_KERNEL_ID(name). REX_LAUNCH_WITH() sets it. */
@@ -90,6 +102,13 @@ struct rex_launch_config {
     uint64_t trip_count;     /**< iterations of the kernel's loop, 0 if unknown. */
     uint32_t dynamic_memory; /**< dynamic shared memory of a block in bytes. */
     uint32_t flags;          /**< REX_LAUNCH_ bits. */
+    /**
+     * blocks of a thread block cluster in x, y, z. All 0: no clusters, or the clusters that the
+     * kernel declares. If only some are 0, they count as 1. A cluster has at most 8 blocks, and
+     * teams are a multiple of it in each dimension. For GPUs of compute capability 9.0 and later.
+     */
+    uint32_t cluster[3];
+    uint32_t reserved[3]; /**< 0; other values are REX_EINVAL. */
 };
 
 /**
@@ -100,7 +119,8 @@ struct rex_launch_config {
 static inline struct rex_launch_config rex_launch_config_of(const void *key, int64_t teams,
                                                             int64_t threads)
 {
-    struct rex_launch_config launch = {key, -1, NULL, {0, 1, 1}, {0, 1, 1}, 0, 0, 0};
+    struct rex_launch_config launch = {key, -1, NULL, {0, 1, 1}, {0, 1, 1},
+                                       0,   0,  0,    {0, 0, 0}, {0, 0, 0}};
     launch.teams[0] = teams >= 0 && teams <= UINT32_MAX ? (uint32_t)teams : UINT32_MAX;
     launch.threads[0] = threads >= 0 && threads <= UINT32_MAX ? (uint32_t)threads : UINT32_MAX;
     return launch;
@@ -146,19 +166,21 @@ static inline struct rex_launch_config rex_launch_config_for(const void *key, in
  *
  * REX_EHOST         offloading is disabled, the device is the host, or libomptarget launched
  *                   nothing: run the host version.
- * REX_EINVAL        @launch or a column of @map is NULL; no release accepts a row, whose number the
- *                   message has; a strict launch has 0 teams or threads in x; the grid or the block
- *                   is too large for the GPU or the kernel (in a queue: REX_ECUDA); a value has
- *                   more than 8 bytes, and libomptarget has to launch.
+ * REX_EINVAL        @launch or a column of @map is NULL; @launch has unknown flags, or @reserved is
+ *                   not 0; no release accepts a row, whose number the message has; a strict launch
+ *                   has 0 teams or threads in x; the grid or the block is too large for the GPU or
+ *                   the kernel (in a queue: REX_ECUDA); a cooperative grid or a cluster does not
+ *                   fit; a value has more than 8 bytes, and libomptarget has to launch.
  * REX_EKEY          no registered module has the key, or it is the key of a global.
  * REX_EPARAMS       the rows do not fit the kernel's parameters. If libomptarget has to launch:
  *                   also a parameter of more than 8 bytes, or of less than 8 bytes on LLVM 19 to
  *                   22.
  * REX_EDEVICE       the device number is out of range, or is not that of the queue's device.
- * REX_EUNSUPPORTED  the release cannot do the launch ("Releases" in librex(7)). A block needs more
- *                   shared memory than the GPU has for one (in a queue: REX_EINVAL). In a queue:
- *                   the module has device globals, and the queue lacks REX_QUEUE_OWN_GLOBALS; or a
- *                   value on the host device has more than 8 bytes.
+ * REX_EUNSUPPORTED  the release cannot do the launch ("Releases" in librex(7)). The launch has
+ *                   attributes, and libomptarget, an old GPU or driver, or the CPU would launch it.
+ *                   A block needs more shared memory than the GPU has for one (in a queue:
+ *                   REX_EINVAL). In a queue: the module has device globals, and the queue lacks
+ *                   REX_QUEUE_OWN_GLOBALS; or a value on the host device has more than 8 bytes.
  * REX_EABSENT       a row of REX_PRESENT(), or any row in a queue, is not mapped, or mapped only in
  *                   part.
  * REX_EOVERLAP      a row is mapped in part, or it overlaps an earlier row and does not lie within
@@ -205,6 +227,29 @@ static inline int rex_launch(const struct rex_launch_config *launch, const struc
  */
 #define REX_LAUNCH_WITH(kernel, ...) \
     REX_LAUNCH_CONFIG(REX_JOIN(kernel, __), ",," #__VA_ARGS__, __VA_ARGS__, )
+
+#ifndef REX_BUILDING_LIBRARY
+
+/**
+ * rex_resident_blocks(): returns the number of blocks of @launch's kernel that all multiprocessors
+ * of the GPU together can have resident at once. The blocks have the threads, the dynamic shared
+ * memory and the clusters of @launch; its grid and its queue do not count. It is the maximum for a
+ * cooperative launch. Other work on the GPU does not count. Any thread.
+ *
+ *     int64_t blocks = rex_resident_blocks(&launch);
+ *     if (blocks > 0)
+ *         launch.teams[0] = (uint32_t)blocks;
+ *
+ * Returns the number, 0 if not even one block or cluster fits; or, negative, an error of
+ * rex_launch(): REX_EINVAL, REX_EKEY, REX_EDEVICE, REX_EHOST, REX_EUNSUPPORTED, REX_ECUDA or
+ * REX_ENOMEM; or REX_ENODEVICE (the device is not an NVIDIA GPU; not logged).
+ */
+static inline int64_t rex_resident_blocks(const struct rex_launch_config *launch)
+{
+    return rex_module_resident_blocks(&rex_this_module, launch);
+}
+
+#endif
 
 /*
  * ---- The launch macros from inside ------------------------------------------------------------
@@ -415,6 +460,32 @@ struct rex_dimension {
  */
 REX_API int rex_map_add_strided(struct rex_map_builder *builder, void *base, int64_t element_size,
                                 const struct rex_dimension *dimensions, int count, int64_t type);
+
+/** struct rex_array_part: a rectangular part of an array in the memory of a device. */
+struct rex_array_part {
+    void *base; /**< first element of the whole array; librex only reads a source. */
+    const struct rex_dimension *dimensions; /**< the dimensions, outermost first. */
+    int64_t
+        device; /**< device number of the array; -1: the default device; the number of devices: the host. */
+};
+
+/**
+ * rex_device_copy_part(): copies a rectangular part of an array to a part of another array, and
+ * returns when the copy is done. The arrays may have different extents and positions, and may be on
+ * the host, on one device or on two. A map cannot do this: its copy is always the host array's own.
+ * @to            the destination, with as many elements in each dimension as @from.
+ * @from          the source. The two parts must not overlap.
+ * @element_size  bytes of an element.
+ * @count         number of dimensions of each array, 1 to 8.
+ *
+ * If a length is 0, it copies nothing. Any thread.
+ *
+ * Returns 0; REX_EINVAL (a pointer is NULL, the lengths differ, a part is invalid for
+ * rex_map_add_strided(), no module is registered, or offloading is disabled); REX_EDEVICE;
+ * REX_ENOMEM; REX_ECUDA (a device is lost) or REX_ERUNTIME (libomptarget could not copy).
+ */
+REX_API int rex_device_copy_part(const struct rex_array_part *to, const struct rex_array_part *from,
+                                 int64_t element_size, int count);
 
 #ifdef __cplusplus
 }

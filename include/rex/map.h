@@ -250,11 +250,16 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
 /**
  * REX_USE_DEVICE_PTR(pointer): use_device_ptr: after the region has begun, column 1 of the row has
  * the device address of the memory at @pointer: rex_map_address(). An earlier row or call must have
- * mapped that memory. If it is not mapped, there is no error: the address is NULL, or from LLVM 22
- * on the host's.
+ * mapped that memory. If it is not mapped, there is no error: on each release column 1 keeps
+ * @pointer, the host's address, as OpenMP requires.
  */
 #define REX_USE_DEVICE_PTR(pointer) \
     REX_ROW(REX_OF_NONE, rex_row_object((pointer), 0, REX_MAP_RETURN_PARAM))
+/**
+ * REX_OR_NULL(row): use_device_ptr(fb_nullify): @row, a REX_USE_DEVICE_PTR(), but with the address
+ * NULL for memory that is not mapped. On the host all memory counts as mapped.
+ */
+#define REX_OR_NULL(row) REX_ROW(REX_OF_ROW(row), rex_row_with((row), REX_MAP_FB_NULLIFY))
 /** REX_RETURN(row): @row, which also returns the device address, in column 1: rex_map_address(). */
 #define REX_RETURN(row) REX_ROW(REX_OF_ROW(row), rex_row_with((row), REX_MAP_RETURN_PARAM))
 /**

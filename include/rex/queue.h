@@ -78,6 +78,14 @@ struct rex_graph;
  * variable without REX_GLOBAL() also has a copy for queues, and needs no flag.
  */
 #define REX_QUEUE_OWN_GLOBALS 0x4u
+/**
+ * REX_QUEUE_PRIORITY(level): flag bits of rex_queue_create(). If kernels wait for room on a GPU,
+ * kernels of queues with a higher level run first. No kernel is interrupted, and copies have no
+ * priority. Levels are 0 to 15; a queue without the flag has level 0. A GPU has fewer levels, and
+ * treats a higher level as its highest one. A graph has the priority of the queue that it is
+ * launched in. Priorities have no effect in a queue that runs each command at once.
+ */
+#define REX_QUEUE_PRIORITY(level) ((unsigned)(level) << 8)
 
 /*
  * ---- Queues: launches and copies that do not wait ---------------------------------------------
@@ -94,7 +102,8 @@ struct rex_graph;
  * @queue   receives the new queue; destroy it with rex_queue_destroy().
  * @device  device number; -1: the default device at this call.
  * @name    name of the queue in messages, at most 63 bytes; copied. NULL: "queue 1" and so on.
- * @flags   0, or bits of REX_QUEUE_NO_CACHE, REX_QUEUE_BLOCKING and REX_QUEUE_OWN_GLOBALS.
+ * @flags   0, or bits of REX_QUEUE_NO_CACHE, REX_QUEUE_BLOCKING, REX_QUEUE_OWN_GLOBALS and
+ *          REX_QUEUE_PRIORITY().
  *
  * Returns 0, REX_EINVAL (also for an unknown flag), REX_ENOMEM, REX_EDEVICE, REX_ECUDA,
  * REX_EUNSUPPORTED (the driver is older than CUDA 11.4), or an error of rex_module_register().

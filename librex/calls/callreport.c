@@ -136,12 +136,15 @@ void rex_call_trace_launch(struct rex_call_trace *trace, const void *key, int re
     const char *name = rex_trace_name(key);
     slice.name = trace->kernel = name != NULL ? name : "unknown kernel";
     slice.by = trace->reason.mask == 0 ? REX_TRACE_DRIVER : REX_TRACE_RUNTIME;
-    /* Without a GPU the driver could not launch. */
+    /* Without a GPU only libomptarget can launch, so no reason is written. */
     if (trace->reason.mask != 0 && (trace->reason.mask & REX_REASON_NO_GPU) == 0) {
         rex_reason_text(trace->reason, because);
         slice.because = because;
     }
-    /* The device's work is elsewhere: here it would count twice. A lost device has none. */
+    /*
+     * The kernel of a deferred launch has a slice of its own, and would count twice in this one. A
+     * launch that failed has no such slice.
+     */
     trace->is_deferred &= result == REX_OK;
     if (trace->is_deferred) {
         slice.name = "deferred launch";

@@ -17,8 +17,8 @@
 /* ---- in the log ------------------------------------------------------------------------------ */
 
 /*
- * Log each row of PACKET at debug. WHAT names the call, DEVICE is its device. The packet of a data
- * call has columns alone, and no teams.
+ * Logs each row of PACKET at debug, for the call WHAT on DEVICE. The packet of a data call has only
+ * columns, and 0 teams.
  */
 void rex_rows_log(const char *what, int64_t device, const struct __tgt_kernel_arguments *packet);
 
@@ -27,7 +27,7 @@ static inline bool rex_rows_wanted(void)
     return __builtin_expect(rex_log_wanted(REX_LOG_DEBUG), 0);
 }
 
-/* Log the rows of MAP if the log is at debug. */
+/* Logs the rows of MAP if the log is at debug. */
 static inline void rex_map_log(const char *what, int64_t device, const struct rex_map *map)
 {
     if (rex_rows_wanted()) {
@@ -39,7 +39,7 @@ static inline void rex_map_log(const char *what, int64_t device, const struct re
 /* ---- in the trace ---------------------------------------------------------------------------- */
 
 struct rex_call_trace {
-    const char *function; /* of libomptarget; NULL: the call is not traced */
+    const char *function; /* libomptarget's function; NULL: the call is not traced */
     int64_t device;
     /*
      * Rows, grid and trip count, copied before the call because libomptarget changes the caller's
@@ -49,20 +49,20 @@ struct rex_call_trace {
     struct rex_track *on; /* the device's line in the trace */
     uint64_t begin, end;
     bool is_launch;
-    const void *key; /* of a launch, as are `result` and `reason` */
+    const void *key; /* host key of a launch */
     int result;
-    struct rex_reason reason; /* why libomptarget launches; none: the driver does */
-    bool is_deferred;         /* its kernel has a slice of its own */
-    bool is_awaited;          /* and the call has waited for it */
-    const char *kernel;       /* its name */
+    struct rex_reason reason; /* fallback reason; empty: the driver launches */
+    bool is_deferred;         /* the kernel has a slice of its own */
+    bool is_awaited;          /* the call has waited for the kernel */
+    const char *kernel;       /* the kernel's name */
 };
 
-/* Begin the trace of a call of FUNCTION on DEVICE. TRACE has the packet already. */
+/* Begins the trace of a call of FUNCTION on DEVICE. The packet of TRACE is set already. */
 void rex_call_trace_begin(struct rex_call_trace *trace, const char *function, int64_t device);
 
 /*
- * End the trace of a call. A data call is written as NAME, with the bytes of rows that have
- * DIRECTIONS. A launch is written by the name of its kernel, unless it is deferred.
+ * Ends the trace of a call, and writes it. A data call has NAME, and the bytes of the rows with
+ * DIRECTIONS. A launch has the name of its kernel, unless it is deferred.
  */
 void rex_call_trace_data(struct rex_call_trace *trace, const char *name, int64_t directions);
 void rex_call_trace_launch(struct rex_call_trace *trace, const void *key, int result);

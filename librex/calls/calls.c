@@ -4,7 +4,8 @@
  * libomptarget's own calls come back through the forwarders, because it is linked without
  * -Bsymbolic: __tgt_target_teams of LLVM 19 calls __tgt_target_teams_mapper, and that calls
  * __tgt_target_kernel. A nested call is neither traced nor logged, and no registration delays it.
- * In the present table it is a part of the outer one. librex calls the innermost functions.
+ * In the present table a nested call is a part of the outer call. librex calls the innermost
+ * functions.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -29,7 +30,7 @@
 
 /* Written when libomptarget is bound. */
 static struct {
-    struct rex_entry_points call; /* its functions */
+    struct rex_entry_points call; /* libomptarget's functions */
     bool observed;                /* calls are traced, or logged, or both */
     bool logged;                  /* the program's calls are logged */
     bool watched;                 /* calls enter the present table */
@@ -38,8 +39,9 @@ static struct {
 /* ---- before and after a call ----------------------------------------------------------------- */
 
 /*
- * Logs the program's calls alone: the caller inside librex logs librex's own. Nothing is held then,
- * neither the gate nor the table, because the program's function for the log may launch.
+ * Logs a call of the program; the callers of rex_call_data() and rex_call_kernel() log librex's
+ * own. The thread is neither in the gate nor in the present table, because the program's function
+ * for the log may launch.
  */
 static void log_call(const char *what, int64_t device, const struct __tgt_kernel_arguments *packet)
 {
@@ -55,8 +57,8 @@ static struct rex_map map_of_packet(const struct __tgt_kernel_arguments *packet)
 }
 
 /*
- * Whether a call with the rows of PACKET has entered the present table, and has to leave it. It
- * enters the gate afterwards, because it may wait here.
+ * Enters the present table with the rows of PACKET. Returns true if the call has to leave the
+ * table. The call enters the gate afterwards, because it may wait for other calls here.
  */
 static bool enter_table(enum rex_present_call call, const struct __tgt_kernel_arguments *packet,
                         int64_t device)
@@ -82,7 +84,7 @@ static void leave_table(bool entered, enum rex_present_call call,
                           later ? REX_LEFT_UNSURE : REX_LEFT_DONE);
 }
 
-/* FUNCTION is NULL if the call is not to be traced. */
+/* Begins a call, and its trace unless FUNCTION is NULL. */
 static void begin_call(struct rex_call_trace *trace, const char *function, int64_t device)
 {
     if (rex_trace_depth++ == 0 && function != NULL && rex_trace_on())
@@ -107,8 +109,8 @@ static int leave_launch(struct rex_call_trace *trace, const void *key, int resul
 /* ---- lost devices, and images that cannot be loaded ------------------------------------------ */
 
 /*
- * REX_ECUDA if DEVICE is lost: libomptarget would abort. The call is in flight, so that no module
- * ends during a trial load.
+ * Returns REX_ECUDA if DEVICE is lost, because libomptarget would abort, otherwise
+ * rex_load_check(). The call is inside the gate, so that no module ends during a trial load.
  */
 static int check_data_call(int64_t device, const char *what)
 {
@@ -130,7 +132,10 @@ static int check_kernel_call(int64_t device, const void *key)
 
 /* ---- librex's calls -------------------------------------------------------------------------- */
 
-/* The innermost function of each data call, its names in a trace and a log, and what it copies. */
+/*
+ * The innermost function of each data call, its names in a trace and a log, and the directions in
+ * which it copies.
+ */
 static const struct data_kind {
     void (**function)(MAPPER_P);
     const char *traced, *logged;
@@ -161,7 +166,7 @@ static void make_observed_call(enum rex_data_call call, const char *name, int64_
 int rex_call_data(enum rex_data_call call, const char *name, int64_t device,
                   const struct rex_map *map)
 {
-    /* A call without a name only looks at what is mapped. No release needs the device for that. */
+    /* A call without a name only asks what is mapped. No release needs the device for that. */
     int result = REX_OK;
     /* The call may have waited for a kernel that lost the device. */
     if (name != NULL && rex_any_device_is_lost())
@@ -170,7 +175,10 @@ int rex_call_data(enum rex_data_call call, const char *name, int64_t device,
         result = rex_devices_enter();
     if (result != REX_OK)
         return result;
-    /* If it is -1 libomptarget asks libomp, which crashes in a thread that its destructor left. */
+    /*
+     * For device -1 libomptarget asks libomp, which crashes in a thread that its destructor has
+     * left.
+     */
     if (rex_thread.ends > 0)
         device = rex_openmp_number(device);
     result = rex_load_check(device);
@@ -224,7 +232,7 @@ int rex_call_kernel(ident_t *loc, int64_t device, const void *key,
     &data_kinds[strstr(#name, "_begin") != NULL ? REX_DATA_BEGIN \
                 : strstr(#name, "_end") != NULL ? REX_DATA_END   \
                                                 : REX_DATA_UPDATE]
-/* An end has entered the present table before, in forward.c. */
+/* An end has entered the present table already, in forward.c. */
 #define DATA(name, parameters, arguments, names, mappers)                                       \
     static void observed_##name parameters                                                      \
     {                                                                                           \
@@ -265,14 +273,15 @@ static void say_waited_for(void)
 {
     static bool is_said;
     if (rex_log_wanted(REX_LOG_INFO) && rex_log_is_first(&is_said))
-        rex_log(REX_LOG_INFO,
-                "launches by calls of libomptarget itself are waited for, though %s is off",
-                rex_settings[REX_OPTION_LAUNCH_BLOCKING].variable);
+        rex_log(
+            REX_LOG_INFO,
+            "the program's own launches by libomptarget wait for their kernels, though %s is off",
+            rex_settings[REX_OPTION_LAUNCH_BLOCKING].variable);
 }
 
 /*
- * A launch by the program. libomptarget launches all of these for reasons that hold in the whole
- * process.
+ * Describes and logs a launch by the program. libomptarget makes all such launches, for fallback
+ * reasons of the whole process.
  */
 static void describe_launch(struct rex_call_trace *trace, const void *key, int64_t device,
                             struct rex_grid grid)
@@ -280,7 +289,9 @@ static void describe_launch(struct rex_call_trace *trace, const void *key, int64
     struct __tgt_kernel_arguments *packet = &trace->packet;
     rex_packet_set_grid(packet, &grid);
     trace->reason.mask = rex_process_reasons() | REX_REASON_CALLED;
-    /* On LLVM 14 librex's own launches come here, too, from inside the table. */
+    /*
+     * On LLVM 14 librex's own launches come here, too, after they have entered the present table.
+     */
     if (REX_UNLIKELY(!rex_launches_block()) && !rex_present_is_entered())
         say_waited_for();
     const char *name = rex_trace_name(key);
@@ -337,7 +348,7 @@ static void leave_gate(const bool *entered)
         rex_gate_leave();
 }
 
-/* The threads of libomp call it, also while the process ends: that is no error. */
+/* libomp's threads call it, also while the process ends, which is not an error. */
 #define IS_BY_LIBOMP(name) (strcmp(#name, "target_sync") == 0)
 
 static void await_before(const char *name)
@@ -347,7 +358,7 @@ static void await_before(const char *name)
     rex_await_all_deferred();
 }
 
-/* The attribute leaves the gate after the call, whether it returns a value or none. */
+/* The attribute leaves the gate after the call, also if the function returns void. */
 #define OTHER(type, name, parameters, arguments, missing)                             \
     static type observed_##name parameters                                            \
     {                                                                                 \
@@ -364,6 +375,22 @@ static void await_before(const char *name)
 REX_ENDING_LATER(OTHER)
 REX_DEVICE_CALLS(OTHER)
 #pragma GCC diagnostic pop
+
+/*
+ * flang 24 emits it for has_device_addr. The program may look at the memory without a call of
+ * librex, as after omp_get_mapped_ptr().
+ */
+static void *observed_get_mapped_ptr(int64_t device, const void *host)
+{
+    int number = rex_openmp_number(device);
+    rex_present_show(host, number);
+    rex_await_deferred(number);
+    if (rex_gate_enter_raw() != REX_OK)
+        return NULL;
+    void *address = bound.call.get_mapped_ptr(device, host);
+    rex_gate_leave();
+    return address;
+}
 
 /* ---- registration ---------------------------------------------------------------------------- */
 
@@ -416,6 +443,7 @@ void rex_calls_bind(struct rex_entry_points *slots, bool all)
         REX_DEVICE_CALLS(OBSERVE)
 #undef OBSERVE
         slots->register_requires = observed_register_requires;
+        slots->get_mapped_ptr = observed_get_mapped_ptr;
     }
     if (rex_trace_on() && !all)
         rex_log(REX_LOG_INFO, "the trace has librex's own calls only: the program is linked with "

@@ -14,23 +14,25 @@
 #include "rex/map.h"
 
 /*
- * libomptarget is bound: librex's own calls go to the functions of SLOTS from now on. The slots
- * that launch, map, register or work on a device are replaced by functions that count the call in
- * the gate, observe it and pass it on. An OMPT tool is told the program's code as their caller: if
- * there is a tool, slots are replaced only if a trace is on or the log is at debug. ALL: every call
- * of the process comes through the forwarders.
+ * Makes librex's own calls use the functions of SLOTS, which are those of the bound libomptarget.
+ * Replaces the slots that launch, map, register or work on a device by functions of librex. They
+ * count the call in the gate, observe it and call libomptarget. libomptarget reports its caller's
+ * code to an OMPT tool, which expects the program's. So if there is a tool, slots are replaced only
+ * if a trace is on or the log is at debug. ALL: every call of the process comes through the
+ * forwarders.
  */
 void rex_calls_bind(struct rex_entry_points *slots, bool all);
 
 /*
- * librex's own calls, once libomptarget is bound. They do not pass the forwarders, and do not come
- * back through them (LLVM 14 to 23). So the forwarders neither log them nor count an end of a
- * mapping. A trace has a data call as NAME (NULL: not traced). It has a launch by the name of its
- * kernel, with the grid of PACKET and the REASON for which libomptarget launches.
+ * Calls libomptarget for librex, after it is bound. The two calls do not pass the forwarders, and
+ * libomptarget does not call the forwarders for them (LLVM 14 to 23). So the forwarders neither log
+ * them nor count an end of a mapping. A trace has a data call as NAME; NULL: the call is not
+ * traced. It has a launch by the name of its kernel, with the grid of PACKET and the fallback
+ * REASON.
  *
- * Both are in flight (gate.h). They return 0 or why the call was not made; *RETURNED is
- * libomptarget's result of a launch. A launch, and a data call with a name, fails with REX_ECUDA if
- * the device is lost.
+ * The calls are inside the gate (omp/gate.h). They return 0, or an error if libomptarget was not
+ * called. *RETURNED is libomptarget's result of a launch. A launch, or a data call with a name,
+ * returns REX_ECUDA if the device is lost.
  */
 int rex_call_data(enum rex_data_call call, const char *name, int64_t device,
                   const struct rex_map *map);

@@ -1,12 +1,13 @@
 /*
  * forward.c - the exported `__tgt_*` functions: jumps to the functions of the slots. Those that end
  * mappings wait for queues first, and enter the present table and the gate. adopt.c has the
- * functions of registration, which do more than jump. Two OpenMP functions that map are forwarded,
- * too.
+ * functions of registration, which do more than jump. Three OpenMP functions for mapped memory are
+ * forwarded, too.
  *
- * A program that links librex and no libomptarget calls these. libomptarget calls them, too,
- * because its internal calls are not bound to itself (LLVM 14 to 23 are linked without -Bsymbolic).
- * So the jumps check nothing and change nothing. calls.c counts the call and passes it on.
+ * A program that links librex and no libomptarget calls these functions. libomptarget calls them,
+ * too, because its internal calls are not bound to itself (LLVM 14 to 23 are linked without
+ * -Bsymbolic). So the jumps check nothing and change nothing. calls.c counts the call and calls
+ * libomptarget.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -56,12 +57,13 @@ REX_ENTRY_POINTS(BEFORE_BINDING)
 REX_ENTRY_POINTS(LACKING)
 
 /*
- * These are jumps, so that libomptarget finds the program's code as its caller; it gives OMPT tools
- * that address as codeptr_ra. With a tool the slots are libomptarget's own functions.
+ * The forwarders are jumps, so that libomptarget finds the program's code as its caller. It reports
+ * that address to OMPT tools as codeptr_ra. If there is a tool, the slots are libomptarget's own
+ * functions.
  *
- * The jumps are in assembly, since compilers make them only if they optimize. The assembly counts
- * the slots in the order of the table. ppc64le cannot jump: a jump to another library's function
- * leaves that library's TOC to a caller in this one.
+ * The jumps are in assembly, because compilers make jumps only if they optimize. The assembly
+ * counts the slots in the order of the table. ppc64le cannot jump: a jump to another library's
+ * function leaves that library's TOC to a caller in this one.
  */
 #if defined __x86_64__ && defined __LP64__
 #if defined __CET__ && __CET__ & 1
@@ -104,8 +106,8 @@ REX_FORWARDED(FORWARD)
 #endif
 
 /*
- * Enters the present table, where it may wait, and the gate afterwards. *ENDS is the result of
- * rex_ending_begin(), for leave_end(). False: the process is ending.
+ * Enters the present table, where it may wait, and then the gate. Writes the result of
+ * rex_ending_begin() to ENDS, for leave_end(). Returns false if the gate is closed to the call.
  */
 static bool enter_end(const struct rex_map *map, int64_t device, bool *ends)
 {
@@ -134,10 +136,10 @@ static void leave_end(const struct rex_map *map, int64_t device, bool ends, bool
 }
 
 /*
- * Functions that end mappings are no jumps: they wait for queues that still use a mapping, and
- * count the end afterwards. A count before the end is not enough. Between the count and the end
- * another thread may look up an address, and would remember it in the new generation (present.h).
- * codeptr_ra is librex's code for these functions.
+ * Functions that end mappings are not jumps: they wait for queues that still use a mapping, and
+ * count the end afterwards. A count before the end is not enough. Another thread may look up an
+ * address between the count and the end, and would remember it in the new generation
+ * (present/present.h). codeptr_ra is librex's code for these functions.
  */
 #define FORWARD_ENDING(name, parameters, arguments, mappers)                    \
     __attribute__((visibility("default"))) void __tgt_##name parameters;        \
@@ -200,7 +202,7 @@ EXPORTED int omp_target_disassociate_ptr(const void *host, int device)
     return result;
 }
 
-/* The program may look at the memory without a call of librex. */
+/* The program may use the address without a call of librex. */
 EXPORTED void *omp_get_mapped_ptr(const void *host, int device)
 {
     if (rex_runtime_bind() != REX_OK)
@@ -218,18 +220,18 @@ bool rex_forward_first(void)
 {
     enum { UNASKED, YES, NO };
     static int answer;
-    /* Relaxed: every thread that asks comes to the same answer, which stands for itself. */
+    /* Relaxed: every thread finds one answer, and no other data depend on it. */
     int known = __atomic_load_n(&answer, __ATOMIC_RELAXED);
     if (known == UNASKED) {
         void *first = dlsym(RTLD_DEFAULT, "__tgt_target_data_end_mapper");
         known = first != NULL && first == (void *)(uintptr_t)rex_own_data_end ? YES : NO;
-        /* Relaxed: as above: a thread that misses it works it out again. */
+        /* Relaxed: a thread that misses the answer finds it again. */
         __atomic_store_n(&answer, known, __ATOMIC_RELAXED);
     }
     return known == YES;
 }
 
-/* The assembly of the jumps names it. */
+/* `used`, because the assembly of the jumps refers to it. */
 __attribute__((used)) struct rex_entry_points rex_real = {
 #define FIRST(type, name, parameters, arguments, missing) .name = first_##name,
     REX_ENTRY_POINTS(FIRST)
@@ -237,10 +239,10 @@ __attribute__((used)) struct rex_entry_points rex_real = {
 };
 
 /*
- * LLVM 14 has no packet: grid and trip count are arguments. If no teams are given, it derives them
- * from the trip count.
+ * LLVM 14 has no packet: grid and trip count are arguments. Without a number of teams, libomptarget
+ * computes one from the trip count.
  */
-static void (*push_trip_count)(ident_t *loc, int64_t device, uint64_t count); /* or NULL */
+static void (*push_trip_count)(ident_t *loc, int64_t device, uint64_t count); /* may be NULL */
 
 static int kernel_without_packet(KERNEL_P)
 {
@@ -259,8 +261,9 @@ static int kernel_without_packet_nowait(KERNEL_P, DEP_P)
 }
 
 /*
- * Each slot gets the library's own function, or one that reports what the release lacks. The slot
- * of __tgt_target_kernel gets librex's translation if the release has no packet.
+ * Points each slot at libomptarget's function, or at one that reports the function as lacking. If
+ * the release has no packet, the slots of __tgt_target_kernel and its nowait form get librex's
+ * translations.
  */
 static void point_slots(void *handle, const struct rex_release *release)
 {

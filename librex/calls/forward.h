@@ -10,20 +10,21 @@
 
 #include "omp/entrypoints.h"
 
-/* Reads a slot. The atomic is needed because other threads may call while binding writes it. */
+/* Reads a slot by an atomic, because binding may write it while other threads call. */
 #define REX_REAL(name) __atomic_load_n(&rex_real.name, __ATOMIC_ACQUIRE)
 
 extern struct rex_entry_points rex_real __attribute__((visibility("hidden")));
 
 /*
- * As rex_runtime_bind(), and start the CUDA driver, or try it again. A GPU that is not there is no
- * error.
+ * Binds libomptarget, as rex_runtime_bind() does, and starts the CUDA driver, or tries it again. It
+ * is not an error if there is no GPU.
  */
 int rex_runtime_start(void);
 
 /*
- * Whether the loader binds the `__tgt_*` names to librex, so that all calls of the process come
- * through here. The answer is kept: a library loaded later is searched later.
+ * Returns true if the loader binds the `__tgt_*` names to librex, so that all calls of the process
+ * come through the forwarders. The first answer is kept, because the loader searches librex before
+ * a library that is loaded later.
  */
 bool rex_forward_first(void);
 

@@ -1,7 +1,7 @@
 /*
- * info.c - rex_info() and rex_runtime_tell() of rex/inspect.h: what librex would do on this
- * machine, fact by fact; a release's row of facts in words: librex's adaptations, their reasons,
- * and the programs that it runs.
+ * info.c - rex_info() and rex_runtime_tell() of rex/inspect.h. Reports what librex would do on this
+ * machine, fact by fact. Describes a release: librex's adaptations to it, their reasons, and the
+ * programs that it runs.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -119,7 +119,7 @@ static void say_packets(const struct to *to, const char *name, const struct rex_
                   rule->dynamic_memory ? "" : ", no dynamic shared memory");
 }
 
-/* Facts that hold or not. */
+/* Reports the facts that hold for RELEASE. */
 static void say_adaptations_that_hold(const struct to *to, const struct rex_release *release)
 {
     const struct {
@@ -127,77 +127,81 @@ static void say_adaptations_that_hold(const struct to *to, const struct rex_rele
         const char *name, *text;
     } facts[] = {
         {release->no_packet, "launches",
-         "by __tgt_target_teams_mapper: there is no __tgt_target_kernel"},
+         "made by __tgt_target_teams_mapper: libomptarget has no __tgt_target_kernel"},
         {release->entries_by_position, "host entries",
-         "in the image's order: the host device matches entries by position"},
+         "put in the image's order: the host device matches entries by position"},
         {release->parents_rounded, "rows with members",
-         "compared with what is mapped from the multiple of 8 below their beginning: libomptarget "
-         "maps them from there"},
+         "compared with mappings from the multiple of 8 below their begin: libomptarget maps them "
+         "from there"},
         {release->one_end_a_call, "ends of mappings",
-         "one call for each row where rows share one; a launch that would need it is refused: "
-         "libomptarget aborts on a second end"},
+         "one call for each row if rows share a mapping; a launch that would need this is "
+         "refused: libomptarget aborts if a call ends a mapping twice"},
         {release->one_delete_a_call, "ends of mappings",
-         "one call for each row where rows share one and a row deletes: libomptarget crashes on a "
-         "delete after the last end"},
+         "one call for each row if rows share a mapping and a row deletes it: libomptarget "
+         "crashes if it deletes a mapping that has ended"},
         {release->excess_copied, "implicit rows",
-         "that exceed what the same call maps are refused where they are copied: libomptarget "
+         "refused if they are copied and are larger than the mapping of their call: libomptarget "
          "copies past its end"},
         {release->presence_at_entry, "presence",
-         "that a row asks for is that before the call: libomptarget aborts where an earlier row of "
-         "it would map the memory"},
+         "checked before the call: libomptarget aborts, even if an earlier row of the call would "
+         "map the memory"},
         {release->exec_mode_obeyed, "exec modes",
-         "hidden: symbols KERNEL_exec_mode are renamed in the copy of a CUBIN: libomptarget "
-         "launches as they say, or not at all"},
+         "hidden: symbols KERNEL_exec_mode are renamed in a copy of the CUBIN: libomptarget would "
+         "obey them, or not launch"},
         {release->shared_memory_fixed, "shared memory",
-         "of a block, more than 48 KiB is an error: the driver would refuse the launch"},
+         "more than 48 KiB is an error for a block: the driver would refuse the launch"},
         {release->static_memory_uncounted, "shared memory",
-         "48 KiB of it dynamic, or more, where a block has more than 48 KiB: libomptarget does not "
-         "count the kernel's own"},
+         "at least 48 KiB dynamic if a block has more than 48 KiB: libomptarget does not count "
+         "the kernel's own"},
         {release->late_image_ignored, "late images",
-         "refused: an image registered after a device's first use is never loaded; modules that "
-         "are known are registered together, and a registration stays when its module ends"},
+         "refused: libomptarget never loads an image registered after a device's first use; known "
+         "modules are registered together, and a registration stays when its module ends"},
         {!release->entries_copied, "copies of entries",
-         "stay when a registration has ended: libomptarget keeps their address, and would have no "
-         "entries for a later table there"},
+         "kept after a registration has ended: libomptarget remembers their address, and would "
+         "find no entries for a later table there"},
         {release->image_read_later, "images",
-         "stay when a registration has ended: libomptarget reads them later"},
+         "kept after a registration has ended: libomptarget reads them later"},
         {true, "files of host images",
          release->obeys_tmpdir
-             ? "in TMPDIR are tried first, and removed: libomptarget aborts, or leaves them"
-             : "in /tmp are tried first, and removed: libomptarget aborts, or leaves them"},
+             ? "tried in TMPDIR first, and removed: libomptarget aborts if it cannot write them, "
+               "or does not remove them"
+             : "tried in /tmp first, and removed: libomptarget aborts if it cannot write them, or "
+               "does not remove them"},
         {release->empty_is_null, "rows of no elements",
-         "that are not mapped give the kernel NULL, also if the driver launches: so does "
-         "libomptarget"},
+         "passed as NULL if they are not mapped, also if the driver launches: libomptarget passes "
+         "NULL"},
         {release->names_in_tor_crash, "kernel names",
-         "that end in \"tor\" are refused: such a kernel gets no arguments"},
+         "refused if they end in \"tor\": libomptarget passes such a kernel no arguments"},
         {release->devices_at_first_use, "contexts",
-         "of GPUs are activated when each is first used, which is when libomptarget starts it"},
+         "activated at the first use of each GPU: libomptarget starts a GPU then"},
         {release->plugins_apart, "plugins",
          "looked for beside libomptarget: they are files of their own, with unversioned names"},
         {release->openmp_first, "libomp",
-         "opened before libomptarget, which calls it without a look"},
+         "opened before libomptarget, which calls it without a check"},
         {release->runtime_object, "calls",
-         "held back until a registration: they crash before the first one"},
+         "held back until a registration: libomptarget crashes before the first one"},
         {true, "registrations",
-         "wait until no other thread is inside a launch or data call, as ends of modules do, and "
-         "load an image at once where devices are in use: libomptarget crashes where these meet"},
+         "wait until no other thread is inside a launch or data call, as ends of modules do; they "
+         "load an image at once if devices are in use: libomptarget crashes if such calls overlap"},
         {!release->no_packet && !release->no_flags, "programs of clang 15",
-         "are refused by rex-run: their packets end before Flags, which libomptarget reads"},
+         "refused by rex-run: their packets end before Flags, which libomptarget reads"},
         {release->host_argument_array, "programs of clang 22",
-         "and earlier are refused by rex-run where their images are for the CPU: its kernels take "
+         "and earlier are refused by rex-run if their images are for the CPU: libomptarget passes "
          "one array of arguments"},
         {!release->attach_rows, "programs of clang 22",
-         "and later are refused by rex-run: their rows that attach pointers are mapped"},
+         "and later are refused by rex-run: libomptarget would map their rows that attach "
+         "pointers"},
         {release->packed_slots, "parameters",
-         "of other widths than 8 bytes are refused, but where the CUDA driver launches: arguments "
-         "are packed in 8-byte slots"},
+         "refused if they are not 8 bytes wide, unless the CUDA driver launches: libomptarget "
+         "packs arguments in 8-byte slots"},
         {release->host_argument_array, "other host kernels",
-         "refused: they would take one array of arguments"},
+         "refused: libomptarget would pass them one array of arguments"},
         {release->old_entries_only, "adopted entries",
-         "in clang 20's form are rewritten, which are misread"},
+         "rewritten if they are in clang 20's form: libomptarget misreads them"},
         {release->newest_container == 0, "adopted containers",
-         "are opened: libomptarget does not open an OffloadBinary at registration"},
-        {release->strict_flags != 0, "grid", "marked as strict, or it is only a hint"},
+         "opened: libomptarget does not open an OffloadBinary at registration"},
+        {release->strict_flags != 0, "grid",
+         "marked as strict: libomptarget takes it as a hint otherwise"},
     };
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
         if (facts[i].holds)
@@ -210,16 +214,17 @@ static void say_adaptations(const struct to *to, const struct rex_release *relea
     say_packets(to, "env kernels", &release->env);
     const struct rex_packet_rule *rule = &release->host;
     if (rule->version != 0)
-        tell_fact(to, "adapted", "host kernels",
-                  "on the CPU by functions that rex/kernel.h makes beside them, packet version "
-                  "%u%s",
-                  (unsigned)rule->version,
-                  rule->trailing_row ? " with a row for libomptarget to write over" : "");
+        tell_fact(
+            to, "adapted", "host kernels",
+            "called on the CPU through functions that rex/kernel.h makes, packet version %u%s",
+            (unsigned)rule->version,
+            rule->trailing_row ? " with a row for libomptarget to write over" : "");
     say_adaptations_that_hold(to, release);
-    tell_fact(to, "adapted", "flags of a packet",
-              "0x%llx are passed on; any other is an error: it is not known, or the rows would be "
-              "taken for something else",
-              (unsigned long long)release->packet_flags);
+    tell_fact(
+        to, "adapted", "flags of a packet",
+        "0x%llx are passed on; others are an error: libomptarget does not know them, or would "
+        "misread the rows",
+        (unsigned long long)release->packet_flags);
     if (release->newest_old_header > 0)
         tell_fact(to, "adapted", "CUBINs",
                   "the older header is written into copies of CUDA 13's CUBINs up to sm_%d%s",
@@ -240,9 +245,8 @@ static void say_adaptations(const struct to *to, const struct rex_release *relea
                   "more than %u bytes are an error: the launch would be reported and not done",
                   (unsigned)release->most_dynamic_memory);
     if (release->driver_function != NULL)
-        tell_fact(to, "adapted", "CUDA driver",
-                  "for CUDA %s or later is needed: the plugin calls %s", release->driver_since,
-                  release->driver_function);
+        tell_fact(to, "adapted", "CUDA driver", "must be of CUDA %s or later: the plugin calls %s",
+                  release->driver_since, release->driver_function);
 }
 
 /* ---- libomptarget ---------------------------------------------------------------------------- */
@@ -327,21 +331,21 @@ int rex_info(int release, rex_info_row *row, void *context)
 {
     const struct to to = {row, context};
     if (row == NULL)
-        return rex_fail(REX_EINVAL, "rex_info: the function that is to be called is NULL");
+        return rex_fail(REX_EINVAL, "rex_info: the function row is NULL");
     if (release != 0) {
         const struct rex_release *known = rex_release_row(release), *built;
         char message[64];
-        snprintf(message, sizeof message, "rex_info: LLVM %d is none that librex knows", release);
+        snprintf(message, sizeof message, "rex_info: librex does not know LLVM %d", release);
         if (known == NULL)
             return rex_fail_again(REX_EINVAL, message);
         say_adaptations(&to, known);
         /*
          * clang up to 17 builds kernels without a parameter for the runtime. Kernels of 18 have
-         * one, which LLVM 18 alone always passes, to all kernels. Kernels of 19 to 22 get it by
-         * the packet's version 3, and from 23 on it comes last. 14 and 15 ignore the version.
+         * one, which LLVM 18 alone always passes, to all kernels. Kernels of 19 to 22 get it by the
+         * packet's version 3, and from 23 on it comes last. LLVM 14 and 15 ignore the version.
          * Packets of 15 end where those of 16 and later have Flags, so that later releases would
-         * read random flags. Programs of 22 and later attach pointers by rows of their own.
-         * Earlier releases map these rows, so that the kernels use the wrong memory.
+         * read random flags. Programs of 22 and later attach pointers by rows of their own. Earlier
+         * releases map these rows, so that the kernels use the wrong memory.
          */
         for (built = rex_release_after(0); built != NULL;
              built = rex_release_after(built->number)) {
@@ -366,7 +370,7 @@ int rex_info(int release, rex_info_row *row, void *context)
         say_fact(&to, "libomptarget", "error", rex_last_error());
     say_searched(&to);
     say_driver(&to);
-    /* The backend of launches, as far as the fallback reasons of the process decide it. */
+    /* Report the backend of launches, if the fallback reasons of the process decide it. */
     unsigned reasons = rex_process_reasons();
     if (rex_runtime() != NULL && reasons == 0)
         say_fact(&to, "launch", "by", "the CUDA driver");

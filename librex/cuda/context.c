@@ -1,10 +1,9 @@
 /*
- * context.c - what is kept of each GPU: its primary context, and device memory of librex's own; how
- * threads wait.
+ * context.c - primary contexts of GPUs and their wait policy; device memory of librex's own.
  *
  * libomptarget (LLVM 14 to 23) sets CU_CTX_SCHED_BLOCKING_SYNC on a primary context that is not
- * active yet and leaves an active one as it is. On an H100 a launch with its wait takes 22 to 36 us
- * that way, and 10 to 11 us where the context was activated with another policy.
+ * active yet and leaves an active one as it is. On an H100 a launch and its wait take 22 to 36 us
+ * with that flag. They take 10 to 11 us if the context was activated with another policy.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -21,7 +20,7 @@
 #include "base/settings.h"
 #include "image/cubin.h"
 
-/* Flags of a context; with `runtime` those that libomptarget sets on one that is not active. */
+/* The context flags of each wait policy. REX_WAIT_RUNTIME has the flag that libomptarget sets. */
 static const unsigned flags_of[] = {[REX_WAIT_AUTO] = 0x0,
                                     [REX_WAIT_SPIN] = 0x1,
                                     [REX_WAIT_YIELD] = 0x2,
@@ -31,12 +30,12 @@ static const unsigned flags_of[] = {[REX_WAIT_AUTO] = 0x0,
 uint64_t rex_contexts_later;
 
 /*
- * Under the driver's lock, like rex_contexts_later and `is_held` of each GPU. A child of fork has
- * no driver, and does not get here.
+ * Guarded by rex_load_lock(), as are rex_contexts_later and `is_held` of each GPU. A child of fork
+ * has no driver, and does not use them.
  */
 static struct {
-    int users; /* calls of the functions that rex_context_user_ends() undoes; read by an atomic */
-    int home;  /* the GPU in whose context pinned memory is, plus 1 */
+    int users; /* calls that rex_context_user_ends() has to undo; also read by an atomic */
+    int home;  /* number of the GPU whose context has the pinned memory, plus 1 */
 } contexts;
 
 /* ---- the driver's calls ---------------------------------------------------------------------- */
@@ -81,11 +80,11 @@ void rex_context_drop(int number)
 
 /* ---- the policy ------------------------------------------------------------------------------ */
 
-/* Those of WANTED that are not held already. */
+/* Activates the contexts of the GPUs in WANTED, a bit for each, that are not held yet. */
 static void activate_contexts(uint64_t wanted)
 {
     int wait = rex_setting_read(REX_OPTION_WAIT);
-    REX_ASSERT(contexts.users > 0 || wanted == 0); /* only a user's end drops them again */
+    REX_ASSERT(contexts.users > 0 || wanted == 0); /* the end of the last user releases them */
     for (int i = 0; wait != REX_WAIT_RUNTIME && i < rex_cuda_devices(); i++) {
         unsigned flags = 0;
         if ((wanted >> i & 1) == 0 || rex_devices[i].is_held)
@@ -131,7 +130,7 @@ void rex_context_activate_one(int number)
     rex_load_unlock();
 }
 
-/* The bit goes last: who does not see it any more goes on to libomptarget. */
+/* The bit is cleared last: a thread that finds it cleared calls libomptarget at once. */
 void rex_context_activate_later(int number)
 {
     uint64_t bit = UINT64_C(1) << number;
@@ -148,7 +147,7 @@ int rex_context_hold(void)
     REX_ASSERT(contexts.users > 0 || contexts.home == 0);
     __atomic_add_fetch(&contexts.users, 1, __ATOMIC_SEQ_CST);
     if (contexts.home == 0) {
-        /* No GPU is started for pinned memory if another one is at work. */
+        /* Pinned memory does not activate a GPU if another one is active. */
         int own = rex_launcher_device(rex_cuda_devices());
         int chosen = own < rex_cuda_devices() ? own : 0;
         for (int i = 0; i < rex_cuda_devices() && rex_context_is_active(chosen, NULL) <= 0; i++)
@@ -158,7 +157,7 @@ int rex_context_hold(void)
     }
     int number = contexts.home - 1;
     struct rex_device *device = &rex_devices[number];
-    /* A context that is active is held, too: it must stay as long as what is made in it. */
+    /* Retain the context even if it is active: it must outlive the memory pinned in it. */
     int state = device->is_held ? -1 : rex_context_is_active(number, &flags);
     if (state == 0)
         flags = flags_of[rex_setting_read(REX_OPTION_WAIT)];
@@ -174,8 +173,8 @@ bool rex_contexts_are_kept(void)
 }
 
 /*
- * The last release of a context waits for its work, so that nothing is locked then. A thread that
- * activates it meanwhile may find it active, with the policy that it has.
+ * Releases the contexts without the lock, because the last release of a context waits for its work.
+ * A thread that activates one meanwhile may find it active, with its present policy.
  */
 bool rex_context_user_ends(void)
 {
@@ -218,14 +217,14 @@ void rex_lists_unlock(void)
 
 /* ---- device memory --------------------------------------------------------------------------- */
 
-#define KEPT_MOST ((size_t)256 << 20) /* bytes that are kept on each GPU */
+#define KEPT_MOST ((size_t)256 << 20) /* maximum bytes that are kept on each GPU */
 
 struct rex_block {
     struct rex_block *next;
     uint64_t address;
     size_t size;
-    bool is_taken; /* else it is kept */
-    bool is_exact; /* never kept */
+    bool is_taken; /* in use; otherwise kept */
+    bool is_exact; /* freed after its use, not kept */
 };
 
 static void push_block(struct rex_block **list, struct rex_block *block)
@@ -234,7 +233,9 @@ static void push_block(struct rex_block **list, struct rex_block *block)
     *list = block;
 }
 
-/* Takes out what is kept of DEVICE beyond MOST bytes: the oldest. */
+/*
+ * Removes the oldest kept blocks from DEVICE's list, so that at most MOST bytes stay. Returns them.
+ */
 static struct rex_block *shed_blocks(struct rex_device *device, size_t most)
 {
     struct rex_block *out = NULL, **at = &device->blocks;
@@ -254,7 +255,7 @@ static struct rex_block *shed_blocks(struct rex_device *device, size_t most)
     return out;
 }
 
-/* Whether there was any. */
+/* Frees the blocks of the list OUT. Returns true if any existed. */
 static bool free_kept_blocks(struct rex_block *out)
 {
     bool any = out != NULL;
@@ -304,7 +305,7 @@ uint64_t rex_block_take(struct rex_device *device, size_t size, bool exact)
 {
     struct rex_block *block = NULL;
     if (!exact) {
-        /* One that is kept, large enough, and at most twice as large. */
+        /* Find a kept block that is large enough, and at most twice as large. */
         rex_lists_lock();
         block = device->blocks;
         while (block != NULL && (block->is_taken || block->size < size || block->size / 2 > size))
@@ -315,7 +316,7 @@ uint64_t rex_block_take(struct rex_device *device, size_t size, bool exact)
         rex_lists_unlock();
         if (block != NULL)
             return block->address;
-        /* Rounded up: a launch with a little more the next time finds it large enough. */
+        /* Round up, so that a later launch that needs a little more can use the block. */
         size_t step = 512;
         while (step < size / 16)
             step *= 2;

@@ -1,6 +1,5 @@
 /*
- * context.h - what is kept of each GPU: its primary context, and device memory of librex's own; how
- * threads wait.
+ * context.h - primary contexts of GPUs and their wait policy; device memory of librex's own.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -13,56 +12,60 @@
 
 #include "cuda/driver.h"
 
-/* ---- kept ------------------------------------------------------------------------------------ */
+/* ---- primary contexts ------------------------------------------------------------------------ */
 
 /*
- * The primary context of GPU NUMBER, which lasts until rex_context_drop() at least. 0, or another
- * number with rex_cuda_why().
+ * Retains the primary context of GPU NUMBER in CONTEXT; it lasts at least until rex_context_drop().
+ * Returns 0 or nonzero; rex_cuda_why() gives the reason.
  */
 int rex_context_retain(int number, void **context);
 void rex_context_drop(int number);
 
 /*
- * 1 if the primary context of GPU NUMBER is active, whoever made it so; its flags are in FLAGS,
- * which may be NULL. 0 if it is not, -1 with rex_cuda_why().
+ * Returns 1 if the primary context of GPU NUMBER is active, 0 if it is not, or -1 on failure;
+ * rex_cuda_why() gives the reason. Writes the context's flags to FLAGS, unless FLAGS is NULL.
  */
 int rex_context_is_active(int number, unsigned *flags);
 
 /*
- * Activate the primary contexts of the GPUs that an image for sm_ARCHITECTURE suits, before
- * libomptarget does, with the policy asked for; LATER: each when it is first used. Each call is
- * undone by one of rex_context_unhold() (cuda/launchcontext.h).
+ * Activates the primary contexts of the GPUs that an image for sm_ARCHITECTURE suits, with the wait
+ * policy of REX_WAIT. It must run before libomptarget activates them. LATER: each context is
+ * activated at its first use. One rex_context_unhold() (cuda/launchcontext.h) undoes one call.
  */
 void rex_context_activate(unsigned architecture, bool later);
 
-/* The same for GPU NUMBER, which there is, alone. */
+/*
+ * Activates the primary context of GPU NUMBER, which must exist. rex_context_unhold() undoes the
+ * call.
+ */
 void rex_context_activate_one(int number);
 
 /*
- * A bit for each GPU whose context is to be activated when it is first used. rex_device_offload()
- * and the like (omp/device.h) look at it, and activate the context of GPU NUMBER.
+ * A bit for each GPU whose context is to be activated at its first use. rex_device_offload() and
+ * other functions of omp/device.h read it, and activate the context of GPU NUMBER.
  */
 extern uint64_t rex_contexts_later;
 void rex_context_activate_later(int number);
 
 /*
- * Keep the context of one GPU, whoever activated it, for pinned memory, which is for all: of one
- * that is used already, else of the one that this process should use. There is a GPU. Undone
- * likewise; until then it is the same one. Returns its number.
+ * Keeps the context of one GPU for pinned memory, which serves all GPUs. It prefers a GPU whose
+ * context is active, otherwise the GPU that this process should use. At least one GPU must exist.
+ * Returns the GPU's number, which does not change until all calls are undone by
+ * rex_context_unhold().
  */
 int rex_context_hold(void);
 
-/* For rex_context_unhold() alone. Whether that was the last of these calls. */
+/* Undoes one call, for rex_context_unhold() alone. Returns true if no other call remains. */
 bool rex_context_user_ends(void);
 
-/* Whether any of these calls is not undone yet. */
+/* Returns true if any call that keeps a context is not undone yet. */
 bool rex_contexts_are_kept(void);
 
 /* ---- entered --------------------------------------------------------------------------------- */
 
 /*
- * Make CONTEXT current where it is not: 1 if rex_context_leave() has to undo that, 0 if not, -1
- * with rex_cuda_why(). rex_context_leave() takes all three.
+ * Makes CONTEXT current, if it is not. Returns 1 if rex_context_leave() must undo that, 0 if not,
+ * or -1 on failure; rex_cuda_why() gives the reason. rex_context_leave() accepts each of the three.
  */
 static inline int rex_context_enter(void *context)
 {
@@ -82,9 +85,8 @@ static inline void rex_context_leave(int entered)
 /* ---- the lock of lists ----------------------------------------------------------------------- */
 
 /*
- * The lock of short lists: of pinned memory, device memory that is kept, lost devices, bases of
- * maps. It is held for a look or a change. Nothing is said and the driver is not called
- * under it.
+ * The lock of short lists: pinned memory, device memory, lost devices, bases of maps. A thread
+ * holds it only to read or change a list. It logs nothing and does not call the driver meanwhile.
  */
 void rex_lists_lock(void);
 void rex_lists_unlock(void);
@@ -92,21 +94,25 @@ void rex_lists_unlock(void);
 /* ---- device memory --------------------------------------------------------------------------- */
 
 /*
- * SIZE bytes, half of the address space at most, on DEVICE, whose context is current. 0, with
- * rex_cuda_why(), where there are not so many. EXACT: an allocation of this size, which nobody gets
- * after it.
+ * Takes SIZE bytes, at most half of the address space, on DEVICE, whose context is current. Returns
+ * their address, or 0 if memory is short; rex_cuda_why() gives the reason. EXACT: allocates exactly
+ * SIZE bytes, and does not keep the block after its use.
  */
 uint64_t rex_block_take(struct rex_device *device, size_t size, bool exact);
 /*
- * SIZE bytes likewise in *ADDRESS, which are freed with cuMemFree. Kept blocks are freed if there
- * is too little memory. 0, or another number with rex_cuda_why().
+ * Allocates SIZE bytes on DEVICE, whose context is current, and writes their address to ADDRESS.
+ * The caller frees them with cuMemFree. Frees kept blocks if memory is short. Returns 0 or a
+ * CUresult that is noted.
  */
 int rex_block_allocate(struct rex_device *device, size_t size, uint64_t *address);
-/* Give it back to DEVICE: no launch works with it any more. The context is current. */
+/*
+ * Gives the block at ADDRESS back to DEVICE, whose context is current. No launch uses it any
+ * longer.
+ */
 void rex_block_give(struct rex_device *device, uint64_t address);
-/* Free those kept on DEVICE, whose context is current. Whether there was any. */
+/* Frees the kept blocks of DEVICE, whose context is current. Returns true if any existed. */
 bool rex_blocks_free(struct rex_device *device);
-/* Free those kept on all GPUs. Whether there was any. */
+/* Frees the kept blocks of all GPUs. Returns true if any existed. */
 bool rex_blocks_free_all(void);
 
 #endif

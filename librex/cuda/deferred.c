@@ -1,10 +1,10 @@
 /*
  * deferred.c - deferred launches: one stream for each device, and the waits for it.
  *
- * A wait is one for an event after the launch (cuda/marks.h). One event is recorded after each 64
- * launches, for a thread that finds the stream full, and one for a wait that finds none after its
- * launch. The driver would take four times as many launches as are
- * let pend, and then keep its callers waiting, who hold the stream.
+ * A thread waits for a launch by an event after it (cuda/marks.h). An event is recorded after every
+ * 64th launch, for threads that find the stream full. A wait that finds no event after its launch
+ * records one. At most 256 launches are pending. The driver accepts four times as many before its
+ * callers wait, and they would hold the lock meanwhile.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -27,23 +27,23 @@
 
 #define PENDING_MOST 256
 #define MARK_AFTER 64
-#define NAMES 1024 /* more than may pend, unless 768 threads launch at once */
+#define NAMES 1024 /* more than can be pending, unless 768 threads launch at once */
 
 struct deferred {
-    pthread_mutex_t lock; /* of the stream, and of all below */
+    pthread_mutex_t lock; /* guards the stream and all fields below */
     int ordinal;
     void *context, *stream;         /* NULL: not made yet */
-    uint64_t issued, seen;          /* numbers of launches; read by atomics, too */
-    bool is_lost;                   /* read by an atomic, too */
-    struct rex_stream_trace *trace; /* of the stream; NULL: no trace */
+    uint64_t issued, seen;          /* newest launch, newest launch done; also read by atomics */
+    bool is_lost;                   /* also read by an atomic */
+    struct rex_stream_trace *trace; /* NULL: no trace */
     struct rex_mark mark[REX_MARKS];
     struct {
         const char *name;
         const struct rex_registration *registration;
-    } kernel[NAMES]; /* of the launch whose number is the index modulo NAMES */
+    } kernel[NAMES]; /* index: the number of the launch modulo NAMES */
 };
 
-/* By libomptarget's numbers; each is made for the first launch, and stays. Atomic. */
+/* Indexed by libomptarget's device number. Each is made for the first launch, and stays. Atomic. */
 static struct deferred *deferred[REX_CUDA_DEVICES_MAX];
 
 uint64_t rex_deferred_devices;
@@ -119,7 +119,7 @@ static void list_pending_kernels(const struct deferred *of, struct rex_kernel_li
         rex_kernel_list_add(list, of->kernel[(i + 1) % NAMES].name, NULL);
 }
 
-/* A call of the driver has failed, not for a reason of its own. */
+/* Marks the device as lost, after a driver call failed for a reason other than its own. */
 static void lose_deferred(struct deferred *of, int number)
 {
     struct rex_kernel_list list = {.count = 0};
@@ -139,8 +139,8 @@ static void begin_deferred_trace(struct deferred *of, int number)
 }
 
 /*
- * Called before a wait's result is told, because the names of kernels may go then. The context is
- * current.
+ * Writes finished launches to the trace. A wait calls this before it reports them as done, because
+ * kernel names may be freed then. The context is current.
  */
 static void write_done_launches(const struct deferred *of)
 {
@@ -186,7 +186,7 @@ void *rex_deferred_begin(int number, int ordinal)
         return NULL;
     }
     if (REX_UNLIKELY(of->trace != NULL)) {
-        /* Only if the stream is idle: others wait for the lock. */
+        /* Catch up only if the stream is idle, because other threads wait for the lock. */
         if (of->issued == of->seen && rex_stream_trace_is_behind(of->trace))
             rex_stream_trace_catch_up(of->trace);
         rex_stream_trace_begin(of->trace);
@@ -300,7 +300,7 @@ int rex_deferred_precede(int number, void *stream)
     pthread_mutex_lock(&of->lock);
     int entered = rex_context_enter(of->context), result = 0;
     const struct rex_mark *mark = rex_mark_make(of->mark, of->stream, of->issued);
-    if (mark == NULL) { /* all are waited for, or there is no memory */
+    if (mark == NULL) { /* threads wait for each mark, or the driver failed */
         result = REX_CUDA(cuEventCreate, &event, REX_CUDA_EVENT_UNTIMED);
         if (rex_cuda_has_made(result, &event))
             result = REX_CUDA(cuEventRecord, event, of->stream);
@@ -309,7 +309,7 @@ int rex_deferred_precede(int number, void *stream)
     if (result == 0)
         result = REX_CUDA(cuStreamWaitEvent, stream, mark != NULL ? mark->event : event, 0);
     if (event != NULL)
-        REX_CUDA(cuEventDestroy, event); /* the stream waits all the same */
+        REX_CUDA(cuEventDestroy, event); /* the stream still waits for it */
     pthread_mutex_unlock(&of->lock);
     return result;
 }
@@ -320,7 +320,7 @@ void rex_deferred_stop(int number)
     if (number != REX_ANY_DEVICE)
         devices = number >= 0 && number < REX_CUDA_DEVICES_MAX ? UINT64_C(1) << number : 0;
     __atomic_fetch_or(&stopped, devices, __ATOMIC_SEQ_CST);
-    /* A launch that has not seen it holds the stream until its number can be waited for. */
+    /* A launch that did not see the bit holds the lock until its number is issued. */
     for (int i = 0; i < REX_CUDA_DEVICES_MAX; i++) {
         struct deferred *of = __atomic_load_n(&deferred[i], __ATOMIC_SEQ_CST);
         if ((devices >> i & 1) == 0 || of == NULL)
@@ -386,7 +386,10 @@ void rex_deferred_end(void)
 
 #define EXIT_NAPS 1000
 
-/* Whether the kernels of device NUMBER are done, or one has failed; false: it cannot be told. */
+/*
+ * Returns true if the kernels of device NUMBER are done, or one has failed. Returns false if one is
+ * pending, or another thread holds the lock.
+ */
 static bool is_over(struct deferred *of, int number)
 {
     rex_log_hold();

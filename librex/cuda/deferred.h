@@ -1,11 +1,10 @@
 /*
- * deferred.h - deferred launches (REX_LAUNCH_BLOCKING=0): those that return before their kernel is
- * done.
+ * deferred.h - deferred launches (REX_LAUNCH_BLOCKING=0), which return before their kernel is done.
  *
  * Each device has one stream for them, in the order of the calls. Each launch gets the next number
- * of its device, from 1 on. A call that could see or change what a kernel uses waits for a number:
- * the newest one at that time, never for an empty stream, because other threads may go on
- * launching.
+ * of its device, from 1 on. A call that could read or change the memory of a kernel waits for the
+ * newest launch at that time. It does not wait for an empty stream, because other threads may
+ * continue to launch.
  *
  * Devices have libomptarget's numbers. A device with another number has no deferred launches.
  *
@@ -27,7 +26,7 @@ static inline bool rex_is_any_deferred(void)
     return __builtin_expect(__atomic_load_n(&rex_deferred_devices, __ATOMIC_ACQUIRE) != 0, 0);
 }
 
-/* Whether device NUMBER may have kernels to wait for. */
+/* Returns true if device NUMBER may have kernels to wait for. */
 static inline bool rex_is_deferred(int number)
 {
     uint64_t devices = __atomic_load_n(&rex_deferred_devices, __ATOMIC_ACQUIRE);
@@ -38,21 +37,22 @@ static inline bool rex_is_deferred(int number)
 /* ---- a launch -------------------------------------------------------------------------------- */
 
 /*
- * The launch to wait for before another one, or 0. At most 256 launches of a device are pending,
- * and one more for each other thread. The caller holds nothing.
+ * Returns the number of the launch to wait for before another launch, or 0. At most 256 launches of
+ * a device are pending, and one more for each other thread. The caller holds no lock.
  */
 uint64_t rex_deferred_full(int number);
 
 /*
- * The stream of device NUMBER, which is GPU ORDINAL, locked until rex_deferred_put(). NULL: there
- * is none, launches of the device are not deferred, or the device is lost; nothing is locked. The
- * GPU's context is current.
+ * Locks the stream of device NUMBER, which is GPU ORDINAL, until rex_deferred_put(), and returns
+ * it. Returns NULL, and locks nothing, if no stream can be made, launches of the device are not
+ * deferred, or the device is lost. The GPU's context is current.
  */
 void *rex_deferred_begin(int number, int ordinal);
 
 /*
- * The driver has put a kernel of REGISTRATION with this NAME in the stream, if its RESULT is 0.
- * Unlocks the stream and returns the number of the launch, or 0.
+ * Ends a launch that rex_deferred_begin() began. RESULT is the driver's result of the launch of a
+ * kernel of REGISTRATION, called NAME. Unlocks the stream. Returns the number of the launch, or 0
+ * if RESULT is not 0.
  */
 uint64_t rex_deferred_put(int number, const char *name, const struct rex_registration *registration,
                           int result);
@@ -60,49 +60,58 @@ uint64_t rex_deferred_put(int number, const char *name, const struct rex_registr
 /* ---- waits ----------------------------------------------------------------------------------- */
 
 /*
- * The numbers of the newest launch, and of the newest one that a wait has seen done. On a lost
- * device all are done.
+ * Returns the number of the newest launch, or of the newest launch that a wait has seen done. On a
+ * lost device all launches count as done: rex_deferred_seen() returns UINT64_MAX.
  */
 uint64_t rex_deferred_newest(int number);
 uint64_t rex_deferred_seen(int number);
 
 /*
- * Wait for one launch of device NUMBER, or for all launches so far. A loss that a wait finds is
- * kept: the next rex_device_lost() (cuda/lost.h) reports it. The caller holds nothing:
- * rex_await_deferred() (omp/gate.h) is for threads that may be inside the gate.
+ * Waits for LAUNCH of device NUMBER. If the wait finds the device lost, the next rex_device_lost()
+ * (cuda/lost.h) reports the loss. The caller holds no lock. Threads that may be inside the gate
+ * call rex_await_deferred() (omp/gate.h) instead.
  */
 void rex_deferred_wait_for(int number, uint64_t launch);
 
-/* Waits for about so many milliseconds at most, or 0: without limit. Whether the launch is done. */
+/*
+ * Waits for LAUNCH for at most about MILLISECONDS, or without limit if they are 0. Returns false if
+ * the launch is still pending, true if it is done or the device is lost.
+ */
 bool rex_deferred_poll(int number, uint64_t launch, int milliseconds);
 
+/* Waits for all launches of all devices so far. */
 void rex_deferred_wait_all(void);
 
 /*
- * All that STREAM gets from now on waits for the launches of device NUMBER. Returns 0, or the
- * driver's result with rex_cuda_why(). The context of STREAM is current.
+ * Makes all later work in STREAM wait for the deferred launches of device NUMBER so far. Returns 0
+ * or a CUresult that is noted. The context of STREAM is current.
  */
 int rex_deferred_precede(int number, void *stream);
 
 /*
- * No launch of device NUMBER, or REX_ANY_DEVICE, is deferred any more, because the program has a
- * stream of the device, and librex does not see what it does there. Wait for the deferred launches
- * after this call.
+ * Stops deferring launches of device NUMBER, or of all devices if it is REX_ANY_DEVICE. The program
+ * has a stream of the device, and librex does not see its work there. The caller waits for the
+ * deferred launches afterwards.
  */
 void rex_deferred_stop(int number);
 
-/* Whether a kernel of REGISTRATION is pending. No launch with it is at work. */
+/*
+ * Returns true if a kernel of REGISTRATION is pending. No other launch of REGISTRATION is in
+ * progress.
+ */
 bool rex_deferred_runs(const struct rex_registration *registration);
 
-/* Adds the kernels of device NUMBER that no wait has seen done, for a message. */
+/* Adds the kernels of device NUMBER that no wait has seen done to LIST, for a message. */
 void rex_deferred_kernels(int number, struct rex_kernel_list *list);
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-/* Destroys the streams that are idle, because nothing keeps their contexts any more. */
+/* Destroys the idle streams, because nothing else keeps their contexts any longer. */
 void rex_deferred_end(void);
 
-/* At the exit of the process: waits for at most a second, and for no lock. Logs a failure. */
+/*
+ * Waits at the exit of the process, for at most a second, and for no lock. Logs unreported losses.
+ */
 void rex_deferred_exit(void);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * driver.c - the CUDA driver, opened at run time.
  *
- * All functions are looked up when the driver is opened: those that are missing count when somebody
- * needs them.
+ * A start of the driver looks up all functions. A missing function is an error only when it is
+ * needed.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -24,7 +24,7 @@ struct rex_driver rex_driver;
 struct rex_device rex_devices[REX_CUDA_DEVICES_MAX];
 
 static const struct function {
-    const char *name, *since; /* as exported; the CUDA release that has it first */
+    const char *name, *since; /* exported name; first CUDA release with it */
     enum rex_cuda_group group;
     void *field; /* of rex_driver */
 } functions[] = {
@@ -37,25 +37,25 @@ static const struct function {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /*
- * Written under the lock, only `kept` without it. `missing` is read once a GPU was reported, and
- * the rest by atomics.
+ * All fields but `kept` are written under the lock. Without it, `missing` is read only after a GPU
+ * was reported, and the others by atomics.
  */
 static struct {
-    void *library;      /* once opened; never closed */
-    const char *absent; /* why there is no device */
+    void *library;      /* NULL until it is opened; never closed */
+    const char *absent; /* reason why there is no device */
     int devices;
-    int kept;        /* decisions that stand on what there is */
-    unsigned starts; /* that have come to their end */
+    int kept;        /* number of decisions that depend on `devices` */
+    unsigned starts; /* number of finished starts */
     /*
-     * The process that has started the driver, or is in cuInit: its rex_forks(), plus 1. 0 where
-     * there is none, or no device was found.
+     * rex_forks() of the process that started the driver or is in cuInit, plus 1. 0 if no process
+     * has started it, or the start found no device.
      */
     unsigned starter;
-    unsigned caller; /* the process that has called cuInit, whatever that returned, likewise */
-    const struct function *missing[REX_CUDA_GROUPS]; /* the first of each group that it lacks */
+    unsigned caller; /* rex_forks() plus 1 of the process that called cuInit, even if it failed */
+    const struct function *missing[REX_CUDA_GROUPS]; /* first missing function of each group */
 } driver = {.absent = ""};
 
-/* A library may fork while it is loaded: its thread goes on in the child, and holds the lock. */
+/* A library may fork while it is loaded. Its thread continues in the child, and holds the lock. */
 static void renew_load_lock(void)
 {
     if (rex_thread.loads == 0)
@@ -78,12 +78,17 @@ void rex_load_unlock(void)
 
 static bool is_of_parent(const unsigned *process)
 {
-    /* Relaxed: whoever forked has written it before; in the same process either answer is right. */
+    /*
+     * Relaxed: a parent wrote it before the fork. Within one process, the old and the new value
+     * both give false.
+     */
     unsigned by = __atomic_load_n(process, __ATOMIC_RELAXED);
     return by != 0 && by != rex_forks() + 1;
 }
 
-/* Where a parent has started the driver no call of it works here, and some may hang. */
+/*
+ * If the parent started the driver, no call of the driver works in this child, and some may hang.
+ */
 bool rex_cuda_forked(void)
 {
     return is_of_parent(&driver.starter);
@@ -91,9 +96,9 @@ bool rex_cuda_forked(void)
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-/* This thread's last call that failed. */
+/* This thread's last failure. */
 struct why {
-    int result; /* 0: no function of the driver's was called */
+    int result; /* 0: the failure is not that of a driver call */
     char text[512];
 };
 
@@ -138,15 +143,14 @@ int rex_cuda_memory_error(void)
     return why != NULL && why->result != REX_CUDA_OUT_OF_MEMORY ? REX_ECUDA : REX_ENOMEM;
 }
 
-/* Notes that the driver has no NAME. CUDA 12.4 is 12040 to the driver. */
+/* Notes that the driver does not export NAME. cuDriverGetVersion() reports CUDA 12.4 as 12040. */
 static void note_too_old(const char *name, const char *since)
 {
     int version = 0;
     char own[64] = "";
     if (rex_driver.cuDriverGetVersion != NULL && rex_driver.cuDriverGetVersion(&version) == 0 &&
         version > 0)
-        snprintf(own, sizeof own, ", and is one of CUDA %d.%d", version / 1000,
-                 version % 1000 / 10);
+        snprintf(own, sizeof own, "; it is of CUDA %d.%d", version / 1000, version % 1000 / 10);
     note_failure(0, "the CUDA driver is too old: it has no %s, which came with CUDA %s%s", name,
                  since, own);
 }
@@ -188,8 +192,9 @@ static int open_driver(void)
     if (opened != NULL)
         return 0;
     /*
-     * The loader's message begins with the name of what it could not open: another one is a library
-     * that the driver needs. Where no file can be opened at all it says so of none.
+     * The loader's message begins with the name of the file that it could not open. If that is not
+     * libcuda.so.1, it is a library that the driver needs. If no file can be opened at all,
+     * rex_nogpu_explain() adds the cause.
      */
     if (rex_nogpu_open_error() != 0)
         note_failure(0, "the CUDA driver (libcuda.so.1) cannot be opened");
@@ -201,7 +206,10 @@ static int open_driver(void)
     return -1;
 }
 
-/* 0 with the number of devices in COUNT, or what stopped the driver, which is noted. */
+/*
+ * Writes the number of devices to COUNT. Returns 0, a CUresult or a REX_NOGPU_ cause, which is
+ * noted.
+ */
 static int find_devices(int *count)
 {
     if (open_driver() != 0)
@@ -219,7 +227,7 @@ static int find_devices(int *count)
         note_too_old(missing->name, missing->since);
         return REX_NOGPU_FUNCTION;
     }
-    /* Relaxed: only a child of fork goes by it, in which nothing goes on beside it. */
+    /* Relaxed: the value matters only in a child of fork, which has a copy of it. */
     __atomic_store_n(&driver.caller, rex_forks() + 1, __ATOMIC_RELAXED);
     int result = REX_CUDA(cuInit, 0);
     if (result != 0)
@@ -241,11 +249,12 @@ static int find_devices(int *count)
     return 0;
 }
 
-/* ---- what there is --------------------------------------------------------------------------- */
+/* ---- the GPUs -------------------------------------------------------------------------------- */
 
 /*
- * Where a parent has called cuInit in vain, its answer stays: the driver's state is the parent's.
- * Nor is anything tried where another thread of the parent was loading the driver at the fork.
+ * Returns true if the driver must not be started again. If a parent's cuInit failed, its answer
+ * stays, because a child inherits the driver's state. A child does not try either if a thread of
+ * its parent was loading the driver at the fork.
  */
 static bool driver_is_decided(void)
 {
@@ -262,10 +271,12 @@ bool rex_cuda_may_start(void)
     return may;
 }
 
-/* A start, unless there have been more than BEFORE: 0 is for the first. */
+/*
+ * Starts the driver, unless more than BEFORE starts have finished. BEFORE is 0 for the first start.
+ */
 static void start_driver_after(unsigned before)
 {
-    /* A reason stays when another follows, since a thread may read it at any time. */
+    /* A reason is never overwritten, because a thread may read it at any time. */
     static char texts[8][1024];
     size_t i = 0, last = sizeof texts / sizeof *texts - 1;
     int count = 0;
@@ -275,7 +286,7 @@ static void start_driver_after(unsigned before)
     if (driver.starts != before || driver_is_decided())
         goto unlock;
     REX_ASSERT(driver.devices == 0);
-    /* Relaxed: only a child of fork goes by it, in which nothing goes on beside it. */
+    /* Relaxed: the value matters only in a child of fork, which has a copy of it. */
     __atomic_store_n(&driver.starter, rex_forks() + 1, __ATOMIC_RELAXED);
     int result = find_devices(&count);
     if (result == 0)
@@ -290,7 +301,7 @@ static void start_driver_after(unsigned before)
             snprintf(texts[i], sizeof texts[i], "%s", text);
         __atomic_store_n(&driver.absent, texts[i], __ATOMIC_RELEASE);
         rex_log(REX_LOG_DEBUG, "no GPU: %s", text);
-        /* Relaxed: only a child of fork goes by it, in which nothing goes on beside it. */
+        /* Relaxed: the value matters only in a child of fork, which has a copy of it. */
         __atomic_store_n(&driver.starter, 0, __ATOMIC_RELAXED);
     }
     __atomic_fetch_add(&driver.starts, 1, __ATOMIC_RELEASE);
@@ -336,7 +347,7 @@ const char *rex_cuda_library(char path[PATH_MAX])
     return realpath(map->l_name, path);
 }
 
-/* ---- of one GPU ------------------------------------------------------------------------------ */
+/* ---- one GPU --------------------------------------------------------------------------------- */
 
 int rex_cuda_handle(int number, int *device)
 {

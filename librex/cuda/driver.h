@@ -2,8 +2,8 @@
  * driver.h - the CUDA driver, opened at run time: the one table of its functions, and the one way
  * to call them.
  *
- * Names and numbers are those of the CUDA Driver API, stable since CUDA 3.2. Everything in librex
- * that calls the driver does so through this table.
+ * Names and numbers are those of the CUDA Driver API, stable since CUDA 3.2. librex calls the
+ * driver through this table alone.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -17,12 +17,13 @@
 
 /* ---- the functions --------------------------------------------------------------------------- */
 
-/* The purpose of a function. A driver too old for one thing is good enough for the others. */
+/* The purpose of a function. A driver that is too old for one purpose can serve the others. */
 enum rex_cuda_group {
-    REX_CUDA_START,    /* anything at all: without it there is no GPU */
-    REX_CUDA_QUEUES,   /* launches, queues and graphs */
-    REX_CUDA_LINKER,   /* compiling PTX */
-    REX_CUDA_OPTIONAL, /* nothing: NULL where the driver lacks it */
+    REX_CUDA_START,      /* needed for everything: if one is missing, there is no GPU */
+    REX_CUDA_QUEUES,     /* launches, queues and graphs */
+    REX_CUDA_ATTRIBUTES, /* launches with attributes */
+    REX_CUDA_LINKER,     /* compiling PTX */
+    REX_CUDA_OPTIONAL,   /* not required: NULL if the driver lacks the function */
     REX_CUDA_GROUPS
 };
 
@@ -33,9 +34,26 @@ struct rex_cuda_kernel_node {
     void **parameters, **extra;
 };
 
+/* CUlaunchAttribute of cuda.h, and the CUlaunchConfig of a launch. */
+struct rex_cuda_attribute {
+    int id; /* REX_CUDA_COOPERATIVE or REX_CUDA_CLUSTER */
+    char pad[4];
+    union {
+        char size[64];
+        int is_cooperative;
+        unsigned cluster[3];
+    } value;
+};
+struct rex_cuda_launch {
+    unsigned grid[3], block[3], dynamic_memory;
+    void *stream;
+    struct rex_cuda_attribute *attributes;
+    unsigned count;
+};
+
 /*
- * X(group, function, suffix of the name that the driver exports, CUDA release that has it first,
- * (parameters)). A message names the first of a group that is missing.
+ * X(group, function, suffix of the exported name, first CUDA release with the function,
+ * (parameters)). A message names the first missing function of a group.
  */
 /* clang-format off */
 #define REX_CUDA_FUNCTIONS(X)                                                                     \
@@ -69,6 +87,9 @@ struct rex_cuda_kernel_node {
       (uint64_t *address, size_t *size, void *module, const char *name))                          \
     X(QUEUES, cuFuncSetAttribute, "", "9.0", (void *function, int attribute, int value))          \
     X(QUEUES, cuStreamCreate, "", "2.0", (void **stream, unsigned flags))                         \
+    X(QUEUES, cuStreamCreateWithPriority, "", "5.5",                                              \
+      (void **stream, unsigned flags, int priority))                                              \
+    X(QUEUES, cuStreamGetPriority, "", "5.5", (void *stream, int *priority))                      \
     X(QUEUES, cuStreamDestroy, "_v2", "4.0", (void *stream))                                      \
     X(QUEUES, cuStreamSynchronize, "", "2.0", (void *stream))                                     \
     X(QUEUES, cuStreamQuery, "", "2.0", (void *stream))                                           \
@@ -114,6 +135,12 @@ struct rex_cuda_kernel_node {
     X(QUEUES, cuGraphLaunch, "", "10.0", (void *executable, void *stream))                        \
     X(QUEUES, cuGraphExecDestroy, "", "10.0", (void *executable))                                 \
     X(QUEUES, cuGraphDestroy, "", "10.0", (void *graph))                                          \
+    X(QUEUES, cuOccupancyMaxActiveBlocksPerMultiprocessor, "", "6.5",                             \
+      (int *blocks, void *function, int threads, size_t dynamic_memory))                          \
+    X(ATTRIBUTES, cuLaunchKernelEx, "", "11.8",                                                   \
+      (const struct rex_cuda_launch *launch, void *function, void **parameters, void **extra))    \
+    X(ATTRIBUTES, cuOccupancyMaxActiveClusters, "", "11.8",                                       \
+      (int *clusters, void *function, const struct rex_cuda_launch *launch))                      \
     X(LINKER, cuLinkCreate, "_v2", "6.5",                                                         \
       (unsigned count, int *options, void **values, void **state))                                \
     X(LINKER, cuLinkAddData, "_v2", "6.5",                                                        \
@@ -128,7 +155,10 @@ struct rex_cuda_kernel_node {
       (int *value, int attribute, int device, int peer))
 /* clang-format on */
 
-/* The driver's functions. Each returns 0 or a CUresult. Written before a GPU is reported. */
+/*
+ * The driver's functions. Each returns 0 or a CUresult. The pointers are written before a GPU is
+ * reported.
+ */
 struct rex_driver {
 #define REX_CUDA_FIELD(group, function, suffix, since, parameters) int(*function) parameters;
     REX_CUDA_FUNCTIONS(REX_CUDA_FIELD)
@@ -139,12 +169,16 @@ extern struct rex_driver rex_driver;
 /* The grid of a launch: teams are the driver's blocks. */
 struct rex_grid {
     uint32_t teams[3], threads[3], dynamic_memory;
+    uint32_t attributes; /* REX_ATTRIBUTE_ bits; 0: cuLaunchKernel() will do */
+    uint32_t cluster[3]; /* blocks of a cluster; 0: no clusters */
 };
+#define REX_ATTRIBUTE_COOPERATIVE 0x1u
+#define REX_ATTRIBUTE_CLUSTER 0x2u
 
 /*
- * Calls a function of the driver: 0, or its result, noted with the function's name for
- * rex_cuda_why(). A call whose result is no error (cuStreamQuery), or whose error nobody is told,
- * is made with rex_driver.function().
+ * Calls a function of the driver and returns its result. A result other than 0 is noted, with the
+ * function's name, for rex_cuda_why(). Call rex_driver.function() instead if the result is not an
+ * error (cuStreamQuery), or if no message reports it.
  */
 #define REX_CUDA(function, ...)                             \
     __extension__({                                         \
@@ -154,24 +188,27 @@ struct rex_grid {
         cuda_result;                                        \
     })
 
-/* RESULT of the driver's function CALL, noted for rex_cuda_why() where it is not 0. */
+/* Notes RESULT of the driver's function CALL for rex_cuda_why(), unless it is 0. Returns RESULT. */
 int rex_cuda_note(int result, const char *call);
 
-/* The result of this thread's last call of the driver that failed; 0: there is none. */
+/*
+ * Returns the CUresult that this thread noted last, or 0 if it noted no failed call of the driver.
+ */
 int rex_cuda_noted(void);
 
-/* The error for a call of the driver that gave no memory: REX_ENOMEM, or REX_ECUDA. */
+/* Returns the error for a failed allocation: REX_ENOMEM if memory ran out, otherwise REX_ECUDA. */
 int rex_cuda_memory_error(void);
 
 /*
- * Whether the functions of GROUP can be called: 0, or -1 with rex_cuda_why(): there is no GPU, or
- * the driver is too old. Those of START can be wherever rex_cuda_devices() is above 0.
+ * Returns 0 if the functions of GROUP can be called. Returns -1 if there is no GPU or the driver is
+ * too old; rex_cuda_why() gives the reason. START functions can be called if rex_cuda_devices() is
+ * above 0.
  */
 int rex_cuda_need(enum rex_cuda_group group);
 
 /*
- * Whether there is a GPU and its driver exports NAME, which CUDA SINCE has first: asked for
- * libomptarget, which needs it. If not, rex_cuda_why().
+ * Returns true if there is a GPU and its driver exports NAME, which libomptarget needs and which is
+ * new in CUDA SINCE. Otherwise rex_cuda_why() gives the reason.
  */
 bool rex_cuda_exports(const char *name, const char *since);
 
@@ -182,16 +219,21 @@ bool rex_cuda_exports(const char *name, const char *since);
 #define REX_CUDA_NO_BINARY_FOR_GPU 209
 #define REX_CUDA_INVALID_HANDLE 400
 #define REX_CUDA_NOT_READY 600
-#define REX_CUDA_ILLEGAL_ADDRESS 700 /* of a kernel: the context is lost, whatever call tells */
+#define REX_CUDA_ILLEGAL_ADDRESS 700 /* the context is lost, whichever call returns it */
 #define REX_CUDA_PEER_ACCESS_ALREADY_ENABLED 704
+#define REX_CUDA_MULTIPROCESSORS 16
 #define REX_CUDA_CAPABILITY_MAJOR 75
 #define REX_CUDA_CAPABILITY_MINOR 76
+#define REX_CUDA_HAS_COOPERATIVE 95
+#define REX_CUDA_HAS_CLUSTERS 120
+#define REX_CUDA_COOPERATIVE 2 /* CU_LAUNCH_ATTRIBUTE_COOPERATIVE */
+#define REX_CUDA_CLUSTER 4     /* CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION */
 #define REX_CUDA_STREAM_NON_BLOCKING 0x1
 #define REX_CUDA_EVENT_UNTIMED 0x2 /* CU_EVENT_DISABLE_TIMING */
 
 /*
- * Whether RESULT tells of one call alone, and nothing of the context, which can be used as before.
- * After any other result of a wait the device is lost.
+ * Returns true if RESULT is an error of one call, after which the context can still be used. If a
+ * wait returns any other error, the device is lost.
  */
 static inline bool rex_cuda_is_of_call(int result)
 {
@@ -200,103 +242,118 @@ static inline bool rex_cuda_is_of_call(int result)
            result == REX_CUDA_INVALID_HANDLE;
 }
 
-/* ---- what there is --------------------------------------------------------------------------- */
+/* ---- the GPUs -------------------------------------------------------------------------------- */
 
-/* Devices beyond these are left to libomptarget. */
+/* Maximum number of GPUs that librex uses. Further GPUs are left to libomptarget. */
 #define REX_CUDA_DEVICES_MAX 64
 
-/* Bytes of the names of kernels that may have failed, in a message. */
+/* Maximum bytes in a message for the names of kernels that may have failed. */
 #define REX_KERNEL_LIST_TEXT 1024
 
-/* Most launch contexts (cuda/launchcontext.h) that are kept idle for one GPU. */
+/* Maximum number of idle launch contexts (cuda/launchcontext.h) of one GPU. */
 #define REX_IDLE_MOST 256
 
 /*
- * All that librex keeps for one GPU, from one call to the next. Only the file named reads and
- * writes each part. A child of fork has no driver, and uses none of it.
+ * All that librex keeps for one GPU, from one call to the next. Only the named file reads and
+ * writes each part. A child of fork has no driver, and only `loss` still means anything there.
  */
 struct rex_device {
     int handle; /* driver.c; written before the GPU is reported */
 
-    /* Under the driver's lock. */
-    bool is_held; /* context.c: librex has retained the context, once for all its users */
+    /* Guarded by rex_load_lock(). */
+    bool is_held; /* context.c: librex has retained the context once for all users */
 
     /* launchcontext.c; atomic. */
     struct rex_launch_context *idle[REX_IDLE_MOST]; /* NULL: the place is free */
-    unsigned ends;                                  /* how often all contexts were ended */
+    unsigned ends; /* number of times that all contexts were ended */
 
-    /* Under the lock of lists (cuda/context.h). */
-    struct rex_block *blocks; /* context.c: those that are kept stand in the order of their age */
+    /* Guarded by the lock of lists (cuda/context.h). */
+    struct rex_block *blocks; /* context.c: kept blocks stand in order, newest first */
 
-    /* lost.c: written once, under the lock of lists, and read without a lock after `is_lost`. */
+    /*
+     * lost.c: written once under the lock of lists, apart from `is_untold`. Read without a lock if
+     * `is_lost` is set.
+     */
     struct rex_loss {
         bool is_lost;   /* atomic */
-        bool is_untold; /* atomic: no call has reported it yet, with the kernels */
-        int number;     /* libomptarget's */
+        bool is_untold; /* atomic: no call has reported the loss and `kernels` yet */
+        int number;     /* libomptarget's number of the device */
         char name[80], why[256], kernels[REX_KERNEL_LIST_TEXT];
     } loss;
 };
 extern struct rex_device rex_devices[REX_CUDA_DEVICES_MAX];
 
 /*
- * Number of NVIDIA GPUs that this process may use; 0 also where there is no driver: rex_cuda_why()
- * then says why.
+ * Returns the number of NVIDIA GPUs that this process may use; the first call starts the driver. If
+ * it is 0, rex_cuda_why() gives the reason.
  */
 int rex_cuda_devices(void);
 
 /*
- * Start the driver, or again if the last start found no GPU: a call failed that may succeed now, as
- * dlopen() does after too many files were open. That may take milliseconds, so it is for a
- * registration, and once for each public call that asks what there is.
+ * Starts the driver, or starts it again if the last start found no GPU. A call that failed then may
+ * succeed now: dlopen() fails while too many files are open. A start may take milliseconds. So call
+ * this once for a registration, and once for each public call that reports devices.
  */
 void rex_cuda_retry(void);
 
-/* Whether a start would call the driver: it can be opened, and has not been started. */
+/* Returns true if rex_cuda_retry() would call the driver, which can be opened. */
 bool rex_cuda_may_start(void);
 
 /*
- * CHANGE is 1 where something stands that was decided by what rex_cuda_devices() says, as which
- * image of a module is used, and -1 at its end: meanwhile nobody looks again.
+ * Counts decisions that depend on rex_cuda_devices(), such as the image of a module. CHANGE is 1
+ * when a decision is made, and -1 when it ends. While the count is above 0, the driver is not
+ * started again.
  */
 void rex_cuda_keep(int change);
 
 /*
- * The lock of what is loaded: libomptarget is bound under it, the driver starts, contexts are
- * activated and released, and images are loaded. A thread may take it again: what it loads may call
- * librex.
+ * The loader lock. It is held while libomptarget is bound, the driver starts, contexts are
+ * activated and images are loaded. A thread may take it again, because a library that is loaded may
+ * call librex.
  */
 void rex_load_lock(void);
 void rex_load_unlock(void);
 
-/* Why there is no GPU; where there is one, the last call of this thread that failed, and how. */
+/*
+ * Returns why there is no GPU. If there is one, returns this thread's last failed call and its
+ * error.
+ */
 const char *rex_cuda_why(void);
 
 /*
- * Whether there is none because the process is a child of fork, and its parent has started the
- * driver, or began to.
+ * Returns true if this process is a child of fork whose parent had started the driver, or was
+ * starting it. No GPU can be used then.
  */
 bool rex_cuda_forked(void);
 
-/* The driver's file, links followed, in PATH; NULL where it is not open. */
+/*
+ * Returns the path of the driver's file in PATH, links resolved, or NULL if the driver is not open.
+ */
 const char *rex_cuda_library(char path[PATH_MAX]);
 
-/* The driver's handle of GPU NUMBER. 0, or -1 where there is no such GPU. */
+/* Writes the driver's handle of GPU NUMBER to DEVICE. Returns 0, or -1 if there is no such GPU. */
 int rex_cuda_handle(int number, int *device);
 
-/* ATTRIBUTE of GPU NUMBER, a CUdevice_attribute. 0, or another number with rex_cuda_why(). */
+/*
+ * Writes ATTRIBUTE of GPU NUMBER, a CUdevice_attribute, to VALUE. Returns 0, -1 if there is no such
+ * GPU, or a CUresult that is noted.
+ */
 int rex_cuda_attribute(int number, int attribute, int *value);
 
-/* Compute capability of device NUMBER as an SM number (90), 0 if it cannot be told. */
+/* Returns the compute capability of GPU NUMBER as an SM number (90), or 0 if it is unknown. */
 unsigned rex_cuda_architecture(int number);
 
 /*
- * The most that any GPU here has: bytes of shared memory of a block, or threads that are resident
- * at once. 0: the driver does not say.
+ * Returns the maximum over all GPUs: bytes of shared memory of a block, or number of resident
+ * threads. Returns 0 if the driver does not report it.
  */
 enum rex_gpu_limit { REX_GPU_SHARED_MEMORY, REX_GPU_RESIDENT_THREADS };
 uint64_t rex_gpu_most(enum rex_gpu_limit limit);
 
-/* Whether the driver, which returned RESULT, has made something: what it leaves else is nothing. */
+/*
+ * Returns true if RESULT is 0. Otherwise sets *MADE to NULL: a driver that failed may have written
+ * it.
+ */
 static inline bool rex_cuda_has_made(int result, void **made)
 {
     if (result != 0)
@@ -308,29 +365,29 @@ static inline bool rex_cuda_has_made(int result, void **made)
 
 #define REX_NOGPU_FORKED "a child of fork cannot use a driver that its parent has started"
 
-/* A cause that is no CUresult: libcuda.so.1 cannot be opened. */
+/* A cause that is not a CUresult: libcuda.so.1 cannot be opened. */
 #define REX_NOGPU_LIBRARY (-1)
-/* The driver lacks a function. */
+/* A cause that is not a CUresult: the driver lacks a function. */
 #define REX_NOGPU_FUNCTION (-2)
-/* CUDA_ERROR_NO_DEVICE, also where the driver reports 0 devices. */
+/* CUDA_ERROR_NO_DEVICE, also used if the driver reports 0 devices. */
 #define REX_NOGPU_DEVICE 100
 
 /*
- * Why the driver stopped with RESULT, in TEXT of SIZE bytes: "", or "; " and a sentence. It looks
- * at CUDA_VISIBLE_DEVICES, device files and the kernel module.
+ * Writes why the driver failed with RESULT to TEXT of SIZE bytes: "", or "; " and a sentence. Reads
+ * CUDA_VISIBLE_DEVICES and the kernel module's files, and opens device files.
  */
 void rex_nogpu_explain(int result, char *text, size_t size);
 
-/* Why this process can open no file at all, as EMFILE; 0: it can. */
+/* Returns EMFILE or ENFILE if this process cannot open any file for that reason, otherwise 0. */
 int rex_nogpu_open_error(void);
 
 /*
- * The kernel module's own words, "NVIDIA UNIX x86_64 Kernel Module  580.95.05  ...", in TEXT.
- * Whether there is one: else TEXT is left alone.
+ * Writes the version of the loaded kernel module to TEXT, as "NVIDIA UNIX x86_64 Kernel Module
+ * 580.95.05  ...". Returns false, and leaves TEXT as it is, if no kernel module is loaded.
  */
 bool rex_kernel_module(char *text, size_t size);
 
-/* The folder that stands before /dev and /proc: "", but for tests. */
+/* Prefix of /dev, /proc and /sys: "" except in tests. */
 extern const char *rex_nogpu_root;
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * gpu.c - the NVIDIA GPUs, as the driver describes them, and why there is none.
+ * gpu.c - the NVIDIA GPUs, as the driver describes them, and the reason if there is no GPU.
  *
  * Implements rex_gpu_count() and rex_gpu_get() of rex/device.h.
  *
@@ -22,7 +22,6 @@
 /* CUdevice_attribute of cuda.h. */
 #define NONE 0
 #define MOST_THREADS_PER_BLOCK 1
-#define MULTIPROCESSORS 16
 #define PCI_BUS 33
 #define PCI_SLOT 34
 #define MOST_THREADS_PER_MULTIPROCESSOR 39
@@ -32,9 +31,9 @@
 #define PEER_ACCESS 2
 #define PEER_ATOMICS 3
 
-/* ---- what a driver may not say --------------------------------------------------------------- */
+/* ---- facts that a driver may lack ------------------------------------------------------------ */
 
-/* In a context that is there: none is made for the question. */
+/* Returns 0 if the context of GPU NUMBER is not active, and does not activate it. */
 static uint64_t free_memory_of(int number)
 {
     void *context;
@@ -70,7 +69,7 @@ static void describe_place(struct rex_gpu *gpu, int number)
     fclose(file);
 }
 
-/* ---- all of it ------------------------------------------------------------------------------- */
+/* ---- the public functions -------------------------------------------------------------------- */
 
 int rex_gpu_count(void)
 {
@@ -90,7 +89,7 @@ int rex_gpu_get(struct rex_gpu *gpu, size_t size, int number)
     } asked[] = {
         {REX_CUDA_CAPABILITY_MAJOR, &made.capability_major},
         {REX_CUDA_CAPABILITY_MINOR, &made.capability_minor},
-        {MULTIPROCESSORS, &made.multiprocessors},
+        {REX_CUDA_MULTIPROCESSORS, &made.multiprocessors},
         {MOST_THREADS_PER_BLOCK, &made.threads_per_block},
         {MOST_SHARED_MEMORY, &shared},
     };
@@ -99,7 +98,7 @@ int rex_gpu_get(struct rex_gpu *gpu, size_t size, int number)
                         gpu == NULL ? "there is no place for the GPU"
                                     : "a struct rex_gpu of another size");
     rex_cuda_retry();
-    if (rex_cuda_devices() == 0) { /* which is no failure: nothing is logged */
+    if (rex_cuda_devices() == 0) { /* not a failure, so nothing is logged */
         char message[REX_MESSAGE_MAX];
         snprintf(message, sizeof message, "no NVIDIA GPU can be used: %s", rex_cuda_why());
         rex_escape(message, sizeof message, "");
@@ -120,7 +119,7 @@ int rex_gpu_get(struct rex_gpu *gpu, size_t size, int number)
     made.shared_memory = (uint64_t)shared;
     describe_place(&made, number);
     if (rex_driver.cuDeviceGetUuid != NULL && rex_driver.cuDeviceGetUuid(uuid, device) == 0) {
-        /* A part of a GPU that its administrator has divided has a UUID of its own. */
+        /* A MIG instance, a part of a divided GPU, has a UUID of its own. */
         size_t length = (size_t)snprintf(made.uuid, sizeof made.uuid, "%s",
                                          strstr(made.name, " MIG ") != NULL ? "MIG" : "GPU");
         for (size_t i = 0; i < sizeof uuid; i++) {
@@ -145,14 +144,16 @@ failed:
     return rex_fail(REX_ECUDA, "GPU %d: %s", number, rex_cuda_why());
 }
 
-/* The largest product of the attributes of a limit, asked once. */
+/* Returns the largest product of the two attributes of LIMIT. Asks the driver once. */
 uint64_t rex_gpu_most(enum rex_gpu_limit limit)
 {
     static const int factors[][2] = {
         [REX_GPU_SHARED_MEMORY] = {MOST_SHARED_MEMORY, NONE},
-        [REX_GPU_RESIDENT_THREADS] = {MULTIPROCESSORS, MOST_THREADS_PER_MULTIPROCESSOR}};
+        [REX_GPU_RESIDENT_THREADS] = {REX_CUDA_MULTIPROCESSORS, MOST_THREADS_PER_MULTIPROCESSOR}};
     static uint64_t known[2];
-    /* Relaxed: the number stands for itself; whoever misses it asks the driver again. */
+    /*
+     * Relaxed: no other data depend on the number. A thread that misses it asks the driver again.
+     */
     uint64_t most = __atomic_load_n(&known[limit], __ATOMIC_RELAXED);
     if (most > 0)
         return most;
@@ -164,7 +165,7 @@ uint64_t rex_gpu_most(enum rex_gpu_limit limit)
         uint64_t product = (uint64_t)first * (uint64_t)second;
         most = product > most ? product : most;
     }
-    /* Relaxed: as above: all threads find the same number. */
+    /* Relaxed: all threads compute and store one number. */
     __atomic_store_n(&known[limit], most, __ATOMIC_RELAXED);
     return most;
 }
@@ -172,9 +173,9 @@ uint64_t rex_gpu_most(enum rex_gpu_limit limit)
 /* ---- why there is no GPU --------------------------------------------------------------------- */
 
 /*
- * The driver tells little: CUDA_ERROR_NO_DEVICE stands for an empty machine, for
- * CUDA_VISIBLE_DEVICES and for device files that cannot be opened. So what else the machine shows
- * is put beside it. rex-info adds what helps.
+ * The driver's error is vague. CUDA_ERROR_NO_DEVICE may mean an empty machine,
+ * CUDA_VISIBLE_DEVICES, or device files that cannot be opened. So librex adds facts about the
+ * machine, and rex-info adds the cure.
  */
 
 const char *rex_nogpu_root = "";
@@ -189,10 +190,10 @@ static const struct {
 } causes[] = {
     {3, "; " REX_NOGPU_FORKED}, /* CUDA_ERROR_NOT_INITIALIZED */
     {34, "; the libcuda.so.1 that was found is the toolkit's stub"},
-    {802, "; a service of the machine is not running, as nvidia-fabricmanager where there are "
-          "NVSwitches"},
-    {804, "; the libcuda.so.1 that was found is a compatibility package's, which this GPU does not "
-          "take"},
+    {802, "; a service of the machine is not running, for example nvidia-fabricmanager, which "
+          "NVSwitches need"},
+    {804, "; the libcuda.so.1 that was found is of a CUDA compatibility package, which does not "
+          "support this GPU"},
     {805, "; the MPS daemon does not answer"},
 };
 
@@ -204,7 +205,7 @@ int rex_nogpu_open_error(void)
     return file < 0 && (error == EMFILE || error == ENFILE) ? error : 0;
 }
 
-/* ---- what the machine shows ------------------------------------------------------------------ */
+/* ---- facts about the machine ----------------------------------------------------------------- */
 
 /* The file begins with "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.95.05  ...". */
 bool rex_kernel_module(char *text, size_t size)
@@ -224,7 +225,10 @@ bool rex_kernel_module(char *text, size_t size)
     return true;
 }
 
-/* How many files PATTERN has, under the root; KEPT, if it is not NULL, is for globfree(). */
+/*
+ * Returns the number of files under the root that match PATTERN. If KEPT is not NULL, it receives
+ * their names, for globfree().
+ */
 static size_t find_files(const char *pattern, int flags, glob_t *kept)
 {
     char path[PATH_MAX];
@@ -240,8 +244,9 @@ static size_t find_files(const char *pattern, int flags, glob_t *kept)
 }
 
 /*
- * Whether a device file is missing or closed to us: TEXT is of the first. Without the kernel module
- * there need not be any. A pattern that no file has stands for a file that is missing.
+ * Returns true if a device file is missing, or this process may not open it. TEXT describes the
+ * first one. Without the kernel module no device file is needed. A pattern that no file matches
+ * counts as a missing file.
  */
 static bool find_closed_file(bool has_module, char *text, size_t size)
 {
@@ -257,7 +262,7 @@ static bool find_closed_file(bool has_module, char *text, size_t size)
             const char *path = found.gl_pathv[j];
             struct stat status;
             char mode[64] = "";
-            /* As the driver opens it. */
+            /* The driver opens it with these flags. */
             int file = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK), error = errno;
             closed = file < 0;
             if (file >= 0)

@@ -3,10 +3,10 @@
  * for one thread at a time.
  *
  * A thread that launches or copies takes an idle context or makes one. On each GPU at most 64 idle
- * contexts are kept. On a machine with more processors it is one for each, up to 256. All are ended
- * before an image is unloaded, because graphs refer to its kernels, and when nothing else keeps a
- * primary context. No launch is at work then. A copy may be: its context ends when it is given
- * back.
+ * contexts are kept. On a machine with more than 64 processors it is one for each, up to 256. All
+ * contexts end before an image is unloaded, because graphs refer to its kernels. They also end when
+ * nothing else keeps a primary context. No launch is in progress then. A copy may be: its context
+ * ends when it is given back.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -23,7 +23,7 @@
 
 #define IDLE_LEAST 64
 
-/* Contexts that are kept idle on each GPU; atomic. */
+/* Maximum number of idle contexts on each GPU, 0 before it is known; atomic. */
 static size_t idle_most;
 
 /* ---- destruction ----------------------------------------------------------------------------- */
@@ -75,9 +75,10 @@ static void end_launch_context(struct rex_launch_context *context)
 /* ---- idle contexts --------------------------------------------------------------------------- */
 
 /*
- * Takes out an idle context. A place is emptied or filled by one atomic, and so a context has one
- * owner at any time. These atomics are in one order with those of `ends`: a context that is put in
- * a place while all are ended is found there, or by the thread that put it there.
+ * Takes an idle context out of its place. One atomic empties or fills a place, so a context has one
+ * owner at any time. These atomics and those of `ends` have one total order. A context may be given
+ * back while all are ended. Either the thread that ends them finds it, or the thread that gave it
+ * back sees the new `ends`.
  */
 static struct rex_launch_context *take_idle_context(struct rex_device *device)
 {
@@ -132,7 +133,7 @@ static struct rex_launch_context *new_launch_context(int ordinal, const char *wh
     context->ordinal = ordinal;
     context->device = &rex_devices[ordinal];
     context->ends = __atomic_load_n(&context->device->ends, __ATOMIC_SEQ_CST);
-    if (!rex_contexts_are_kept()) /* asked after `ends` is read: the last unhold may come between */
+    if (!rex_contexts_are_kept()) /* read after `ends`: the last unhold may come between */
         context->ends--;
     if (rex_context_retain(ordinal, &context->cuda) != 0) {
         free(context);
@@ -149,7 +150,7 @@ static struct rex_launch_context *new_launch_context(int ordinal, const char *wh
         return NULL;
     }
     rex_context_leave(entered);
-    /* Set once: no context is in a place behind it. */
+    /* Set once, so that no context is ever in a place that is not searched. */
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     size_t unset = 0, most = processors < IDLE_LEAST      ? IDLE_LEAST
                              : processors > REX_IDLE_MOST ? REX_IDLE_MOST
@@ -165,7 +166,7 @@ int rex_launch_context_take(int ordinal, const char *what, struct rex_launch_con
     struct rex_device *device = &rex_devices[ordinal];
     struct rex_launch_context *context;
     *taken = NULL;
-    /* One with other `ends` was put in a place while all were ended. */
+    /* A context with an old `ends` was given back while all were ended. */
     while ((context = take_idle_context(device)) != NULL &&
            context->ends != __atomic_load_n(&device->ends, __ATOMIC_SEQ_CST))
         end_launch_context(context);
@@ -193,7 +194,10 @@ void rex_launch_context_give(struct rex_launch_context *context, int entered)
     size_t most = __atomic_load_n(&idle_most, __ATOMIC_ACQUIRE), place = context->place;
     REX_ASSERT(most >= IDLE_LEAST && most <= REX_IDLE_MOST && place < most);
     rex_context_leave(entered);
-    /* Prefers its last place: so a thread that is alone takes the context with its graphs. */
+    /*
+     * Prefer the context's last place, so that a single thread takes the context that has its
+     * graphs.
+     */
     for (size_t i = 0; i < most && !context->is_broken; i++) {
         struct rex_launch_context *none = NULL;
         context->place = place;

@@ -1,5 +1,6 @@
 /*
- * lost.c - devices that are lost, since a kernel has failed; and the kernels to name then.
+ * lost.c - lost devices, whose contexts a failed kernel has ruined, and the kernels that a message
+ * names.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -46,7 +47,9 @@ void rex_kernel_list_text(const struct rex_kernel_list *list, char text[REX_KERN
 
 bool rex_some_device_is_lost;
 
-/* Queues come and go, a GPU's context stays lost for the process. */
+/*
+ * Copies the strings: a GPU's context stays lost until the process ends, but queues are destroyed.
+ */
 void rex_device_lose(int ordinal, int number, const char *name, const char *why,
                      const struct rex_kernel_list *kernels)
 {
@@ -76,7 +79,7 @@ int rex_device_tell_loss(int number, const char *what)
         if (__atomic_exchange_n(&loss->is_untold, false, __ATOMIC_ACQ_REL))
             return rex_fail(REX_ECUDA, "%.*s: device %d: %s; launched since the last wait: %s",
                             REX_KERNEL_NAME(what), loss->number, loss->why, loss->kernels);
-        return rex_fail(REX_ECUDA, "%.*s: device %d is lost, since %s met with %s",
+        return rex_fail(REX_ECUDA, "%.*s: device %d is lost, because %s failed: %s",
                         REX_KERNEL_NAME(what), loss->number, loss->name, loss->why);
     }
     return REX_OK;

@@ -1,5 +1,6 @@
 /*
- * lost.h - devices that are lost, since a kernel has failed; and the kernels to name then.
+ * lost.h - lost devices, whose contexts a failed kernel has ruined, and the kernels that a message
+ * names.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -35,27 +36,28 @@ static inline void rex_kernel_list_add(struct rex_kernel_list *list, const char 
     list->count += list->count <= REX_KERNEL_LIST_MAX;
 }
 
-/* Add all kernels of MORE. */
+/* Adds all kernels of MORE. */
 void rex_kernel_list_add_all(struct rex_kernel_list *list, const struct rex_kernel_list *more);
 
-/* The kernels of REGISTRATION lose their names. */
+/* Replaces the names of the kernels of REGISTRATION, which is unloaded. */
 void rex_kernel_list_forget(struct rex_kernel_list *list,
                             const struct rex_registration *registration);
 
-/* The names as text; "no kernel" if there are none. */
+/* Writes the names to TEXT, or "no kernel" if LIST is empty. */
 void rex_kernel_list_text(const struct rex_kernel_list *list, char text[REX_KERNEL_LIST_TEXT]);
 
 /* ---- lost devices ---------------------------------------------------------------------------- */
 
 /*
- * NAME, a queue or a kernel, has met with WHY: GPU ORDINAL, which is libomptarget's device NUMBER,
- * can do nothing any more. All is copied; the first reason counts. The caller reports the loss. If
- * it cannot, KERNELS are those that may have failed, and the next rex_device_lost() does.
+ * Marks GPU ORDINAL, which is libomptarget's device NUMBER, as lost: NAME, a queue or a kernel,
+ * failed with WHY. Copies the strings; the first call counts. If KERNELS is NULL, the caller
+ * reports the loss. Otherwise KERNELS are those that may have failed, and the next
+ * rex_device_lost() reports it.
  */
 void rex_device_lose(int ordinal, int number, const char *name, const char *why,
                      const struct rex_kernel_list *kernels);
 
-/* Whether any device was ever found lost. */
+/* True after any device was found lost. */
 extern bool rex_some_device_is_lost;
 static inline bool rex_any_device_is_lost(void)
 {
@@ -63,12 +65,12 @@ static inline bool rex_any_device_is_lost(void)
 }
 
 /*
- * REX_ECUDA if device NUMBER was found lost, in whose context libomptarget would abort, or any
- * device at all; else 0. WHAT begins the message. The first one names the kernels that may have
- * failed, if no other call has reported the loss.
+ * Returns REX_ECUDA if device NUMBER, or any device for REX_ANY_DEVICE, was found lost, otherwise
+ * 0. libomptarget would abort in the context of a lost device. The message begins with WHAT. If no
+ * other call has reported the loss, the message names the kernels that may have failed.
  */
 #define REX_ANY_DEVICE INT_MIN
-int rex_device_tell_loss(int number, const char *what); /* if any is lost */
+int rex_device_tell_loss(int number, const char *what); /* called if any device is lost */
 static inline int rex_device_lost(int number, const char *what)
 {
     return rex_any_device_is_lost() ? rex_device_tell_loss(number, what) : 0;

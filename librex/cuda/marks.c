@@ -10,7 +10,7 @@
 
 #include "cuda/driver.h"
 
-#define FIRST_NAP 20000 /* nanoseconds; each is twice as long as the one before */
+#define FIRST_NAP 20000 /* nanoseconds; each further nap is twice as long */
 #define LONGEST_NAP 10000000
 
 struct rex_mark *rex_mark_make(struct rex_mark mark[REX_MARKS], void *stream, uint64_t newest)

@@ -21,20 +21,26 @@ struct rex_mark {
     unsigned users;  /* threads that wait for it */
 };
 
-/* Returns an event after launch NEWEST of STREAM, or NULL: threads wait for all, or it failed. */
+/*
+ * Returns a mark after launch NEWEST of STREAM. Returns NULL if threads wait for all marks, or the
+ * driver failed.
+ */
 struct rex_mark *rex_mark_make(struct rex_mark mark[REX_MARKS], void *stream, uint64_t newest);
 
-/* Returns the first event after LAUNCH. Makes one after NEWEST if there is no such event yet. */
+/*
+ * Returns the first mark after LAUNCH. If there is no such mark yet, makes one after NEWEST, or
+ * returns NULL.
+ */
 struct rex_mark *rex_mark_find(struct rex_mark mark[REX_MARKS], void *stream, uint64_t newest,
                                uint64_t launch);
 
 /*
- * Waits about so many milliseconds at most. Returns the driver's result. MARK is in use; no lock is
- * needed.
+ * Waits for MARK for at most about MILLISECONDS. Returns the driver's result, REX_CUDA_NOT_READY if
+ * time ran out. The caller is one of the mark's users, and needs no lock.
  */
 int rex_mark_poll(const struct rex_mark *mark, int milliseconds);
 
-/* Destroys the events. Returns false and destroys nothing if a thread waits for one. */
+/* Destroys the events. Returns false and destroys nothing if a thread waits for an event. */
 bool rex_marks_end(struct rex_mark mark[REX_MARKS]);
 
 #endif

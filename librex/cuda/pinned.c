@@ -1,8 +1,9 @@
 /*
  * pinned.c - pinned host memory, and which memory of the host the driver knows.
  *
- * On an H100 copies from and to it run at 47 GB/s, from malloc's at 9. Where there is no GPU the
- * calls succeed on pageable memory. The public functions are those of rex/device.h.
+ * On an H100 copies of pinned memory run at 47 GB/s, and copies of malloc()'s at 9. If there is no
+ * GPU, the calls succeed with pageable memory. Implements rex_host_alloc() and the three functions
+ * after it in rex/device.h.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -25,13 +26,13 @@ struct range {
     size_t size;
     bool ours;    /* rex_host_alloc() made it */
     bool drivers; /* the driver pinned it: there was a GPU */
-    int home;     /* the GPU in whose context that is */
-    bool busy;    /* a thread has the driver pin it, or end that: nobody else may end it */
+    int home;     /* the GPU in whose context it is pinned */
+    bool busy;    /* a thread pins or unpins it, and no other may */
 };
 
-static struct range *ranges; /* under the lock of lists; only whether there is one is atomic */
+static struct range *ranges; /* guarded by the lock of lists; without it only compared with NULL */
 
-/* No other thread of the parent is at work here any more. */
+/* The parent's threads that pinned or unpinned memory do not exist in the child. */
 static void forget_busy_ranges(void)
 {
     for (struct range *range = ranges; range != NULL; range = range->next)
@@ -43,7 +44,8 @@ REX_FORK_WATCHED(98, NULL, NULL, forget_busy_ranges);
 /* ---- the list -------------------------------------------------------------------------------- */
 
 /*
- * A range that rex_host_free() is at work on may be freed already, and other memory in its place.
+ * Returns a range that overlaps SIZE bytes at BEGIN, or NULL. It ignores a range that
+ * rex_host_free() is freeing: other memory may be in its place already.
  */
 static const struct range *find_overlap(uintptr_t begin, size_t size)
 {
@@ -55,8 +57,8 @@ static const struct range *find_overlap(uintptr_t begin, size_t size)
 }
 
 /*
- * The range that begins at ADDRESS, if rex_host_alloc() made it or did not, as OURS says: busy,
- * for the caller to end. NULL if there is none, or another thread is at work on it.
+ * Returns the range that begins at ADDRESS and whose `ours` is OURS, and marks it as busy, for the
+ * caller to unpin. Returns NULL if there is no such range, or another thread has it.
  */
 static struct range *take_range(const void *address, bool ours)
 {
@@ -71,7 +73,10 @@ static struct range *take_range(const void *address, bool ours)
     return range;
 }
 
-/* The driver has done its work on the busy RANGE, or failed at it: what is PINNED stays listed. */
+/*
+ * Marks RANGE as no longer busy, after the driver worked on it. Removes and frees RANGE unless it
+ * is PINNED.
+ */
 static void give_range(struct range *range, bool pinned)
 {
     struct range **at = &ranges;
@@ -116,20 +121,23 @@ static struct range *new_range(const void *address, size_t size, bool ours)
     return range;
 }
 
-/* ---- pinned, and not any more ---------------------------------------------------------------- */
+/* ---- pinning and unpinning ------------------------------------------------------------------- */
 
 /* CU_MEMHOSTALLOC_PORTABLE and CU_MEMHOSTREGISTER_PORTABLE: pinned for every context. */
 #define PORTABLE 0x1
 
 /*
- * The driver pins RANGE, or ends that, in the context that the caller holds. 0, or another
- * number with rex_cuda_why().
+ * Pins RANGE, or unpins it if PINS is false, in the context of its `home`, which the caller holds.
+ * Returns 0 or nonzero; rex_cuda_why() gives the reason.
  */
 static int call_driver_on_range(struct range *range, bool pins)
 {
     void *context, *memory = (void *)range->begin;
     int result;
-    /* A range that is neither busy nor made yet may be ended by another thread. */
+    /*
+     * Another thread could unpin a listed range that is not busy. A range without memory is not
+     * listed yet.
+     */
     REX_ASSERT(range->drivers && (range->busy || memory == NULL));
     if (rex_context_retain(range->home, &context) != 0)
         return -1;
@@ -156,7 +164,7 @@ static int fail_to_pin(const char *what, size_t size)
                     rex_cuda_why());
 }
 
-/* Has the driver, if there is a GPU, pin RANGE for the function WHAT. */
+/* Pins RANGE for the function WHAT, if there is a GPU. Returns 0, REX_ECUDA or REX_EFORK. */
 static int pin_range(struct range *range, const char *what)
 {
     if (!range->drivers)
@@ -169,8 +177,8 @@ static int pin_range(struct range *range, const char *what)
 }
 
 /*
- * Has it end that, and takes the busy RANGE off the list where this succeeds. A child of fork
- * leaves the driver's memory to its parent.
+ * Unpins the busy RANGE for the function WHAT and frees it. If the driver fails, RANGE stays
+ * listed. A child of fork leaves the driver's memory to its parent.
  */
 static int unpin_range(struct range *range, const char *what)
 {
@@ -208,7 +216,7 @@ void *rex_host_alloc(size_t size)
         if (pin_range(range, "rex_host_alloc") != REX_OK)
             goto failed;
     } else {
-        /* Without a GPU it is pageable memory. */
+        /* Without a GPU the memory is pageable. */
         if (size <= SIZE_MAX - page)
             memory = aligned_alloc(page, (size + page - 1) / page * page);
         if (memory == NULL) {
@@ -259,8 +267,8 @@ int rex_host_register(void *address, size_t size)
     if (range == NULL)
         return REX_ENOMEM;
     /*
-     * The range is listed before the driver is called, busy: of two threads that pin one range the
-     * second is told.
+     * The range is listed as busy before the driver is called. So the second of two threads that
+     * pin one range gets an error.
      */
     rex_lists_lock();
     const struct range *found = find_overlap(range->begin, size);
@@ -306,9 +314,8 @@ bool rex_is_pageable_now(const void *address)
 }
 
 /*
- * The driver is asked once for each stretch of 2 MiB and thread, as long as that stays in one of
- * these. An answer may grow old: memory that was pinned since is copied by the processor, which is
- * slower and as right.
+ * Each thread keeps up to 64 stretches of 2 MiB that the driver reported as pageable. A kept answer
+ * may be old. The processor then copies memory that was pinned since, which is slower but correct.
  */
 #define STRETCH_SHIFT 21
 #define STRETCHES 64

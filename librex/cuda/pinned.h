@@ -9,18 +9,19 @@
 #include <stdbool.h>
 
 /*
- * Whether the byte at ADDRESS is pageable, the process's alone: neither pinned nor managed nor a
- * device's, which the driver copies faster than the processor could, or which that must not touch.
+ * Returns true if the byte at ADDRESS is pageable: neither pinned nor managed nor a device's. The
+ * driver copies other memory faster than the processor, or the processor must not touch it. The
+ * answer may be old.
  */
 bool rex_is_pageable(const void *address);
 
-/* As the driver says now, where the above may know an old answer; that takes a microsecond. */
+/* Returns the driver's present answer to rex_is_pageable(), which takes a microsecond. */
 bool rex_is_pageable_now(const void *address);
 
-/* Whether the driver has pinned the memory at ADDRESS for librex (rex/device.h). */
+/* Returns true if the driver has pinned the memory at ADDRESS for librex (rex/device.h). */
 bool rex_is_pinned(const void *address);
 
-/* Whether the program has any such memory. */
+/* Returns true if the program has any memory of rex_host_alloc() or rex_host_register(). */
 bool rex_is_any_pinned(void);
 
 #endif

@@ -18,27 +18,27 @@
 /* A piece of work between two events. */
 struct timed {
     void *begin, *end;
-    struct rex_slice slice; /* without its time; its name is NULL for: */
-    size_t launches;        /* a graph of so many launches */
+    struct rex_slice slice; /* without its time; a graph has no name */
+    size_t launches;        /* number of launches in the graph */
 };
 
 struct rex_stream_trace {
     struct rex_track track;
     char name[96];
-    /* Only with a stream: */
+    /* The fields below are used only with a stream. */
     void *stream;
-    bool is_blind;         /* the driver cannot time any more */
+    bool is_blind;         /* the driver can no longer measure times */
     bool is_begun;         /* the next piece of work has its first event */
-    void *base;            /* an event that is over */
+    void *base;            /* an event that has been reached */
     uint64_t base_at;      /* its time by the host's clock, in nanoseconds */
     uint64_t anchored;     /* when the clocks were last compared */
-    uint32_t first, count; /* of the ring */
+    uint32_t first, count; /* first piece of work in the ring; number of pieces */
     struct timed ring[];
 };
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-/* Whether *MADE is an event of the driver; makes one if it is NULL. */
+/* Makes an event in *MADE if it is NULL. Returns true if *MADE is an event. */
 static bool make_trace_event(void **made)
 {
     if (*made == NULL && rex_driver.cuEventCreate(made, 0) != 0)
@@ -46,7 +46,7 @@ static bool make_trace_event(void **made)
     return *made != NULL;
 }
 
-/* Compares the clocks while the stream is empty. */
+/* Compares the clocks of the GPU and the host. The stream is empty. */
 static void anchor_clocks(struct rex_stream_trace *trace)
 {
     trace->is_blind = trace->is_blind || !make_trace_event(&trace->base) ||
@@ -55,7 +55,9 @@ static void anchor_clocks(struct rex_stream_trace *trace)
     trace->base_at = trace->anchored = rex_trace_clock();
 }
 
-/* Nanoseconds from one event to another, at least 0. False if they cannot be compared. */
+/*
+ * Writes the nanoseconds from BEGIN to END, at least 0. Returns false if the driver has no times.
+ */
 static bool time_between(void *begin, void *end, uint64_t *nanoseconds)
 {
     float milliseconds;
@@ -67,10 +69,7 @@ static bool time_between(void *begin, void *end, uint64_t *nanoseconds)
 
 /* ---- the ring -------------------------------------------------------------------------------- */
 
-/*
- * Writes the oldest piece of work, which is done. Its end is the event from which the next one is
- * timed.
- */
+/* Writes the oldest piece of work, which is done. The next piece is timed from its end. */
 static void write_oldest(struct rex_stream_trace *trace)
 {
     struct timed *timed = &trace->ring[trace->first];
@@ -102,7 +101,8 @@ void rex_stream_trace_write(struct rex_stream_trace *trace)
         int found = rex_driver.cuEventQuery(trace->ring[trace->first].end);
         if (found == REX_CUDA_NOT_READY)
             return;
-        if (found != 0) { /* nothing is known to be done any more: names may go before it is */
+        if (found != 0) {
+            /* No event is reliable now, and the names may be freed before the work is done. */
             trace->is_blind = true;
             trace->count = 0;
             return;

@@ -170,7 +170,6 @@ int rex_view_index(struct rex_view *view)
         if (view->names[i].symbol < last->symbol)
             last->symbol = view->names[i].symbol;
     }
-    REX_ASSERT(view->name_count <= view->count);
     for (size_t i = 0; i < view->count; i++) {
         /* Its name, and its first bytes, may tell of a kernel. */
         struct rex_image_symbol *global = &view->symbols[i], *kernel;

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/process.h"
 #include "image/view.h"
+#include "launch/attributes.h"
 #include "launch/check.h"
 #include "memory/rowlookup.h"
 #include "omp/grid.h"
@@ -305,10 +306,10 @@ int rex_pack_launch(struct rex_stream_gpu *gpu, struct rex_module *module,
     result = open_arguments(&gpu->arguments, target.kernel->layout, form);
     if (REX_UNLIKELY(result != REX_OK))
         return result;
-    packed->grid.dynamic_memory = description->dynamic_memory;
-    memcpy(packed->grid.teams, description->teams, sizeof packed->grid.teams);
-    memcpy(packed->grid.threads, description->threads, sizeof packed->grid.threads);
+    packed->grid = rex_grid_of_launch(description);
     result = rex_grid_complete(&packed->grid, description->trip_count, target.name);
+    if (REX_UNLIKELY(packed->grid.attributes != 0) && result == REX_OK)
+        result = rex_attributes_check(packed->kernel, &packed->grid);
     if (REX_UNLIKELY(result != REX_OK))
         return result;
     result = find_and_pack_rows(gpu, packed->kernel, form, map, target.registration->release);
@@ -323,6 +324,8 @@ int rex_packed_put(const struct rex_packed *packed, const struct rex_arguments *
                    void *stream)
 {
     const uint32_t *teams = packed->grid.teams, *threads = packed->grid.threads;
+    if (REX_UNLIKELY(packed->grid.attributes != 0))
+        return rex_attributes_put(packed, arguments, stream);
     return REX_CUDA(cuLaunchKernel, packed->kernel->function, teams[0], teams[1], teams[2],
                     threads[0], threads[1], threads[2], packed->grid.dynamic_memory, stream,
                     arguments->address, NULL);

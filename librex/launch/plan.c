@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/process.h"
 #include "cuda/pinned.h"
+#include "launch/attributes.h"
 #include "launch/check.h"
 #include "memory/rowlookup.h"
 #include "omp/device.h"
@@ -203,6 +204,11 @@ int rex_plan_check(struct rex_request *request, struct rex_plan *plan)
                                             request->grid.dynamic_memory);
     if (plan->packed.kernel == NULL)
         return rex_last_error_code();
+    if (REX_UNLIKELY(request->grid.attributes != 0)) {
+        result = rex_attributes_check(plan->packed.kernel, &request->grid);
+        if (result != REX_OK)
+            return result;
+    }
     return rex_check_form(&request->target, arguments, request->map, &plan->form);
 }
 

@@ -80,6 +80,22 @@ function sort(list, count,   i, k, moved)
     }
 }
 
+# The prototypes of this page's entries, after a blank line.
+function synopsis(   n, is_object, shown)
+{
+    for (n = first_entry; n && n <= last_entry; n++) {
+        is_object = declared[n] != "" && declared[n] !~ a_type && declared[n] !~ /^struct [a-z_]*;/
+        if (repeated[n] || !is_object && heading[n] !~ /^[A-Za-z_0-9]+\(.+\)/)
+            continue
+        if (!shown++)
+            put(".PP")
+        if (is_object)
+            prototype(declared[n])
+        else
+            wrapped(heading[n])
+    }
+}
+
 # Another name of this page, which is installed as a link to it.
 function also_called(name)
 {
@@ -106,15 +122,7 @@ function write_page(   k, n, listed, own)
             listed = listed also_called(names[current, k])
     page_head(name_of[current], title_of[current], listed)
     include_line(header_of[current])
-    put(".PP")
-    for (n = first_entry; n && n <= last_entry; n++) {
-        if (repeated[n])
-            continue
-        if (declared[n] != "" && declared[n] !~ a_type && declared[n] !~ /^struct [a-z_]*;/)
-            prototype(declared[n])
-        else if (heading[n] ~ /^[A-Za-z_0-9]+\(.+\)/)
-            wrapped(heading[n])
-    }
+    synopsis()
     put(".fi")
     put(".SH DESCRIPTION")
     fresh = 1

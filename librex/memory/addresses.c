@@ -1,9 +1,9 @@
 /*
  * addresses.c - a cache of device addresses of mapped memory.
  *
- * Memory found before lies in a mapping of the cache, and a hint tells which one. libomptarget is
- * asked only for other memory. If the index has the whole mapping, it is asked for that, so that
- * later sections in it need no question.
+ * Memory that was found before lies in a mapping of the cache, which a hint finds. librex asks
+ * libomptarget only for other memory. If the present table has the mapping around it, librex asks
+ * for all of that. So later sections in the mapping need no question.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -17,7 +17,7 @@
 uint64_t rex_addresses_generation(bool remember)
 {
     static uint64_t rounds;
-    /* Relaxed: the number only has to be different in each round. */
+    /* Relaxed: the number only has to differ in each round. */
     return remember ? __atomic_load_n(&rex_mapping_generation, __ATOMIC_ACQUIRE)
                     : NEVER | __atomic_add_fetch(&rounds, 1, __ATOMIC_RELAXED);
 }
@@ -37,7 +37,7 @@ void rex_addresses_undo(struct rex_addresses *addresses)
 
 /* ---- look-ups -------------------------------------------------------------------------------- */
 
-/* Whether MAPPING was found in GENERATION and has SIZE bytes at AT. */
+/* Returns true if MAPPING was found in GENERATION and has SIZE bytes at AT. */
 static inline bool has_memory(const struct rex_found_mapping *mapping, uintptr_t at, size_t size,
                               uint64_t generation)
 {
@@ -45,7 +45,9 @@ static inline bool has_memory(const struct rex_found_mapping *mapping, uintptr_t
     return mapping->generation == generation && into < all && size <= all - into;
 }
 
-/* The slot for another mapping: that of the same memory, else an old one, else the next in turn. */
+/*
+ * Returns the slot for a mapping: that of equal memory, otherwise an old one, otherwise the next.
+ */
 static struct rex_found_mapping *slot_for(struct rex_addresses *addresses, uintptr_t begin,
                                           uintptr_t end, uint64_t generation)
 {
@@ -64,7 +66,7 @@ static struct rex_found_mapping *slot_for(struct rex_addresses *addresses, uintp
     return old;
 }
 
-/* Asks libomptarget for SIZE bytes at BEGIN; NULL if they are not mapped whole. */
+/* Asks libomptarget for SIZE bytes at BEGIN. Returns NULL if they are not mapped whole. */
 static struct rex_found_mapping *ask_where(struct rex_addresses *addresses, const void *begin,
                                            size_t size, int number)
 {
@@ -81,7 +83,7 @@ static struct rex_found_mapping *ask_where(struct rex_addresses *addresses, cons
     return mapping;
 }
 
-/* Slow, because it may ask libomptarget. */
+/* Searches the whole cache, and then asks libomptarget. */
 static struct rex_found_mapping *look_up_slowly(struct rex_addresses *addresses, const void *begin,
                                                 size_t size, int number)
 {
@@ -115,8 +117,8 @@ uintptr_t rex_addresses_find(struct rex_addresses *addresses, const void *begin,
 /* ---- use ------------------------------------------------------------------------------------- */
 
 /*
- * Extends the nearest range, the one that grows least, if it touches the new one or there is no
- * slot. So more memory than is used may count as used.
+ * Extends the range that grows least, if it touches the new memory or no slot is free. So more
+ * memory may count as used than is used.
  */
 void rex_addresses_use_range(struct rex_addresses *addresses, uint64_t begin, size_t size)
 {

@@ -18,45 +18,45 @@
 struct rex_found_mapping {
     uintptr_t begin, end;
     uintptr_t shift;     /* from host to device address */
-    uint64_t generation; /* generation of the mappings in which it was found; 0: none */
-    uint32_t used;       /* the first command that may be pending and uses it; 0: none */
+    uint64_t generation; /* generation of the mappings in which it was found; 0: free */
+    uint32_t used; /* number of the first command that may be pending and uses it; 0: unused */
 };
 
 /*
- * The addresses that one queue or graph has found; the owner's lock guards them. All zeros at
- * first.
+ * The addresses that one queue or graph has found; the owner's lock guards them. Zeros are a valid
+ * start.
  */
 struct rex_addresses {
     struct rex_found_mapping mapping[REX_FOUND_MAPPINGS];
-    uint8_t hint[REX_FOUND_HINTS]; /* the mapping in which such an address was last found */
+    uint8_t hint[REX_FOUND_HINTS]; /* index of the mapping for the hash of an address */
     struct {
         uint64_t begin, end;
     } range[REX_DEVICE_RANGES]; /* device memory that commands address directly and may still use */
     uint32_t ranges;
     uint32_t next;
-    uint32_t command;    /* the number of the command that looks up now */
-    uint64_t generation; /* the generation of the mappings in which it looks */
+    uint32_t command;    /* number of the command that looks up now */
+    uint64_t generation; /* generation in which that command looks up */
     bool lost;           /* a mapping in use was overwritten: any memory may be in use */
 };
 
-#define REX_COMMAND_ANY UINT32_MAX /* the number of a command that cannot fail any more */
+#define REX_COMMAND_ANY UINT32_MAX /* number of a command that can no longer fail */
 
 /*
- * The generation to look in: the current one of the mappings, or, without REMEMBER, a new one, in
- * which no mapping was found.
+ * Returns the generation to look up in. It is the current generation of the mappings, or, if
+ * REMEMBER is false, a new one in which nothing was found.
  */
 uint64_t rex_addresses_generation(bool remember);
 
 /*
- * The next command looks up, in the generation for REMEMBER. If it fails, rex_addresses_undo()
- * takes back the marks that it has set first.
+ * Begins the look-ups of the next command, in rex_addresses_generation(REMEMBER). If the command
+ * fails, rex_addresses_undo() removes the marks that it was the first to set.
  */
 void rex_addresses_begin(struct rex_addresses *addresses, bool remember);
 void rex_addresses_undo(struct rex_addresses *addresses);
 
 /*
- * Device address of SIZE bytes at BEGIN, 0 if they are not mapped whole. Marks their mapping as
- * used.
+ * Returns the device address of SIZE bytes at BEGIN, or 0 if they are not mapped whole. Marks their
+ * mapping as used.
  */
 uintptr_t rex_addresses_find(struct rex_addresses *addresses, const void *begin, size_t size,
                              int number);
@@ -65,28 +65,28 @@ uintptr_t rex_addresses_find(struct rex_addresses *addresses, const void *begin,
 void rex_addresses_use_range(struct rex_addresses *addresses, uint64_t begin, size_t size);
 
 /*
- * Whether SIZE bytes of the host at BEGIN, or their device memory on device NUMBER, are marked as
- * used.
+ * Returns true if SIZE bytes of the host at BEGIN, or their device memory on device NUMBER, are
+ * marked as used.
  */
 bool rex_addresses_in_use(const struct rex_addresses *addresses, const void *begin, size_t size,
                           int number);
 
 /*
- * Whether SIZE bytes of the host at BEGIN are mapped to a range that was marked as used by its
- * device address. Device NUMBER may be another than that of the mappings here.
+ * Returns true if SIZE bytes of the host at BEGIN are mapped, on device NUMBER, to a range that was
+ * marked as used by its device address. NUMBER need not be the device of ADDRESSES.
  */
 bool rex_addresses_ranges_in_use(const struct rex_addresses *addresses, const void *begin,
                                  size_t size, int number);
 
-/* No memory is in use any more. */
+/* Marks all memory as unused. */
 void rex_addresses_unmark(struct rex_addresses *addresses);
 
 /* Marks all memory of FROM as used in TO. */
 void rex_addresses_use_all(struct rex_addresses *to, const struct rex_addresses *from);
 
 /*
- * Whether all mappings are still there, and at the same addresses; they are then valid in
- * GENERATION.
+ * Returns true if all mappings still exist at their addresses. They are then valid in GENERATION.
+ * Returns false also if a mapping in use was overwritten.
  */
 bool rex_addresses_renew(struct rex_addresses *addresses, int number, uint64_t generation);
 

@@ -1,13 +1,13 @@
 /*
  * copythreads.c - threads that copy, and sleep between copies.
  *
- * They are started at their first use, and stay. No code ends them, because a destructor that
- * waited for threads would hang if the process ends inside one of them. At the end of the process
- * they sleep, or the driver tells them that it is gone, which is an error like others.
+ * The threads are started at their first use, and stay. No code ends them, because a destructor
+ * that waited for them would hang if one of them ends the process. At the end of the process they
+ * sleep, or their driver calls fail.
  *
- * They copy memory of the program. The program may have protected it to catch accesses: a fault
- * then runs the program's handler in the copying thread. All other signals are blocked here and
- * reach the program's threads.
+ * The threads copy memory of the program, which it may have protected to catch accesses. A fault
+ * then runs the program's handler in the copying thread. All other signals are blocked in these
+ * threads, and reach the program's.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -27,22 +27,22 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 struct worker {
     struct rex_copy_crew *crew;
     unsigned number;
-    uint64_t seen; /* the last job that it has looked at */
+    uint64_t seen; /* number of the last job that it has seen */
 };
 
 static struct rex_copy_crew {
     pthread_cond_t begun, done;
     bool is_taken;
-    unsigned started; /* threads */
+    unsigned started; /* number of threads */
     struct worker worker[REX_COPY_THREADS_MOST];
-    uint64_t serial;  /* of the job */
-    unsigned count;   /* threads that the job is for */
-    unsigned at_work; /* those of them that have not returned */
+    uint64_t serial;  /* number of the job */
+    unsigned count;   /* number of threads for the job */
+    unsigned at_work; /* number of those that have not returned */
     void (*work)(unsigned number, void *job);
     void *job;
-} crews[REX_COPY_CREWS_MOST]; /* zeroes are initialised conditions */
+} crews[REX_COPY_CREWS_MOST]; /* zeros initialise the conditions */
 
-/* A child of fork has no such thread. */
+/* A child of fork does not have the threads. */
 static void forget_copy_threads(void)
 {
     memset(crews, 0, sizeof crews);
@@ -50,7 +50,7 @@ static void forget_copy_threads(void)
 
 REX_FORK_TAKEN(72, forget_copy_threads);
 
-/* ---- how many -------------------------------------------------------------------------------- */
+/* ---- the number of threads ------------------------------------------------------------------- */
 
 unsigned rex_copy_threads_of(int processors)
 {
@@ -80,7 +80,7 @@ static void *run_copy_thread(void *argument)
     rex_processors_unbind();
     pthread_mutex_lock(&lock);
     for (;;) {
-        /* The next job that this thread takes part in. */
+        /* Wait for a job that this thread takes part in. */
         while (crew->serial == own->seen || own->number >= crew->count) {
             own->seen = crew->serial;
             pthread_cond_wait(&crew->begun, &lock);
@@ -126,7 +126,7 @@ void rex_copy_crew_run(struct rex_copy_crew *crew, unsigned count,
     unsigned most = count < REX_COPY_THREADS_MOST ? count : REX_COPY_THREADS_MOST;
     unsigned before = crew->started;
     pthread_t thread; /* never ends, so it need not be detached */
-    /* As many threads as the system allows. */
+    /* Start as many threads as the system allows. */
     for (; crew->started < most; crew->started++) {
         struct worker *worker = &crew->worker[crew->started];
         *worker = (struct worker){crew, crew->started, crew->serial};

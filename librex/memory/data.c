@@ -24,14 +24,14 @@
 #include "present/unfinished.h"
 #include "rex/launch.h"
 
-/* One data call while it is made. */
+/* The state of one data call. */
 struct data_call {
     int64_t device;
-    int number; /* of the device */
+    int number; /* number of the device */
     const struct rex_map *map;
     enum rex_purpose purpose;
     const char *what;
-    const struct rex_range_lock *ranges; /* what the present table has of the rows, or NULL */
+    const struct rex_range_lock *ranges; /* the present table's ranges of the rows, or NULL */
 };
 
 static int32_t count_rows(const struct rex_map *map, int64_t bits)
@@ -60,13 +60,13 @@ static int check_mapped_rows(const struct data_call *call)
 
 /*
  * libomptarget overwrites the base of a row with RETURN_PARAM by its device address. If the map is
- * begun once more, that base is no host address, and its device address would be wrong. So librex
- * remembers the bases, and puts them back when the map is ended or begun again.
+ * begun again, that base is not a host address, and libomptarget would compute a wrong device
+ * address. So librex remembers the bases, and puts them back when the map is ended or begun again.
  */
 
 /*
- * The rows of one map that got device addresses. The address of the bases identifies the map. If
- * another map has its bases there later, they differ from the written addresses.
+ * The rows of one map that got device addresses. The address of the bases identifies the map. A
+ * later map may have its bases at that address, but they differ from the written addresses.
  */
 struct bases {
     struct bases *next;
@@ -78,9 +78,9 @@ struct bases {
     } rows[];
 };
 
-static struct bases *kept_bases; /* under the lock of lists */
+static struct bases *kept_bases; /* guarded by the lock of lists */
 
-/* Before the map is begun, or after it is ended. */
+/* Puts the bases of MAP back, before it is begun or after it is ended. */
 static void put_bases_back(const struct rex_map *map)
 {
     struct bases **at = &kept_bases, *returned;
@@ -100,11 +100,25 @@ static void put_bases_back(const struct rex_map *map)
     free(returned);
 }
 
+/*
+ * For memory that is not mapped LLVM 14 to 21 write NULL less the distance of base and row, later
+ * ones the host's address. OpenMP 5.1 has the host's address, and NULL if the program asks for it.
+ */
+static void settle_absent_base(const struct rex_map *map, int32_t i, void *base, int number)
+{
+    uintptr_t written = (uintptr_t)map->base[i];
+    uintptr_t null = (uintptr_t)base - (uintptr_t)map->begin[i];
+    if (map->sizes[i] > 0 || (written != null && written != (uintptr_t)base) ||
+        rex_memory_presence(map->begin[i], 1, number) == REX_PRESENT_WHOLE)
+        return;
+    map->base[i] = map->types[i] & REX_MAP_FB_NULLIFY ? NULL : base;
+}
+
 /* ---- ends ------------------------------------------------------------------------------------ */
 
 /*
- * Whether two rows lie in one mapping, adjacent or not; true also if there is no memory to find
- * out. A member without an attached pointer ends no reference: its parent does.
+ * Returns true if two rows lie in one mapping, adjacent or not, or if memory for the check is
+ * short. A member without an attached pointer drops no reference: its parent does.
  */
 static bool share_a_mapping(const struct rex_map *map, int number)
 {
@@ -140,9 +154,9 @@ static int end_mappings(const struct data_call *call)
     if (!apart)
         result = rex_call_data(REX_DATA_END, call->what, call->device, &ended);
     /*
-     * From the last row to the first, as libomptarget does. A member can be ended without its
-     * parent: libomptarget only asks whether a row is a member, not of which row. A row that has to
-     * be present was when the call was made, and an earlier row may have ended its mapping.
+     * Ends the rows from the last to the first, as libomptarget does. A member can be ended without
+     * its parent, because libomptarget only checks that a row is a member, not of which row.
+     * PRESENT was checked before: now a later row may have ended the mapping already.
      */
     for (int32_t i = map->count - 1; apart && i >= 0 && result == REX_OK; i--) {
         struct rex_map row = rex_rows_from(&ended, i, 1);
@@ -160,13 +174,13 @@ static int end_mappings(const struct data_call *call)
 /* ---- begins and updates ---------------------------------------------------------------------- */
 
 /*
- * The table tells how the rows are mapped, and they stay so until the call leaves. A refused call
- * leaves nothing behind.
+ * The present table shows how the rows are mapped, and they stay so until the call leaves it. A
+ * refused call changes nothing.
  */
 static int begin_mappings(struct data_call *call)
 {
     const struct rex_map *map = call->map;
-    struct bases *returned = NULL; /* what is written to them is known after the call */
+    struct bases *returned = NULL; /* the rows with RETURN_PARAM; `written` is set after the call */
     enum rex_present_outcome how = REX_LEFT_REFUSED;
     size_t bases = (size_t)count_rows(map, REX_MAP_RETURN_PARAM);
     call->ranges = rex_present_enter(REX_CALL_BEGINS, map, call->number);
@@ -192,8 +206,12 @@ static int begin_mappings(struct data_call *call)
     result = rex_rows_begin(call->what, call->device, call->number, map);
     how = result == REX_OK ? REX_LEFT_DONE : REX_LEFT_UNSURE;
     if (returned != NULL) {
-        for (int32_t i = 0; i < returned->count; i++)
-            returned->rows[i].written = map->base[returned->rows[i].row];
+        for (int32_t i = 0; i < returned->count; i++) {
+            int32_t row = returned->rows[i].row;
+            if (result == REX_OK)
+                settle_absent_base(map, row, returned->rows[i].base, call->number);
+            returned->rows[i].written = map->base[row];
+        }
         rex_lists_lock();
         returned->next = kept_bases;
         kept_bases = returned;
@@ -231,13 +249,19 @@ static int make_data_call(struct rex_module *module, int64_t device, const struc
         if (result != REX_OK)
             goto leave;
     }
-    /* Checks before it enters: an end that waits for a queue, or is refused, holds nothing. */
+    /*
+     * An end checks before it enters the table, so that it keeps out no call while it waits for a
+     * queue.
+     */
     if (purpose == REX_FOR_END) {
         result = check_mapped_rows(&call);
         if (result != REX_OK)
             goto leave;
     }
-    /* Before the call enters, because its lines for the program's function are held back then. */
+    /*
+     * Log before the call enters the table, because later lines for the program's function are held
+     * back.
+     */
     if (rex_log_wanted(REX_LOG_DEBUG))
         rex_map_log(what, device, &united);
     if (purpose == REX_FOR_END) {
@@ -268,8 +292,8 @@ int rex_map_for_launch(struct rex_module *module, int64_t device, const struct r
 }
 
 /*
- * Asks no queue. A queue uses mappings that were there before its command, and the launch only
- * drops its reference to them.
+ * Does not wait for queues. A queue uses mappings that existed before its command, and the launch
+ * only drops its own reference to them.
  */
 int rex_unmap_after_launch(int64_t device, const struct rex_map *map)
 {
@@ -285,8 +309,8 @@ int rex_module_region_end(struct rex_module *module, int64_t device, const struc
     if (map == NULL || count_rows(map, REX_MAP_PRESENT) == 0)
         return make_data_call(module, device, map, REX_FOR_END, "data end");
     /*
-     * Memory that had to be present at the begin need not be present at the end, and libomptarget
-     * would abort.
+     * The end must not ask for PRESENT: memory that was present at the begin may be absent at the
+     * end, and libomptarget would abort.
      */
     struct rex_map ended = *map;
     size_t count = (size_t)map->count;
@@ -358,7 +382,7 @@ int rex_pass_data_call(enum rex_data_call call, MAP_P)
     if (rex_device_check(device) != REX_OK)
         return REX_EDEVICE;
     rex_device_used();
-    /* If offloading is disabled libomptarget does nothing, and has no device to ask about rows. */
+    /* If offloading is disabled, libomptarget does nothing, and has no device to ask about rows. */
     if (rex_devices_known() == REX_DEVICES_DISABLED)
         return REX_OK;
     if (call != REX_DATA_UPDATE)

@@ -1,5 +1,5 @@
 /*
- * data.h - data calls of the raw kind, checked.
+ * data.h - the data calls of a launch, and raw data calls.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -11,13 +11,17 @@
 #include "rex/module.h"
 
 /*
- * As rex_module_data_enter() and its end, with the rows of a launch. Rows larger than their mapping
- * may be implicit and copied back, because the same call has mapped the memory that they lie in.
+ * Maps the rows of a launch, as rex_module_data_enter() does, or ends their mappings. The end does
+ * not refuse an implicit row that is copied back and is larger than its mapping. The launch has
+ * mapped the memory that such a row lies in.
  */
 int rex_map_for_launch(struct rex_module *module, int64_t device, const struct rex_map *map);
 int rex_unmap_after_launch(int64_t device, const struct rex_map *map);
 
-/* rex_module_target_data() without a module: some module is registered. */
+/*
+ * Checks and makes a raw data call, for rex_module_target_data(). At least one module is
+ * registered.
+ */
 int rex_pass_data_call(enum rex_data_call call, MAP_P);
 
 #endif

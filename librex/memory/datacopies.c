@@ -3,8 +3,8 @@
  *
  * libomptarget maps all rows, and copies each with a call of the driver that waits. librex may copy
  * instead if it sees all calls and no pointer is attached in the memory. Then threads copy large
- * rows, and small rows go together. At the end of a region a row is copied back so only if that
- * certainly ends its mapping; else libomptarget counts and copies.
+ * rows, and small rows go together. At the end of a region librex copies a row back only if the
+ * call certainly ends its mapping. Otherwise libomptarget copies the row.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -32,7 +32,7 @@ static bool are_rows_plain(const struct rex_map *map)
     return plain;
 }
 
-/* Whether librex may copy rows of MAP itself. */
+/* Returns true if librex may copy rows of MAP itself. */
 static bool may_copy_rows(const struct rex_map *map)
 {
     return are_rows_plain(map) && rex_cuda_need(REX_CUDA_QUEUES) == 0 &&
@@ -42,8 +42,8 @@ static bool may_copy_rows(const struct rex_map *map)
 /* ---- updates --------------------------------------------------------------------------------- */
 
 /*
- * Writes the parts of the rows of MAP that no attached pointer has to PARTS, unless that is NULL.
- * Returns how many there are. *HAS_POINTERS: there is such a pointer.
+ * Writes the parts of the rows of MAP that have no attached pointers to PARTS, unless PARTS is
+ * NULL. Returns the number of parts. Sets *HAS_POINTERS to true if a row has an attached pointer.
  */
 static size_t cut_at_pointers(const struct rex_map *map, int number, struct rex_map *parts,
                               bool *has_pointers)
@@ -71,8 +71,9 @@ static size_t cut_at_pointers(const struct rex_map *map, int number, struct rex_
 }
 
 /*
- * libomptarget would copy the host's pointers, and put the device's back afterwards. A kernel could
- * follow the host's in between. So it updates the COUNT parts of the rows without a pointer.
+ * Updates the COUNT parts of the rows that have no attached pointers. libomptarget would copy the
+ * host's pointers, too, and put the device's back afterwards. A kernel could follow a host pointer
+ * in between.
  */
 static int update_beside_pointers(const char *what, int64_t device, int number,
                                   const struct rex_map *map, size_t count)
@@ -114,7 +115,7 @@ int rex_rows_update(const char *what, int64_t device, int number, const struct r
                                 .to_host = direction == REX_MAP_FROM};
         struct rex_mapping found;
         copies[i] = (struct rex_copy){.size = 0};
-        /* Only in one direction, to memory that the index knows, without an attached pointer. */
+        /* Copy in one direction only, memory in the present table without an attached pointer. */
         if (copy.size == 0 || (direction != REX_MAP_TO && direction != REX_MAP_FROM) ||
             !rex_mapping_find(copy.host, copy.size, number, &found) || found.device == 0 ||
             found.is_attached)
@@ -128,10 +129,10 @@ int rex_rows_update(const char *what, int64_t device, int number, const struct r
     if (traced)
         rex_call_trace_begin(&trace, "cuMemcpyAsync", number);
     rex_trace_depth++;
-    int32_t done = 0; /* rows that were updated; libomptarget updates the others */
+    int32_t done = 0; /* the first row that is not updated yet */
     int result = REX_OK;
     for (int32_t i = 0, some = 1; i <= map->count && result == REX_OK; i += some) {
-        bool are_copied = i == map->count; /* behind the last row: as if it was copied */
+        bool are_copied = i == map->count; /* ends the rows that libomptarget updates */
         if (i < map->count)
             some = (int32_t)rex_copy_some(copies + i, (size_t)(map->count - i), &are_copied);
         if (!are_copied)
@@ -150,7 +151,7 @@ int rex_rows_update(const char *what, int64_t device, int number, const struct r
 
 /* ---- the begin of a region ------------------------------------------------------------------- */
 
-/* As rex_copy_some(), for the trace, too. */
+/* Calls rex_copy_some(), and writes the copies to the trace. */
 static int32_t copy_and_trace(const struct rex_copy *copies, int32_t count, int number,
                               bool *are_made)
 {
@@ -163,7 +164,7 @@ static int32_t copy_and_trace(const struct rex_copy *copies, int32_t count, int 
     return some;
 }
 
-/* The rows' types, then their copies; NULL where librex does not copy. */
+/* Allocates types and copies of the rows in one block. Returns NULL if librex does not copy. */
 static int64_t *types_and_copies(const struct rex_map *map, struct rex_copy **copies)
 {
     size_t count = (size_t)map->count, row = sizeof(int64_t) + sizeof **copies;
@@ -185,7 +186,7 @@ int rex_rows_begin(const char *what, int64_t device, int number, const struct re
         types[i] = map->types[i];
         copies[i] = (struct rex_copy){.host = copy.host};
         /*
-         * Only a row that makes a mapping of its own, which no launch by libomptarget may use
+         * Copy only a row that makes a mapping of its own, which no launch by libomptarget can use
          * meanwhile. Its device address is not known yet.
          */
         if ((types[i] & REX_MAP_TO) && copy.size > 0 &&
@@ -206,7 +207,7 @@ int rex_rows_begin(const char *what, int64_t device, int number, const struct re
         bool are_made;
         some = copy_and_trace(copies + i, map->count - i, number, &are_made);
         for (int32_t j = i; !are_made && result == REX_OK && j < i + some; j++) {
-            /* libomptarget copies what librex could not. */
+            /* libomptarget copies the rows that librex could not copy. */
             struct rex_map row = rex_rows_from(map, j, 1);
             row.types = &to;
             if (copies[j].size > 0)
@@ -231,7 +232,7 @@ int64_t *rex_rows_copy_back(const struct rex_map *map, int number)
         struct rex_mapping found;
         types[i] = map->types[i];
         copies[i] = (struct rex_copy){.host = copy.host, .to_host = true};
-        /* Only a row whose mapping the call ends for certain. */
+        /* Copy only a row whose mapping the call certainly ends. */
         if (!(types[i] & REX_MAP_FROM) || (types[i] & REX_MAP_OMPX_HOLD) ||
             !rex_mapping_is_ending(copy.host, copy.size, number, &found) || found.is_attached ||
             found.device == 0)

@@ -2,13 +2,13 @@
  * makecopy.c - copies between host memory and a GPU, and who makes them: the driver, librex's
  * threads, or many small ones at once through pinned memory.
  *
- * On an H100 the driver copies pinned memory from its place, at 50 GB/s. It copies pageable memory
- * through its own buffers with one thread, at 9 to 14. librex's threads reach 25 to 39. Each has a
- * launch context for itself: it copies one chunk while the device copies the other. Small copies go
- * together through the pinned memory of one launch context, with one wait. A single one of 64 KB
- * takes half the time that it takes the driver.
+ * On an H100 the driver copies pinned memory in place, at 50 GB/s. It copies pageable memory
+ * through its own buffers with one thread, at 9 to 14 GB/s. librex's threads reach 25 to 39 GB/s.
+ * Each thread has a launch context: it copies one chunk while the device copies the other. Small
+ * copies go together through the pinned memory of one launch context, with one wait. A single copy
+ * of 64 KB takes half of the driver's time.
  *
- * A failure here fails no copy: the driver copies all again, and its result counts.
+ * If librex's way fails, the driver or libomptarget copies all again, and its result counts.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -33,8 +33,8 @@ struct job {
     struct rex_copy copy;
     int ordinal;   /* the driver's number of the GPU */
     size_t next;   /* the first chunk that no thread has begun */
-    unsigned able; /* threads that had all resources */
-    bool is_first; /* a thread has got its resources for it */
+    unsigned able; /* number of threads that had all resources */
+    bool is_first; /* a thread made its resources for this copy */
     bool said, failed;
     char why[256]; /* the first failure */
 };
@@ -48,30 +48,32 @@ static void say_why(struct job *job)
 /* ---- when threads and staged copies pay ------------------------------------------------------ */
 
 /*
- * Threads first have to wait for pinned memory, 8 ms on an H100. So they begin when the driver has
- * taken as long for large copies: a program that copies little is then no slower.
+ * Threads first wait for pinned memory, 8 ms on an H100. So they begin after the driver has taken
+ * that long for large copies. A program that copies little does not get slower.
  */
 #define NANOSECONDS_THAT_PAY UINT64_C(8000000)
 
-/* Where the threads were slower, they try again when the driver has taken so long. */
+/* If the threads were slower, they try again after the driver has taken this long. */
 #define NANOSECONDS_UNTIL_RETRY (100 * NANOSECONDS_THAT_PAY)
 
-/* The first small copy waits 1.5 ms for its chunk. So libomptarget makes so many before. */
+/*
+ * The first small copy waits 1.5 ms for its chunk. So libomptarget makes this many copies before.
+ */
 #define COPIES_THAT_PAY ((size_t)200)
 
-/* The time of copies of about one size; the last ones count most. Atomic. */
+/* The time of copies of about one size; the newest copies count most. Atomic. */
 struct pace {
     uint64_t bytes, nanoseconds;
 };
 
-/* From 4, 8, 16 and 32 MB on. */
+/* Classes of large copies: from 4, 8, 16 and 32 MB on. */
 #define SIZES 4
 
 static struct {
     struct pace driver[SIZES], threads[SIZES];
     uint64_t by_driver;          /* nanoseconds of all large copies */
     uint64_t until_retry[SIZES]; /* nanoseconds by the driver since threads were slower */
-    size_t small_copies;         /* left to libomptarget */
+    size_t small_copies;         /* number that was left to libomptarget */
 } seen;                          /* atomic */
 
 static size_t size_class(size_t size)
@@ -82,7 +84,9 @@ static size_t size_class(size_t size)
     return found;
 }
 
-/* Relaxed, here and below: each number stands for itself, and a lost one changes little. */
+/*
+ * Relaxed, as in all of this file: no other data depend on a number, and a lost one changes little.
+ */
 static uint64_t get_relaxed(const uint64_t *number)
 {
     return __atomic_load_n(number, __ATOMIC_RELAXED);
@@ -96,7 +100,7 @@ static bool are_threads_slower(size_t at)
                (double)get_relaxed(&driver->nanoseconds) / (double)get_relaxed(&driver->bytes);
 }
 
-/* A program that sets the number of threads gets them at once. */
+/* Threads pay at once if the program sets their number. */
 bool rex_copy_threads_pay(size_t size)
 {
     size_t at = size_class(size);
@@ -122,7 +126,10 @@ void rex_copy_large_took(bool by_threads, size_t size, uint64_t nanoseconds)
         __atomic_fetch_add(&seen.until_retry[at], nanoseconds, __ATOMIC_RELAXED);
 }
 
-/* Waits for the stream of OWN. False with rex_cuda_why(): it will not be used again. */
+/*
+ * Waits for the stream of OWN. Returns false on failure, and OWN is not used again; rex_cuda_why()
+ * gives the reason.
+ */
 static bool wait_for_copies(struct rex_launch_context *own)
 {
     own->is_broken = REX_CUDA(cuStreamSynchronize, own->stream) != 0;
@@ -135,12 +142,12 @@ struct piece {
     size_t at, size;
 };
 
-/* Takes the next piece of the copy. False: none is left, or another thread has failed. */
+/* Takes the next piece of the copy. Returns false if no piece is left, or a thread has failed. */
 static bool take_piece(struct job *job, struct piece *piece)
 {
     /* Relaxed: any thread may copy any piece; the driver and the job's end order the bytes. */
     piece->at = __atomic_fetch_add(&job->next, 1, __ATOMIC_RELAXED) * CHUNK;
-    /* Relaxed: as above; a thread that misses a failure copies one more piece. */
+    /* Relaxed: a thread that misses a failure copies one more piece. */
     if (piece->at >= job->copy.size || __atomic_load_n(&job->failed, __ATOMIC_RELAXED))
         return false;
     size_t left = job->copy.size - piece->at;
@@ -199,7 +206,7 @@ static void share_copy(unsigned number, void *argument)
         return;
     }
     if (own->event[1] == NULL)
-        __atomic_store_n(&job->is_first, true, __ATOMIC_RELAXED); /* as `able` */
+        __atomic_store_n(&job->is_first, true, __ATOMIC_RELAXED); /* Relaxed: as `able` */
     if (!rex_launch_context_make_chunks(own)) {
         say_why(job);
         goto give_back;
@@ -227,7 +234,7 @@ static bool find_gpu_of(uint64_t address, int *ordinal)
            *ordinal >= 0 && *ordinal < REX_CUDA_DEVICES_MAX;
 }
 
-/* Whether threads might copy it; its time by the driver counts if they do not. */
+/* Returns true if threads might make COPY. If they do not, its time by the driver is noted. */
 static bool is_large_copy(const struct rex_copy *copy)
 {
     return copy->size >= REX_COPY_LARGE && rex_copy_threads() > 0 &&
@@ -235,7 +242,10 @@ static bool is_large_copy(const struct rex_copy *copy)
            rex_is_pageable_now((const char *)copy->host + copy->size - 1);
 }
 
-/* COPY is large, and nothing in a stream comes before it. */
+/*
+ * Makes COPY, which is large and has no work before it in a stream, by threads. Returns false if
+ * threads do not pay, or failed.
+ */
 static bool copy_by_threads(const struct rex_copy *copy)
 {
     struct job job = {.copy = *copy};
@@ -268,7 +278,7 @@ static int copy_by_driver(const struct rex_copy *copy, void *stream)
                : REX_CUDA(cuMemcpyHtoDAsync, copy->device, copy->host, copy->size, stream);
 }
 
-/* The driver has copied pageable memory when it returns, but for the last part of it. */
+/* The driver returns after it has copied pageable memory, except for the last part. */
 static int copy_large(const struct rex_copy *copy, void *stream)
 {
     if (copy_by_threads(copy))
@@ -339,7 +349,7 @@ static bool copy_through(const struct rex_copy *copies, size_t count,
 size_t rex_copy_some(const struct rex_copy *copies, size_t count, bool *are_made)
 {
     struct rex_launch_context *own;
-    size_t together = 0, size = 0; /* of small copies; a large one is made alone */
+    size_t together = 0, size = 0; /* of small copies; a large copy is made alone */
     int ordinal = -1, entered;
     while (together < count && copies[together].size > 0 && copies[together].size <= CHUNK - size &&
            copies[together].to_host == copies[0].to_host)
@@ -349,7 +359,7 @@ size_t rex_copy_some(const struct rex_copy *copies, size_t count, bool *are_made
     if (copies[0].size == 0)
         return some;
     if (!find_gpu_of(copies[0].device, &ordinal)) {
-        /* Such as the host device's. Relaxed: as above. */
+        /* The address may be the host device's. Relaxed: no other data depend on the number. */
         __atomic_store_n(&seen.small_copies, 0, __ATOMIC_RELAXED);
         return some;
     }

@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 /*
- * Bytes. The driver makes smaller copies. Threads make larger ones of pageable memory, in chunks,
- * if these pay: rex_copy_threads_pay().
+ * Minimum bytes of a large copy. Threads make large copies of pageable memory, in chunks, if
+ * rex_copy_threads_pay().
  */
 #define REX_COPY_LARGE ((size_t)4 << 20)
 
@@ -25,30 +25,33 @@ struct rex_copy {
 };
 
 /*
- * Put COPY in STREAM: threads make it if they can and MAY_WAIT, after all work in STREAM; else the
- * driver does. No later work may be put before the copy meanwhile, because the threads wait for
- * nothing else. Returns 0, or the driver's result with rex_cuda_why().
+ * Puts COPY in STREAM. If MAY_WAIT, threads may make it, after the call has waited for STREAM;
+ * otherwise the driver makes it. The caller puts no other work in STREAM during the call, because
+ * the threads would not wait for it. Returns 0 or a CUresult that is noted.
  */
 int rex_copy_put(const struct rex_copy *copy, void *stream, bool may_wait);
 
 /*
- * Whether rex_copy_some() makes such a copy faster than libomptarget: it is small or large, its
- * host memory is pageable, and enough of its kind were made by others. The driver has what queues
- * need (REX_CUDA_QUEUES).
+ * Returns true if rex_copy_some() makes COPY faster than libomptarget. COPY is small or large, its
+ * host memory is pageable, and librex has left enough such copies to others before. The driver has
+ * the functions of REX_CUDA_QUEUES.
  */
 bool rex_copy_is_ours(const struct rex_copy *copy);
 
 /*
- * Make the first of COUNT copies, or several together that go in its direction. A copy has size 0,
- * and is not made, or is ours. Returns how many; *ARE_MADE: they are complete. Otherwise a part may
- * be copied, and the caller has libomptarget copy all: the memory is not on one GPU, or a call
- * failed. A lasting failure fails that copy, too.
+ * Makes the first of COUNT copies, together with the small copies after it that have its direction.
+ * A copy of size 0 is not made. rex_copy_is_ours() is true for each other copy. Returns the number
+ * of copies that it tried to make. *ARE_MADE is true if they are complete.
+ *
+ * If *ARE_MADE is false, the memory is not on one GPU, or a call failed. The caller then has
+ * libomptarget make all of these copies, since a part may be missing. If the failure lasts,
+ * libomptarget fails, too.
  */
 size_t rex_copy_some(const struct rex_copy *copies, size_t count, bool *are_made);
 
 /*
- * Notes the time of a copy of SIZE bytes, at least REX_COPY_LARGE, BY_THREADS or by the driver. The
- * times decide whether the next one goes to threads.
+ * Notes the time of a large copy of SIZE bytes, BY_THREADS or by the driver. By these times
+ * rex_copy_threads_pay() returns true if threads should make a large copy of SIZE bytes.
  */
 void rex_copy_large_took(bool by_threads, size_t size, uint64_t nanoseconds);
 bool rex_copy_threads_pay(size_t size);

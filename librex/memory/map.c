@@ -36,7 +36,7 @@ static inline void put_row(struct rex_map_builder *builder, const struct rex_row
     builder->row++;
 }
 
-/* Adds any row, whose type becomes that in the map. */
+/* Checks and adds any row. ROW's type becomes the type in the map. */
 static __attribute__((noinline)) int check_and_put_row(struct rex_map_builder *builder,
                                                        struct rex_row *row)
 {
@@ -55,16 +55,15 @@ static __attribute__((noinline)) int check_and_put_row(struct rex_map_builder *b
     if (number >= INT32_MAX)
         return rex_fail(REX_EINVAL, "a map of more than %d rows", INT32_MAX);
     if (builder->columns != NULL && number >= builder->capacity)
-        return rex_fail(
-            REX_EINVAL,
-            "the row function pushes more rows when it fills the map than the %lld that it counted",
-            (long long)builder->capacity);
+        return rex_fail(REX_EINVAL,
+                        "the row function counted %lld rows, and pushes more when it fills the map",
+                        (long long)builder->capacity);
     row->type = rex_type_inside(builder, row->type);
     if (builder->depth > 0 && row->begin == NULL && row->size > 0 &&
         !rex_row_has(row->type, REX_MAP_NOT_MAPPED))
         return rex_fail(REX_EINVAL, "map row %lld: a mapper maps %lld bytes at NULL", number,
                         (long long)row->size);
-    /* In the surrounding section, but not in the element that is mapped. */
+    /* The row lies in the surrounding section, but reaches out of the element that is mapped. */
     uintptr_t begin = (uintptr_t)row->begin, end = begin + (uintptr_t)row->size;
     uintptr_t first = (uintptr_t)builder->part.begin, element = (uintptr_t)builder->part.base;
     if (builder->depth > 0 && !rex_row_has(row->type, REX_MAP_LITERAL | REX_MAP_PTR_AND_OBJ) &&
@@ -86,7 +85,7 @@ int rex_map_add(struct rex_map_builder *builder, struct rex_row row)
 {
     if (builder == NULL)
         return rex_fail_null("rex_map_add", "builder");
-    /* libomptarget's handle has no room here, so that its rows go the other way. */
+    /* A builder with libomptarget's handle has capacity 0, so that its rows are checked, too. */
     if (builder->row >= builder->capacity || builder->depth > 0 || row.size < 0 ||
         rex_row_has(row.type, REX_MAP_MEMBER_OF_MASK))
         return check_and_put_row(builder, &row);
@@ -136,7 +135,7 @@ int rex_map_build(struct rex_map *map, const struct rex_map *prefix, rex_rows *r
     }
     void **before = prefix != NULL ? prefix->mappers : NULL;
     void **behind = suffix != NULL ? suffix->mappers : NULL;
-    bool mapped = before != NULL || behind != NULL; /* then there is a fifth column */
+    bool mapped = before != NULL || behind != NULL; /* a fifth column has the mappers */
     int result;
 add_rows:
     result = add_map(&builder, prefix);
@@ -180,7 +179,7 @@ add_rows:
     if (behind != NULL)
         memcpy(built.mappers + (built.count - suffix->count), behind,
                (size_t)suffix->count * sizeof *built.mappers);
-    *map = built; /* which may be the prefix or the suffix */
+    *map = built; /* MAP may be the prefix or the suffix */
     return REX_OK;
 free_columns:
     free(builder.columns);

@@ -1,6 +1,6 @@
 /*
- * rowcheck.c - errors in rows, whatever is mapped: each row alone, and the rows that one call maps
- * anew against each other.
+ * rowcheck.c - errors in rows that do not depend on mappings: in each row alone, and between the
+ * rows that one call maps anew.
  *
  * Releases of LLVM differ in how they read contradictory types.
  *
@@ -23,8 +23,8 @@ static const char *wrong_member(const struct rex_map *map, int32_t i)
         return "is a member of a row that does not come before it";
     /*
      * LLVM 14 to 23 map a member outside of its parent without a count of its own, so that it stays
-     * mapped for good. Rows behind REX_PARENT_MAX may be members of a row further out; see
-     * section.c.
+     * mapped for good. A row after REX_PARENT_MAX may be a member of a row further out; section.c
+     * says why.
      */
     if (parent >= 0 && i <= REX_PARENT_MAX && map->sizes[i] > 0 &&
         !rex_row_has(type, REX_MAP_NOT_MAPPED | REX_MAP_PTR_AND_OBJ) &&
@@ -34,7 +34,7 @@ static const char *wrong_member(const struct rex_map *map, int32_t i)
     return NULL;
 }
 
-/* Why no release does what row I says for PURPOSE; NULL if the row is right. */
+/* Returns why row I is wrong for PURPOSE on all releases, or NULL if it is right. */
 static const char *wrong_row(const struct rex_map *map, int32_t i, enum rex_purpose purpose)
 {
     int64_t type = map->types[i], size = map->sizes[i];
@@ -45,7 +45,7 @@ static const char *wrong_row(const struct rex_map *map, int32_t i, enum rex_purp
         map->begin[i] != NULL)
         return NULL;
     bool is_value = rex_row_has(type, REX_MAP_LITERAL);
-    /* Or they are a value of a kernel. */
+    /* Most other rows are a value of a kernel. */
     if (is_value && launches && (type & ~REX_ROW_VALUE) == 0 && size >= 0 && size <= 8)
         return NULL;
     bool is_attached = rex_row_has(type, REX_MAP_PTR_AND_OBJ);
@@ -66,7 +66,7 @@ static const char *wrong_row(const struct rex_map *map, int32_t i, enum rex_purp
         return "is a value of more than 8 bytes, which only the CUDA driver can pass: map it, or "
                "use REX_FIRSTPRIVATE";
     if (rex_row_has(type, is_value ? ~(REX_ROW_KNOWN | REX_MAP_KIND_MASK) : ~REX_ROW_KNOWN))
-        return "has type bits that are no map type";
+        return "has type bits that are not a map type";
     if (is_value && is_private)
         return "is both a literal and private";
     if (is_value && !is_attached &&
@@ -83,12 +83,14 @@ static const char *wrong_row(const struct rex_map *map, int32_t i, enum rex_purp
                "rex_queue_update()";
     if (rex_row_has(type, REX_MAP_RETURN_PARAM) && launches)
         return "asks for its device address, which only a data region gives back";
+    if ((type & REX_ROW_RETURNED) == REX_MAP_FB_NULLIFY)
+        return "may be NULL, and asks for no device address";
     if (rex_row_has(type, REX_MAP_DELETE) && purpose != REX_FOR_END && purpose != REX_FOR_UPDATE)
         return "deletes, which only the end of a mapping can";
     return NULL;
 }
 
-/* The end of the argument at TEXT: a comma outside of brackets and strings, or the final 0. */
+/* Returns the end of the argument at TEXT: a comma outside brackets and strings, or the final 0. */
 static const char *end_of_argument(const char *text)
 {
     int depth = 0;
@@ -111,7 +113,7 @@ const char *rex_row_text(const struct rex_map *map, int32_t i, char text[REX_ROW
         return text;
     const char *row = map->storage;
     if (*row == ',') {
-        /* A launch or a region in one line has an argument in front of its rows. */
+        /* A launch or a region in one line has an argument before its rows. */
         row = end_of_argument(row + strspn(row, ","));
         row += *row == ',';
     }
@@ -122,7 +124,7 @@ const char *rex_row_text(const struct rex_map *map, int32_t i, char text[REX_ROW
         row++;
     }
     row += strspn(row, " ");
-    /* Not for a macro of the program's own: its expansion would not help the reader. */
+    /* Leave out a macro of the program: its expansion would not help the reader. */
     if (strncmp(row, "REX_", 4) == 0)
         snprintf(text, REX_ROW_TEXT, "; row %d is %.*s", i, (int)(end_of_argument(row) - row), row);
     return text;
@@ -197,10 +199,10 @@ int rex_fail_null_column(const char *kernel, const struct rex_map *map)
 /* ---- rows against each other ----------------------------------------------------------------- */
 
 /*
- * LLVM 14 to 23 map the rows of a call in their order. A row inside an earlier one is mapped with
- * it. They abort on a row that overlaps an earlier one in any other way, unless it is implicit:
- * then it counts as mapped. If it is copied, 23 and 24 copy the whole row, past the end of the
- * mapping.
+ * LLVM 14 to 23 map the rows of a call in their order. A row inside an earlier row is mapped with
+ * that row. libomptarget aborts on a row that overlaps an earlier row in any other way, unless the
+ * row is implicit. An implicit row counts as mapped. If it is copied, LLVM 23 and 24 copy the whole
+ * row, past the end of the mapping.
  */
 
 int rex_spans_compare(const void *left, const void *right)
@@ -224,8 +226,8 @@ static int order_as_mapped(const void *left, const void *right)
 }
 
 /*
- * Does as libomptarget does: finds which of COUNT spans are mapped, in their order. The others must
- * lie in one of these.
+ * Finds which of COUNT spans libomptarget maps, in the order of the rows. Each other span must lie
+ * in one of them.
  */
 static int map_in_order(struct rex_row_span *spans, size_t count, size_t *mapped,
                         const struct rex_map *map, const char *what)
@@ -261,7 +263,9 @@ int rex_new_spans_check(struct rex_row_span *spans, size_t *count, const struct 
         return REX_OK;
     qsort(spans, all, sizeof *spans, rex_spans_compare);
     for (size_t i = 0, next, mapped; i < all; i = next) {
-        /* A group of spans that overlap, directly or through others; the first of it in the map. */
+        /*
+         * A group of spans that overlap, directly or through others, and its first span in the map.
+         */
         struct rex_row_span first = spans[i], group = spans[i];
         for (next = i + 1; next < all && spans[next].begin < group.end; next++) {
             group.end = spans[next].end > group.end ? spans[next].end : group.end;
@@ -272,7 +276,7 @@ int rex_new_spans_check(struct rex_row_span *spans, size_t *count, const struct 
             spans[i] = first;
             mapped = 1;
         } else {
-            /* Only with implicit rows can it be right, so this slow check is rare. */
+            /* Such a group is right only with implicit rows, so this slow check is rare. */
             int result = map_in_order(&spans[i], next - i, &mapped, map, what);
             if (result != REX_OK)
                 return result;

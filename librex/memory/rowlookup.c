@@ -18,9 +18,9 @@
 #include "omp/runtime.h"
 
 /*
- * Whether the row may be larger than its mapping. An implicit row may, unless it is copied, because
- * libomptarget copies it whole. A section with a mapper may not, though it is implicit and copies
- * nothing: libomptarget would map the elements beyond the mapping elsewhere on the device.
+ * Returns true if row I may be larger than its mapping. An implicit row may, unless it is copied,
+ * because libomptarget copies it whole. A section with a mapper may not, though it is implicit and
+ * copies nothing: libomptarget would map the elements beyond the mapping elsewhere on the device.
  */
 static bool may_exceed(const struct rex_map *map, int32_t i, enum rex_purpose purpose)
 {
@@ -53,8 +53,9 @@ static bool is_looked_up(const struct rex_map *map, int32_t i, enum rex_purpose 
     if (purpose == REX_FOR_UPDATE)
         return rex_row_has(type, REX_MAP_TOFROM | REX_MAP_PRESENT);
     /*
-     * A member lies in its parent, which is checked already; an attached pointer need not. Memory
-     * that has to be present may have to be so before the parent is mapped.
+     * A member lies in its parent, which is checked already, unless it has an attached pointer. A
+     * row with PRESENT is looked up, because its memory may have to be present before the parent is
+     * mapped.
      */
     if (rex_purpose_begins(purpose) && rex_row_has(type, REX_MAP_MEMBER_OF_MASK) &&
         !rex_row_has(type, REX_MAP_PTR_AND_OBJ | REX_MAP_PRESENT))
@@ -63,7 +64,7 @@ static bool is_looked_up(const struct rex_map *map, int32_t i, enum rex_purpose 
            may_exceed(map, i, purpose) != rex_row_has(type, REX_MAP_IMPLICIT);
 }
 
-/* Globals are mapped when the image is loaded. An empty region loads the image if no call has. */
+/* Globals are mapped when the image is loaded. An empty data call loads it, if no call has yet. */
 enum rex_presence rex_presence_after_load(const void *begin, size_t size, int number)
 {
     rex_device_used();
@@ -116,8 +117,8 @@ static int check_span(struct look *look, const struct rex_row_span *wanted)
     if (look->purpose == REX_FOR_UPDATE || look->purpose == REX_FOR_QUEUE ||
         rex_row_has(type, REX_MAP_PRESENT)) {
         /*
-         * An earlier row of the call may have mapped this memory by then. An implicit row may turn
-         * out smaller, so it does not count.
+         * An earlier row of the call may map this memory first. An implicit row does not count,
+         * because its mapping may be smaller.
          */
         bool is_asked =
             is_absent && !look->release->presence_at_entry && rex_purpose_begins(look->purpose);
@@ -178,10 +179,10 @@ static int check_mapped_row(struct look *look, int32_t i)
 }
 
 /*
- * Whether the present table shows that all rows are right. Each lies in one mapping, or is plain,
- * absent and apart from the others. Else libomptarget has to be asked: while another call maps
- * memory without an entry, and where the driver does not launch, so that the table does not follow
- * all calls.
+ * Returns true if the present table shows that all rows are right: each lies in one mapping, or is
+ * plain, absent and apart from the others. Otherwise librex has to ask libomptarget. That is so
+ * while another call maps memory without an entry. It is also so if the driver does not launch,
+ * because the table does not follow all calls then.
  */
 static bool are_ranges_right(const struct rex_map *map, const struct rex_range_lock *ranges,
                              enum rex_purpose purpose)
@@ -223,9 +224,9 @@ int rex_check_presence(const struct rex_map *map, enum rex_purpose purpose, int 
     if (result != REX_OK || purpose != REX_FOR_LAUNCH || !look.release->one_end_a_call)
         goto free_spans;
     /*
-     * A row of size 0 is wrong if a later row of the launch maps the memory around it. It counts as
-     * no reference, because it comes first, but it ends the mapping, so that the end of the launch
-     * finds it gone.
+     * A row of size 0 is wrong if a later row of the launch maps the memory around it. It adds no
+     * reference, because it comes first, but it drops a reference at the end of the launch. The end
+     * of the later row then finds no mapping.
      */
     for (int32_t i = 0; i < map->count; i++) {
         uintptr_t begin = (uintptr_t)map->begin[i];
@@ -235,11 +236,11 @@ int rex_check_presence(const struct rex_map *map, enum rex_purpose purpose, int 
             const struct rex_row_span *span = &look.spans[j];
             if (i >= span->row || begin < span->begin || begin >= span->end)
                 continue;
-            result =
-                rex_fail(REX_EOVERLAP,
-                         "%.*s: map row %d, of no length at %p, lies in row %d: LLVM %d aborts "
-                         "on that, unless it comes after it",
-                         REX_KERNEL_NAME(what), i, (void *)begin, span->row, look.release->number);
+            result = rex_fail(
+                REX_EOVERLAP,
+                "%.*s: map row %d, of no length at %p, lies in row %d: LLVM %d aborts unless the "
+                "empty row comes later",
+                REX_KERNEL_NAME(what), i, (void *)begin, span->row, look.release->number);
             goto free_spans;
         }
     }

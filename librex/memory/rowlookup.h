@@ -11,8 +11,9 @@
 #include "present/present.h"
 
 /*
- * Check MAP against the mappings on device NUMBER: 0, REX_EABSENT, REX_EOVERLAP or REX_ENOMEM.
- * RANGES is what the present table has of the rows, if the call has entered it, or NULL.
+ * Checks MAP against the mappings on device NUMBER. Returns 0, REX_EABSENT, REX_EOVERLAP or
+ * REX_ENOMEM. RANGES are the present table's ranges for the rows, or NULL if the call has not
+ * entered the table.
  */
 int rex_check_presence(const struct rex_map *map, enum rex_purpose purpose, int number,
                        const char *what, const struct rex_range_lock *ranges);
@@ -22,10 +23,10 @@ int rex_fail_absent(enum rex_purpose purpose, const char *what, const struct rex
                     int32_t row, const void *begin, int64_t size, enum rex_presence presence,
                     int number);
 
-/* Loads the image on the device, which maps its globals, then works as rex_memory_presence(). */
+/* Loads the image on the device, which maps its globals, and then returns rex_memory_presence(). */
 enum rex_presence rex_presence_after_load(const void *begin, size_t size, int number);
 
-/* Whether libomptarget has no mapping of memory either that the present table has none of. */
+/* Returns true if libomptarget has no mapping of memory that is absent from the present table. */
 bool rex_is_absent(const void *begin, size_t size, int number);
 
 #endif

@@ -2,9 +2,8 @@
  * section.c - sections of more than one row: rectangular parts of arrays, and elements that have a
  * mapper. Their rows go into a map or to libomptarget.
  *
- * libomptarget has an entry for rectangular parts. It is not used, because LLVM 14 to 22 copy too
- * little of many and 23 reads its numbers in another unit. librex makes rows of adjacent bytes
- * instead.
+ * librex does not use libomptarget's rows for rectangular parts. LLVM 14 to 22 copy too little of
+ * many, and LLVM 23 reads the numbers in another unit. librex makes rows of adjacent bytes instead.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -15,8 +14,6 @@
 #include "rex/launch.h"
 
 /* ---- rectangles ------------------------------------------------------------------------------ */
-
-#define MOST_DIMENSIONS 8
 
 struct part {
     const struct rex_dimension *dimensions;
@@ -43,20 +40,13 @@ static int push_part(struct rex_map_builder *builder, const struct part *part, i
     return result;
 }
 
-int rex_map_add_strided(struct rex_map_builder *builder, void *base, int64_t element_size,
-                        const struct rex_dimension *dimensions, int count, int64_t type)
+int rex_part_check(const char *caller, int64_t element_size, const struct rex_dimension *dimensions,
+                   int count, int64_t pitch[REX_MOST_DIMENSIONS])
 {
-    int64_t pitch[MOST_DIMENSIONS]; /* the bytes from one element of each dimension to the next */
-    if (builder == NULL || base == NULL || dimensions == NULL)
-        return rex_fail_null("rex_map_add_strided", builder == NULL ? "builder"
-                                                    : base == NULL  ? "base"
-                                                                    : "array of dimensions");
-    if (element_size <= 0 || count < 1 || count > MOST_DIMENSIONS)
-        return rex_fail(REX_EINVAL,
-                        "rex_map_add_strided: elements of %lld bytes, %d dimensions of at most %d",
-                        (long long)element_size, count, MOST_DIMENSIONS);
+    if (element_size <= 0 || count < 1 || count > REX_MOST_DIMENSIONS)
+        return rex_fail(REX_EINVAL, "%s: elements of %lld bytes, %d dimensions of at most %d",
+                        caller, (long long)element_size, count, REX_MOST_DIMENSIONS);
     int64_t bytes = element_size;
-    int empty = 0, run = count - 1;
     for (int d = 0; d < count; d++) {
         const struct rex_dimension *one = &dimensions[d];
         int64_t last;
@@ -71,7 +61,6 @@ int rex_map_add_strided(struct rex_map_builder *builder, void *base, int64_t ele
              __builtin_add_overflow(last, one->lower, &last) || last >= one->extent))
             return rex_fail(REX_EINVAL, "dimension %d: the part reaches past its %lld elements", d,
                             (long long)one->extent);
-        empty |= one->length == 0;
     }
     for (int d = count - 1; d >= 0; d--) {
         pitch[d] = bytes;
@@ -79,14 +68,30 @@ int rex_map_add_strided(struct rex_map_builder *builder, void *base, int64_t ele
             return rex_fail(REX_EINVAL,
                             "dimension %d: the array's size in bytes is not representable", d);
     }
-    if (empty)
-        return REX_OK;
+    return REX_OK;
+}
+
+int rex_map_add_strided(struct rex_map_builder *builder, void *base, int64_t element_size,
+                        const struct rex_dimension *dimensions, int count, int64_t type)
+{
+    int64_t pitch[REX_MOST_DIMENSIONS];
+    int run = count - 1;
+    if (builder == NULL || base == NULL || dimensions == NULL)
+        return rex_fail_null("rex_map_add_strided", builder == NULL ? "builder"
+                                                    : base == NULL  ? "base"
+                                                                    : "array of dimensions");
+    int result = rex_part_check("rex_map_add_strided", element_size, dimensions, count, pitch);
+    if (result != REX_OK)
+        return result;
+    for (int d = 0; d < count; d++)
+        if (dimensions[d].length == 0)
+            return REX_OK;
     /* Trailing dimensions that are whole form one run with the dimension before them. */
     while (run > 0 && dimensions[run].stride == 1 && dimensions[run].lower == 0 &&
            dimensions[run].length == dimensions[run].extent)
         run--;
     struct part part = {dimensions, pitch, run, type};
-    /* Refused first, because counting more rows than a map can have would take hours. */
+    /* Refuse the part first, because counting more rows than a map can have would take hours. */
     int64_t rows = 1;
     for (int d = 0; d <= run; d++)
         if ((d < run || dimensions[d].stride != 1) &&
@@ -132,7 +137,7 @@ int rex_map_add_mapped(struct rex_map_builder *builder, rex_mapper *mapper, stru
     if (element_size <= 0 || section.size < 0 || section.size % element_size != 0)
         return rex_fail(
             REX_EINVAL,
-            "map row %lld: a section of %lld bytes is no whole number of elements of %lld bytes",
+            "map row %lld: a section of %lld bytes is not a whole number of elements of %lld bytes",
             row, (long long)section.size, (long long)element_size);
     if (section.begin == NULL && section.size > 0)
         return rex_fail(REX_EINVAL, "map row %lld: a section of %lld elements at NULL", row,
@@ -141,11 +146,12 @@ int rex_map_add_mapped(struct rex_map_builder *builder, rex_mapper *mapper, stru
         return rex_fail(REX_EINVAL,
                         "mappers nest deeper than %d: does one call itself without end?", DEEPEST);
     if (builder->depth == 0 && row > REX_PARENT_MAX)
-        return rex_fail(REX_EINVAL,
-                        "map row %lld: a section with a mapper needs a row that its elements can "
-                        "name, and that ends at %d",
-                        row, REX_PARENT_MAX);
-    /* One allocation for the section, so that its elements are adjacent on the device, too. */
+        return rex_fail(
+            REX_EINVAL,
+            "map row %lld: a section with a mapper must be row %d or an earlier one, so that its "
+            "elements can name it",
+            row, REX_PARENT_MAX);
+    /* Map the section in one row, so that its elements are adjacent on the device, too. */
     struct rex_row whole = section;
     whole.type = (whole.type & ~REX_MAP_TOFROM) | REX_MAP_IMPLICIT;
     int result = rex_map_add(builder, whole);
@@ -155,8 +161,8 @@ int rex_map_add_mapped(struct rex_map_builder *builder, rex_mapper *mapper, stru
     int64_t own = builder->row - 1;
     builder->section = rex_type_inside(builder, section.type);
     /*
-     * A row behind REX_PARENT_MAX cannot be a parent. Then the surrounding section is the parent,
-     * because libomptarget only asks whether a row is a member, not of which row.
+     * A row after REX_PARENT_MAX cannot be a parent. Then the surrounding section is the parent,
+     * because libomptarget only checks that a row is a member, not of which row.
      */
     builder->parent = own <= REX_PARENT_MAX ? own : around.parent;
     builder->part = section;
@@ -186,8 +192,8 @@ void rex_map_for_runtime(rex_mapper *mapper, int64_t element_size, void *handle,
         return;
     }
     /*
-     * The first component is an empty one, because LLVM 14 to 22 never count the first component of
-     * a mapper's call. It would stay mapped for good. Rows are numbered behind those that
+     * Push an empty component first, because LLVM 14 to 22 never count the first component of a
+     * mapper's call, which would stay mapped for good. Rows are numbered after those that
      * libomptarget has already, so that members name their parents.
      */
     REX_REAL(push_mapper_component)
@@ -198,6 +204,6 @@ void rex_map_for_runtime(rex_mapper *mapper, int64_t element_size, void *handle,
     if (result != REX_OK && rex_last_error_code() != result)
         rex_fail(
             result,
-            "a mapper that libomptarget called returned %d (%s): what comes after is not mapped",
+            "a mapper that libomptarget called returned %d (%s): the rows after it are not mapped",
             result, rex_error_name(result));
 }

@@ -6,22 +6,34 @@
 #ifndef REX_INTERNAL_SECTION_H
 #define REX_INTERNAL_SECTION_H
 
-#include "rex/map.h"
+#include "rex/launch.h"
 
 /* The state of a map that is being built. */
 struct rex_map_builder {
     int64_t row;          /* number of the next row */
     void **columns;       /* base, begin, sizes, types; NULL in the pass that counts */
-    int64_t capacity;     /* rows of a column; INT32_MAX in the pass that counts */
+    int64_t capacity;     /* rows of a column; INT32_MAX in the pass that counts, 0 with `handle` */
     int64_t section;      /* type of the surrounding section; valid if depth > 0 */
-    struct rex_row part;  /* the elements of that section, and in base the one that is mapped */
-    int64_t element_size; /* of these */
+    struct rex_row part;  /* elements of the section; its base is the element that is mapped */
+    int64_t element_size; /* bytes of an element */
     int64_t parent;       /* row of the surrounding section; valid if depth > 0 */
-    void *handle; /* libomptarget's handle, if it called the mapper: rows go there at once */
+    void *handle; /* libomptarget's, if it called the mapper: rows are pushed there at once */
     int depth;    /* nesting of mappers */
 };
 
-/* TYPE of a row with what the surrounding sections pass on and allow. */
+/*
+ * Returns TYPE of a row with the bits that the surrounding section passes on, and without the
+ * copies that the section does not make.
+ */
 int64_t rex_type_inside(const struct rex_map_builder *builder, int64_t type);
+
+#define REX_MOST_DIMENSIONS 8
+
+/*
+ * Check a rectangular part of an array, and store in PITCH the bytes from one element of each
+ * dimension to the next. Returns 0 or REX_EINVAL, for the public function CALLER.
+ */
+int rex_part_check(const char *caller, int64_t element_size, const struct rex_dimension *dimensions,
+                   int count, int64_t pitch[REX_MOST_DIMENSIONS]);
 
 #endif

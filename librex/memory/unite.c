@@ -2,9 +2,9 @@
  * unite.c - rows of one call with the same memory: their copies are united.
  *
  * A program may name one array twice in a call, as an input and as an output. LLVM 14 to 22 map the
- * rows together, and copy as the first one says: the output would be lost in silence. So each such
- * row asks for the copies of all. Memory that was mapped before is not copied more than without
- * that: a row that is not ALWAYS copies nothing then.
+ * rows together, and make the copies of the first row alone: the output would be lost without an
+ * error. So librex lets each such row ask for the copies of all. Memory that was mapped before is
+ * not copied more often: a row without ALWAYS copies nothing then.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -20,9 +20,9 @@
 /* ---- rows that are compared ------------------------------------------------------------------ */
 
 /*
- * Writes the rows to compare to SPANS. Returns their number; 0 if all ask for the same copies. A
- * parent copies nothing itself, members belong to it, and an attached pointer or a mapper maps more
- * than the row.
+ * Writes the rows to compare to SPANS. Returns their number, or 0 if all ask for equal copies.
+ * Leaves out parents, which copy nothing, and their members. Leaves out rows with an attached
+ * pointer or a mapper, which map more than the row.
  */
 static size_t collect_spans(const struct rex_map *map, struct rex_row_span *spans)
 {
@@ -56,7 +56,7 @@ static bool are_spans_in_order(const struct rex_row_span *spans, size_t count)
 
 /*
  * Fails if libomptarget maps WHOLE for the call, and then makes fewer copies than PART asks for. A
- * part with ALWAYS is copied by itself, and one with PRESENT is mapped before.
+ * part with ALWAYS is copied by itself, and a part with PRESENT was mapped before.
  */
 static int check_part(const struct rex_map *map, const struct rex_row_span *part,
                       const struct rex_row_span *whole, int64_t device, const char *what)
@@ -73,14 +73,13 @@ static int check_part(const struct rex_map *map, const struct rex_row_span *part
         rex_memory_presence(begin, size, number) != REX_ABSENT ||
         !rex_is_absent(begin, size, number))
         return REX_OK;
-    return rex_fail(REX_EOVERLAP,
-                    "%s: map row %d, %zu bytes at %p, is copied %s the device, and row %d, in "
-                    "which it lies, %zu bytes at %p, is not: libomptarget copies as row %d "
-                    "says%s%s",
-                    what, part->row, rex_span_size(part), (void *)part->begin,
-                    rex_row_has(lost, REX_MAP_TO) ? "to" : "from", whole->row, size, begin,
-                    whole->row, rex_row_text(map, part->row, text),
-                    rex_row_text(map, whole->row, whole_text));
+    return rex_fail(
+        REX_EOVERLAP,
+        "%s: map row %d, %zu bytes at %p, is copied %s the device, and row %d, in which it lies, "
+        "%zu bytes at %p, is not: libomptarget makes the copies of row %d alone%s%s",
+        what, part->row, rex_span_size(part), (void *)part->begin,
+        rex_row_has(lost, REX_MAP_TO) ? "to" : "from", whole->row, size, begin, whole->row,
+        rex_row_text(map, part->row, text), rex_row_text(map, whole->row, whole_text));
 }
 
 /* ---- all rows -------------------------------------------------------------------------------- */
@@ -89,7 +88,7 @@ static int check_part(const struct rex_map *map, const struct rex_row_span *part
 static int unite_spans(const struct rex_row_span *spans, size_t count, const struct rex_map *map,
                        int64_t *types, enum rex_purpose purpose, int64_t device, const char *what)
 {
-    int64_t copies = REX_MAP_TOFROM; /* that the call makes; libomptarget ignores the others */
+    int64_t copies = REX_MAP_TOFROM; /* copies that the call makes; libomptarget ignores others */
     if (purpose == REX_FOR_BEGIN)
         copies = REX_MAP_TO;
     else if (purpose == REX_FOR_END)
@@ -100,9 +99,9 @@ static int unite_spans(const struct rex_row_span *spans, size_t count, const str
                spans[next].end == spans[i].end)
             next++;
         /*
-         * Equal rows. ALWAYS stays with the directions that it was given for. If a launch has it
-         * for one direction of two, the first row makes both copies of new memory, and the others
-         * make the one of mapped memory.
+         * The rows from I to NEXT are equal. ALWAYS keeps the directions that it was given for. If
+         * a launch has ALWAYS for one of two directions, the first row makes both copies if the
+         * memory is new. The other rows make the ALWAYS copy if the memory was mapped before.
          */
         int64_t all = 0, always = 0;
         for (size_t j = i; j < next; j++) {
@@ -128,7 +127,7 @@ static int unite_spans(const struct rex_row_span *spans, size_t count, const str
 }
 
 #define SPANS_ON_STACK 32
-#define FEW 16 /* spans that are compared faster than sorted */
+#define FEW 16 /* up to this many spans are compared faster than sorted */
 
 int rex_rows_unite(struct rex_map *map, enum rex_purpose purpose, int64_t device, const char *what,
                    int64_t **types)

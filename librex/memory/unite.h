@@ -9,13 +9,13 @@
 #include "memory/rowcheck.h"
 
 /*
- * Unite the copies of rows of MAP that are equal in begin and size, for a call on DEVICE: REX_FOR_
- * LAUNCH, BEGIN or END. MAP gets types of its own then, which the caller frees by *TYPES; the
- * caller's column stays as it is. Without such rows *TYPES is NULL, and MAP does not change. A map
- * without columns passes.
+ * Unites the copies of rows of MAP with equal begin and size, for a call on DEVICE. PURPOSE is a
+ * launch, a begin or an end. If rows overlap, MAP gets types of its own, which the caller frees by
+ * *TYPES; the caller's column does not change. Otherwise *TYPES is NULL, and MAP does not change. A
+ * map without columns passes.
  *
  * Returns 0, REX_ENOMEM, or REX_EOVERLAP if the call maps a row, and a part of that row asks for a
- * copy that the row does not make. WHAT begins the message.
+ * copy that the row does not make. The message begins with WHAT.
  */
 int rex_rows_unite(struct rex_map *map, enum rex_purpose purpose, int64_t device, const char *what,
                    int64_t **types);

@@ -6,6 +6,7 @@
 #include "present/loose.h"
 
 #include "omp/backend.h"
+#include "omp/device.h"
 #include "present/lookup.h"
 
 /* Finds the first loose entry that no call uses from *AT on, and before END. */
@@ -27,13 +28,18 @@ static bool find_loose(struct rex_present_table *table, uintptr_t at, uintptr_t 
 /* Before a call maps its memory: what of it is loose, and libomptarget has no more, is absent. */
 static void look_at_loose(struct rex_present_table *table, const struct rex_range_lock *begin)
 {
+    const struct rex_omp *omp = rex_runtime_omp();
     struct rex_entry gone;
     unsigned changes;
     for (size_t i = 0; i < begin->count; i++)
         for (uintptr_t at = begin->range[i].begin;
              find_loose(table, at, begin->range[i].end, &gone, &changes); at = gone.end) {
-            if (rex_memory_presence((const void *)gone.begin, gone.end - gone.begin,
-                                    begin->number) != REX_ABSENT)
+            /*
+             * Its address is not asked for. On LLVM 14 and 15 that takes a reference, and giving it
+             * back would end the mapping of another thread's launch before the launch does.
+             */
+            if (omp->is_present((const void *)gone.begin, begin->number) ||
+                omp->is_present((const void *)(gone.end - 1), begin->number))
                 continue;
             /* It stays if memory has become loose, or a begin has used some, since find_loose(). */
             pthread_mutex_lock(&table->lock);

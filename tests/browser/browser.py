@@ -129,8 +129,8 @@ class Browser:
             fail("%s is %d pixels wide in a window of %d: %s" % (name, wide, width, out))
 
     def value(self, script):
-        """What SCRIPT, an expression, is on the page."""
-        result = self.call("Runtime.evaluate", expression=script, returnByValue=True)
+        """What SCRIPT, an expression or a promise, is on the page."""
+        result = self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
         if "exceptionDetails" in result:
             raise RuntimeError(result["exceptionDetails"]["exception"].get("description", script))
         return result["result"].get("value")

@@ -3,6 +3,12 @@
 # programs through pkg-config against a tree that was moved, and an uninstall that leaves nothing.
 . tests/support/lib.sh
 
+# ---- warnings: those of a newer compiler stop no build and no installation, and stop the tests
+
+strict() { "$MAKE" --no-print-directory --dry-run O=nowhere V=1 "$@" | grep -c -e ' -Werror ' || true; }
+[ "$(strict all install prefix="$work/nowhere")" = 0 ] || fail 'make or make install stops at a warning'
+[ "$(strict run-check)" -ge 250 ] || fail 'make check lets warnings pass'
+
 # ---- what make install puts where, with a staging directory and the Debian way of naming directories
 
 set -- prefix=/usr libdir=/usr/lib/somewhere bashcompletiondir=/usr/one zshcompletiondir=/usr/two fishcompletiondir=/usr/three \

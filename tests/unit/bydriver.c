@@ -342,7 +342,7 @@ TEST(test_faults)
          false, NULL},
         {"cuLaunchKernel:1", LARGE, REX_ECUDA, "0 bytes of dynamic shared memory: cuLaunchKernel", false, NULL},
         {"cuLaunchKernel:700", SMALL, REX_ECUDA,
-         "axpy: device 0 is lost, since kernel \"axpy\" met with cuLaunchKernel", true, NULL},
+         "axpy: device 0 is lost, because kernel \"axpy\" failed: cuLaunchKernel", true, NULL},
         {"cuStreamBeginCapture:1", SMALL, REX_OK, NULL, false, NULL},
         {"cuStreamEndCapture:1", SMALL, REX_OK, NULL, false, NULL},
         {"cuStreamGetCaptureInfo:1", SMALL, REX_OK, NULL, false, NULL},
@@ -350,9 +350,9 @@ TEST(test_faults)
         {"cuGraphExecKernelNodeSetParams:1", SMALL, REX_OK, NULL, false, NULL},
         {"cuGraphLaunch:1", SMALL, REX_OK, NULL, false, NULL},
         {"cuStreamSynchronize:1", SMALL, REX_ECUDA,
-         "axpy: device 0 is lost, since kernel \"axpy\" met with cuStreamSynchronize", true, NULL},
+         "axpy: device 0 is lost, because kernel \"axpy\" failed: cuStreamSynchronize", true, NULL},
         {"cuStreamSynchronize:700", SMALL, REX_ECUDA,
-         "axpy: device 0 is lost, since kernel \"axpy\" met with cuStreamSynchronize", true, NULL},
+         "axpy: device 0 is lost, because kernel \"axpy\" failed: cuStreamSynchronize", true, NULL},
     };
     for (size_t i = 0; i < 2 * COUNT(faults); i++) {
         struct fault fault = faults[i / 2];
@@ -417,7 +417,7 @@ TEST_IN_CHILD(name_grids)
     setenv("FAKE_CUDA_BREAKS", "cuStreamSynchronize:719:0", 1);
     REFUSED(launch_nothing(&launch), REX_ECUDA, GRID_IN_WORDS ": cuStreamSynchronize: CUDA_ERROR_LAUNCH_FAILED");
     REFUSED(launch_nothing(&launch), REX_ECUDA,
-            "nothing: device 1 is lost, since kernel \"nothing\" met with cuStreamSynch");
+            "nothing: device 1 is lost, because kernel \"nothing\" failed: cuStreamSynch");
 }
 
 /* The image is loaded by the first launch that can. */

@@ -70,7 +70,7 @@ static void say_of_queues(struct rex_queue *queue)
            "queue \"none\": %s");
     BROKEN("cuPointerGetAttribute", rex_module_queue_create(&none, &module, 0, "none", 0, NULL),
            "queues: %s");
-    BROKEN("cuStreamCreate", rex_module_queue_create(&none, &module, 0, "none", 0, NULL),
+    BROKEN("cuStreamCreateWithPriority", rex_module_queue_create(&none, &module, 0, "none", 0, NULL),
            "queue \"none\": %s");
     CHECK(none == NULL);
     BROKEN(ENTER, launch(queue), "queue \"one\": %s");
@@ -226,7 +226,7 @@ TEST_OF_EACH(lose_in_another, bool, by_graph, false, true)
     REX_MAP(map, REX_TO(value, 4));
     CHECK_EQUAL(rex_module_data_enter(&module, 1, &map), REX_ECUDA);
     CHECK_MENTIONS(rex_last_error(),
-                   "data begin: device 1 is lost, since queue \"idle\" met with cuStreamQuery");
+                   "data begin: device 1 is lost, because queue \"idle\" failed: cuStreamQuery");
     CHECK_EQUAL(rex_module_data_enter(&module, 0, &map), REX_OK);
     CHECK_EQUAL(by_graph ? rex_queue_sync(queue) : launch(queue), REX_ECUDA);
     CHECK_MENTIONS(rex_last_error(), "queue \"doomed\": ");
@@ -245,7 +245,7 @@ TEST_IN_CHILD(lose_at_launch)
     CHECK_EQUAL(launch(queue), REX_ECUDA);
     CHECK_MENTIONS(rex_last_error(), "queue \"one\": device 0 is lost: cuLaunchKernel");
     CHECK_EQUAL(rex_module_fini(&module), REX_ECUDA);
-    CHECK_MENTIONS(rex_last_error(), "is lost, since queue \"one\" met with cuLaunchKernel");
+    CHECK_MENTIONS(rex_last_error(), "is lost, because queue \"one\" failed: cuLaunchKernel");
 }
 
 /* A driver without graphs has no queues; the rest works. */

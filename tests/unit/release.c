@@ -112,7 +112,7 @@ static void ask_unknown(const void *context)
     (void)context;
     for (int release = 13; release <= 25; release += 12) {
         char message[64];
-        snprintf(message, sizeof message, "rex_info: LLVM %d is none that librex knows", release);
+        snprintf(message, sizeof message, "rex_info: librex does not know LLVM %d", release);
         CHECK_EQUAL(rex_info(release, add_row, &count), REX_EINVAL);
         CHECK_EQUAL(strcmp(rex_last_error(), message), 0);
     }

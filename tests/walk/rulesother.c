@@ -275,13 +275,14 @@ RULE(rex_module_on_host, "m", 1)
 /* ---- the process's settings ------------------------------------------------------------------------ */
 
 /* The first step, before librex is used: how the fake GPU works, and who launches and copies. */
-OWN_RULE(settings, "123456", 0)
+OWN_RULE(settings, "123456789", 0)
 {
     static const char *const variables[] = {"FAKE_CUDA_ORDER", "FAKE_CUDA_DEVICES",
                                             "REX_LAUNCH_BY", "REX_COPY_THREADS", "REX_UNFINISHED",
-                                            "REX_TRACE"};
+                                            "REX_TRACE", "FAKE_CUDA_MEMORY", "REX_CHECK",
+                                            "REX_LOG"};
     static bool is_over;
-    for (int i = 0; i < 6 && !is_over; i++) {
+    for (int i = 0; i < 9 && !is_over; i++) {
         const char *value = walk_value_text(call->rule->kinds[i], call->step->argument[i]);
         if (strcmp(value, "default") == 0 || (walk_settings.is_real && strncmp(variables[i], "FAKE_", 5) == 0))
             unsetenv(variables[i]);

@@ -155,7 +155,8 @@ static void child(const struct sequence *sequence)
 static void read_errors(char *text, size_t size)
 {
     static char all[1 << 16];
-    ssize_t got = pread(errors, all, sizeof all - 1, 0);
+    off_t end = lseek(errors, 0, SEEK_END), most = (off_t)sizeof all - 1; /* a log may be before */
+    ssize_t got = pread(errors, all, sizeof all - 1, end > most ? end - most : 0);
     all[got > 0 ? got : 0] = '\0';
     const char *report = strstr(all, "ERROR: ");
     if (report == NULL)

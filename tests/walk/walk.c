@@ -141,9 +141,10 @@ static void read_step(struct step *step, const char *text)
 /* Half of the sequences have the usual settings but for the order. */
 static void make_settings(struct step *step)
 {
-    read_step(step, "settings(early, 1, default, default, default, default);");
+    bool is_usual = chance(2) == 0;
+    read_step(step, "settings(early, 1, default, default, default, default, 256, default, off);");
     for (int i = 0; walk_rules[step->function]->kinds[i] != '\0'; i++)
-        if (i == 0 || state % 2 == 0)
+        if (i == 0 || !is_usual)
             step->argument[i] = (uint16_t)chance((uint64_t)walk_values((char)('1' + i)));
 }
 

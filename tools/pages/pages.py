@@ -2,8 +2,11 @@
 """usage: tools/pages/pages.py FOLDER MANUAL [FIGURE.svg]...
 
 Write the manual as linked pages to FOLDER, which `make html` calls build/html: man pages, those in
-the folder MANUAL and those of the tools, by mandoc, the README, the lessons with their programs,
+the folder MANUAL and those of the tools, by mandoc, the README, the examples with their sources,
 what changed, figures of benchmarks, an entry page, and a search that needs no server.
+
+A name that has a page is a link to it, in code too. A page with many headings has a table of
+contents. A page of the reference shows how a lesson uses its names.
 
 SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """
@@ -19,6 +22,7 @@ import sys
 
 sys.dont_write_bytecode = True
 import markdown  # noqa: E402
+from lessons import Lessons, folder_of  # noqa: E402
 
 OWN = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(OWN))
@@ -35,13 +39,22 @@ GROUPS = [
      lambda page: page.section == "3" and not page.name.startswith("REX_E")),
     ("Errors", lambda page: page.name.startswith("REX_E")),
 ]
+MANY = 8  # headings of a page that has a table of contents, without those of every man page
+USUAL = ("SYNOPSIS", "DESCRIPTION", "HISTORY", "SEE_ALSO")
 
-
-WAYS = """<p><a href="readme.html#a-first-program">A first program</a>,
+WAYS = """<p><a href="readme.html#a-first-program-by-hand">A first program</a>,
 <a href="tutorial.html">lessons</a> with their programs,
 <a href="librex.7.html#Releases">what runs on which LLVM release</a>,
 <a href="rex-troubleshooting.7.html">from a symptom to its cause</a>,
 <a href="changes.html">what changed</a>.</p>"""
+
+# What has no name to look at (a link, a tag, a character reference), a header, another name.
+A_NAME = re.compile(r"<a\b.*?</a>|<[^>]*>|&#?\w+;|\brex(?:[/_]\w+)?\.h\b|\b[A-Za-z_]\w*\b", re.S)
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
 
 
 class ManPage:
@@ -49,10 +62,12 @@ class ManPage:
         self.path = path
         self.name, self.section = os.path.basename(path).rsplit(".", 1)
         self.file = "%s.%s.html" % (self.name, self.section)
-        text = open(path, encoding="utf-8").read()
+        text = read(path)
+        self.version = re.search(r'^\.TH .*"(librex [0-9.]+)"', text, re.M).group(1)
         names = re.search(r"^\.SH NAME\n(.*?)^\.SH", text, re.S | re.M).group(1)
         names = names.replace("\n", " ").replace("\\-", "-").replace("\\%", "")
-        listed, self.about = names.strip().split(" - ", 1)
+        listed, about = names.strip().split(" - ", 1)
+        self.about = re.sub(r"\\f[BIRP]", "", about)
         self.names = [name.strip() for name in listed.split(",")]
         header = re.search(r"^\.B #include <(.*)>", text, re.M) if self.section == "3" else None
         # A header's own page comes before those of its parts.
@@ -60,34 +75,65 @@ class ManPage:
                       self.name.lower(), self.name)
 
 
+def for_mandoc(text):
+    """The page TEXT with code as mandoc 1.14.6 needs it: that breaks the line before one that
+    begins with a blank, and drops an empty one. These have U+E000, which is taken out later."""
+    lines, is_code = [], False
+    for line in text.split("\n"):
+        if re.match(r"\.(EX|EE|nf|fi)$", line):
+            is_code = line in (".EX", ".nf")
+        elif is_code and re.match(" |$", line):
+            line = "\\&" + line if line else "\\[uE000]"
+        lines.append(line)
+    return "\n".join(lines)
+
+
 def plain(markup):
-    """What a reader sees of MARKUP, for the search."""
+    """What a reader sees of MARKUP, for the search, without what leads elsewhere."""
+    markup = re.sub(r"<(nav|details)\b.*?</\1>|</?(?:a|b|i|em|strong|code|span|wbr)\b[^>]*>", "",
+                    markup, flags=re.S)
     return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", markup)).split())
+
+
+def with_contents(body, begin):
+    """BODY with a table of its headings after the first BEGIN, if they are many."""
+    head, begin, rest = body.partition(begin)
+    found = re.findall(r'<h[12][^>]* id="([^"]+)">(.*?)</h', rest, re.S)
+    listed = ['<li><a href="#%s">%s</a></li>' % (place, html.escape(plain(title)))
+              for place, title in found if place not in USUAL]
+    if len(listed) < MANY:
+        return body
+    return '%s%s\n<details class="contents" open><summary>Contents</summary><ul>\n%s\n</ul>' \
+           "</details>%s" % (head, begin, "\n".join(listed), rest)
 
 
 CURRENT = ' aria-current="page"'
 
 
-def frame(title, body, here=""):
+def link_list(links, here):
+    """LINKS, pairs of a file and a name, with the one marked that is HERE."""
+    return " ".join('<a href="%s"%s>%s</a>' % (file, CURRENT if file == here else "", name)
+                    for file, name in links)
+
+
+def frame(title, body, here, version):
     links = [("index.html", "librex")] + [(file, name) for file, name in TEXTS.values()]
-    bar = " ".join('<a href="%s"%s>%s</a>' % (file, CURRENT if file == here else "", name)
-                   for file, name in links)
     return """<!DOCTYPE html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>%s</title>
 <link rel="stylesheet" href="pages.css">
-<nav>%s<form role="search" action="index.html"><input id="search" type="search" name="q"
+<nav class="top">%s<form role="search" action="index.html"><input id="search" type="search" name="q"
     placeholder="Search" aria-label="Search" autocomplete="off"></form></nav>
 <div id="found" role="status"></div>
 <main>
 %s
 </main>
-<script src="words.js"></script>
+<footer>%s</footer>
 <script src="search.js"></script>
 </html>
-""" % (html.escape(title), bar, body)
+""" % (html.escape(title), link_list(links, here), body, version)
 
 
 class Site:
@@ -97,41 +143,107 @@ class Site:
         self.pages = sorted(map(ManPage, paths), key=lambda page: page.order)
         self.targets = {(name, page.section): page.file
                         for page in self.pages for name in page.names}
+        self.reference = {name: file for (name, section), file in self.targets.items()
+                          if section == "3"}
+        self.version, = {page.version for page in self.pages}
+        self.lessons = Lessons()
         self.words = []  # of the search: [title, file, what is on it, names]
         self.sources = set()
 
     def write(self, file, title, body, names=()):
         self.words.append([title, file, plain(body), names])
         with open(os.path.join(self.folder, file), "w", encoding="utf-8") as out:
-            out.write(frame(title, body, file))
+            out.write(frame(title, body, file, self.version))
+
+    def with_names(self, body, here, kernels={}):
+        """BODY with a link from each name to its page, but for those of HERE, or to its kernel."""
+        def link(match):
+            name = match.group(0)
+            file = kernels.get(name) or self.reference.get(
+                name.replace("rex/", "rex_") if name.endswith(".h") else name)
+            return '<a href="%s">%s</a>' % (file, name) if file not in (None, here) else name
+        return A_NAME.sub(link, body)
 
     # ---- man pages
 
     def refer(self, match):
-        file = self.targets.get((html.unescape(match.group(2)), match.group(4)))
+        file = self.targets.get((html.unescape(match.group(3)), match.group(5)))
         return '<a href="%s">%s</a>' % (file, match.group(0)) if file else match.group(0)
 
+    def with_pages(self, body):
+        """BODY with links from name(3), and the like, that are no links yet."""
+        # A name may be bold where it stands alone; mandoc breaks lines wherever there is a blank.
+        return re.sub(r"(<a\b.*?</a>)|(<b>)?\b([A-Za-z_][\w.-]*)(</b>)?\((\d)\)",
+                      lambda match: match.group(1) or self.refer(match), body, flags=re.S)
+
     def man_page(self, page):
-        body = subprocess.run(["mandoc", "-Thtml", "-O", "fragment", page.path],
-                              check=True, capture_output=True, text=True).stdout
+        body = subprocess.run(["mandoc", "-Thtml", "-O", "fragment"], check=True, text=True,
+                              capture_output=True, input=for_mandoc(read(page.path))).stdout
         body = re.sub(r'<table class="(?:head|foot)">.*?</table>', "", body, flags=re.S)
-        # Where it stands alone; mandoc breaks lines wherever there is a blank.
-        body = re.sub(r"(<b>)?\b([A-Za-z_][\w.-]*)(</b>)?\((\d)\)", self.refer, body)
+        body = body.replace("&#xE000;", "")
+        # A term of a list is no link to itself: it may be one to its page.
+        body = re.sub(r'(<dt[^>]*>)<a class="permalink"[^>]*>(.*?)</a>', r"\1\2", body, flags=re.S)
+        # A paragraph's break in a block that is not filled: mandoc makes two blocks of it.
+        body = re.sub(r"</pre>\n<pre>", "\n\n", body).replace('<p class="Pp"></p>\n', "")
         body = re.sub(r"(<pre>.*?</pre>|<table class=\"tbl\".*?</table>)",
                       r'<div class="wide">\1</div>', body, flags=re.S)
+        body = self.with_names(self.with_pages(body), page.file)
+        if page.section == "3":
+            body = re.sub(r'(?=<section class="Sh">\n<h1 class="Sh" id="HISTORY">)',
+                          lambda _: self.examples(page), body)
         self.write(page.file, "%s(%s)" % (page.name, page.section),
-                   '<h1 class="title">%s</h1>\n%s' % (html.escape(page.name), body), page.names)
+                   '<h1 class="title">%s</h1>\n%s' %
+                   (html.escape(page.name), with_contents(body, "</section>")), page.names)
+
+    def examples(self, page):
+        out = ['<p class="Pp">In <a href="%s#L%d">%s, line %d</a>:</p>\n'
+               '<div class="wide"><pre class="lesson">%s</pre></div>' %
+               (self.source(path), line, path[len("examples/"):], line,
+                self.with_names(html.escape(text), page.file))
+               for path, line, text in self.lessons.that_use(page.names)]
+        if not out:
+            return ""
+        heading = '<h1 class="Sh" id="EXAMPLES">EXAMPLES</h1>'
+        return '<section class="Sh">\n%s\n</section>\n' % "\n".join([heading] + out)
 
     # ---- texts and sources
 
     def source(self, path):
+        """The page of the source at PATH, which is written once."""
         file = "source-" + path.replace("/", "-") + ".html"
         if path not in self.sources:
             self.sources.add(path)
-            text = open(path, encoding="utf-8").read()
-            self.write(file, path, '<h1 class="title">%s</h1>\n<pre class="source">%s</pre>' %
-                       (html.escape(path), html.escape(text)))
+            self.write(file, path, '<h1 class="title">%s</h1>\n%s<pre class="source">%s</pre>' %
+                       (html.escape(path).replace("/", "/<wbr>"), self.beside(path, file),
+                        self.code(path, file)))
         return file
+
+    def code(self, path, file):
+        def included(match):
+            at = os.path.normpath(os.path.join(os.path.dirname(path), match.group(2)))
+            if not os.path.isfile(at):
+                return match.group(0)
+            return '%s<a href="%s">%s</a>' % (match.group(1), self.source(at), match.group(2))
+
+        text = re.sub(r"^(# *include &quot;)([^&]+)", included, html.escape(read(path)), flags=re.M)
+        kernels = {name: self.source(at) + "#L%d" % line
+                   for name, (at, line) in self.lessons.kernels_beside(path).items()}
+        lines = self.with_names(text, file, kernels).split("\n")
+        return "\n".join('<span id="L%d">%s</span>' % one for one in enumerate(lines, 1))
+
+    def beside(self, path, here):
+        """A bar of the files of an example, with the lessons before and after it."""
+        folder = folder_of(path)
+        if folder is None:
+            return ""
+        files = [(self.source(at), html.escape(at[len(folder) + 1:]))
+                 for at in self.lessons.files(folder)]
+        before, after = self.lessons.neighbours(folder)
+        ends = ['<a rel="%s" href="%s">%s</a>' % (rel, self.source(at), form % at.split("/")[1])
+                if at else "<span></span>"
+                for rel, at, form in (("prev", before, "← %s"), ("next", after, "%s →"))]
+        return '<nav class="beside" aria-label="%s">%s<span>%s</span>%s</nav>\n' % \
+               (folder, ends[0], link_list(files, here), ends[1])
 
     def link_from(self, path):
         def link(target):
@@ -142,6 +254,9 @@ class Site:
             place = "#" + place if place else ""
             if at in TEXTS:
                 return TEXTS[at][0] + place
+            name, _, section = os.path.basename(at).rpartition(".")
+            if (name, section) in self.targets:
+                return self.targets[name, section]
             if re.search(r"\.(svg|png)$", at):
                 return shutil.copy(at, self.folder) and os.path.basename(at)
             is_source = os.path.isfile(at) and not at.endswith(".md") and at != "LICENSE"
@@ -150,13 +265,9 @@ class Site:
 
     def text(self, path):
         file, name = TEXTS[path]
-        lines = open(path, encoding="utf-8").read().split("\n")
-        self.write(file, name, markdown.convert(lines, self.link_from(path)))
-
-    def lessons(self):
-        """Every program of a lesson, also where no text leads to it."""
-        for path in sorted(glob.glob("examples/[0-9]*/*.c") + glob.glob("examples/[0-9]*/*.cu")):
-            self.source(path)
+        body = markdown.convert(read(path).split("\n"), self.link_from(path))
+        body = self.with_names(self.with_pages(body), file)
+        self.write(file, name, with_contents(body, "</h1>"))
 
     # ---- the entry page
 
@@ -176,15 +287,15 @@ class Site:
         return '<h2 id="figures">Benchmarks</h2>\n%s' % "\n".join(out) if out else ""
 
     def index(self, figures):
-        first = open("README.md", encoding="utf-8").read().split("\n\n")[1]
+        first = read("README.md").split("\n\n")[1]
         body = ['<h1 class="title">librex</h1>',
                 "<p>%s</p>" % markdown.inline(first, self.link_from("README.md")), WAYS]
         for title, belongs in GROUPS:
             body.append('<h2 id="%s">%s</h2>\n%s' %
                         (markdown.anchor(title), title, self.listed(belongs)))
-        body.append('<h2 id="programs">Programs of the lessons</h2>\n<ul class="sources">%s</ul>' %
-                    "".join('<li><a href="%s">%s</a></li>' % (self.source(path), path)
-                            for path in sorted(self.sources)))
+        body.append('<h2 id="lessons">Lessons</h2>\n<ul class="sources">%s</ul>' %
+                    "".join('<li><a href="%s">%s</a></li>' % (self.source(path), path.split("/")[1])
+                            for path in self.lessons.programs))
         body.append(self.figures(figures))
         self.write("index.html", "librex", "\n".join(body))
 
@@ -209,7 +320,6 @@ def main():
         site.man_page(page)
     for path in TEXTS:
         site.text(path)
-    site.lessons()
     site.index(figures)
     site.search()
     print("%s/index.html: %d pages" % (os.path.relpath(folder, TOP), len(site.words)))

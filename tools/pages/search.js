@@ -8,8 +8,20 @@
     "use strict";
     const field = document.getElementById("search"), found = document.getElementById("found");
     const most = 20;
-    const pages = words.map(([title, file, text, names]) =>
-        ({ title, file, text, names, lower: text.toLowerCase(), name: title.toLowerCase() }));
+    let pages = [], script = null;
+
+    /* words.js is large: it is loaded where somebody searches. */
+    function load() {
+        if (script !== null) return;
+        script = document.createElement("script");
+        script.src = "words.js";
+        script.onload = () => {
+            pages = words.map(([title, file, text, names]) => ({
+                title, file, text, names, lower: text.toLowerCase(), name: title.toLowerCase() }));
+            show();
+        };
+        document.head.append(script);
+    }
 
     /* How well PAGE answers to the PARTS of a question; 0: it lacks one. Case tells names apart. */
     function rank(page, parts) {
@@ -40,7 +52,7 @@
     function show() {
         const parts = field.value.toLowerCase().split(/\s+/).filter(part => part !== "");
         found.replaceChildren();
-        if (parts.length === 0) return;
+        if (parts.length === 0 || pages.length === 0) return;
         const best = pages.map(page => ({ page, value: rank(page, parts) }))
             .filter(one => one.value > 0).sort((a, b) => b.value - a.value).slice(0, most);
         const list = document.createElement("ol");
@@ -54,12 +66,15 @@
         found.append(best.length > 0 ? list : "Nothing is found.");
     }
 
+    field.addEventListener("focus", load);
     field.addEventListener("input", show);
+    /* Before words.js is here the form itself is sent, to the entry page. */
     field.form.addEventListener("submit", event => {
         const first = found.querySelector("a");
+        if (first === null) return;
         event.preventDefault();
-        if (first !== null) location.href = first.href;
+        location.href = first.href;
     });
     field.value = new URLSearchParams(location.search).get("q") || "";
-    show();
+    if (field.value !== "") load();
 })();

@@ -322,7 +322,7 @@ TEST(runtime_kind_with_errors)
     REX_DATA_REGION_MAP(NULL, -1, region) {
     }
     assert_int_equal(rex_last_error_code(), REX_EINVAL);
-    assert_non_null(strstr(rex_last_error(), "no whole number of elements"));
+    assert_non_null(strstr(rex_last_error(), "not a whole number of elements"));
     check_leaves_absent(leaf, 5);
     fell_leaves(leaf, 5);
 }

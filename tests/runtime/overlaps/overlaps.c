@@ -371,7 +371,7 @@ static const struct {
      "is a value of more than 8 bytes, which only the CUDA driver can pass: map it, or use "
      "REX_FIRSTPRIVATE"},
     {QUEUE, {0, 0, 9, LITERAL}, NULL},
-    {BEGIN, {0, 0, 8, INT64_C(0x800)}, "has type bits that are no map type"},
+    {BEGIN, {0, 0, 8, INT64_C(0x800)}, "has type bits that are not a map type"},
     {LAUNCH, {0, 0, 8, LITERAL | PRIVATE}, "is both a literal and private"},
     {LAUNCH, {0, 0, 8, LITERAL | FROM}, "is a literal and asks for a copy"},
     {LAUNCH, {0, 0, 8, PRIVATE | TO}, NULL},
@@ -441,10 +441,10 @@ static const struct {
     REX_EOVERLAP,                                                                                  \
         "row " #row ", " #size " bytes at [" #place "], is copied " way " the device, and row "    \
         #other ", in which it lies, " #other_size " bytes at [" #other_place                       \
-        "], is not: libomptarget copies as row " #other " says"
+        "], is not: libomptarget makes the copies of row " #other " alone"
 #define LARGER "; put the larger row first"
 #define LATER                                                                                      \
-    "row 0, of no length at [8], lies in row 1: LLVM 14 aborts on that, unless it comes after it"
+    "row 0, of no length at [8], lies in row 1: LLVM 14 aborts unless the empty row comes later"
     /* a pointer that no parent maps is mapped, too */
     {ALL, BEGIN, {{100, 0, 16, TO | POINTER}, {0, 100, 8, TO}}, 2, DONE},
     {ALL,
