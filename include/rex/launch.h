@@ -465,8 +465,7 @@ REX_API int rex_map_add_strided(struct rex_map_builder *builder, void *base, int
 struct rex_array_part {
     void *base; /**< first element of the whole array; librex only reads a source. */
     const struct rex_dimension *dimensions; /**< the dimensions, outermost first. */
-    int64_t
-        device; /**< device number of the array; -1: the default device; the number of devices: the host. */
+    int64_t device; /**< device of the array; -1: the default; the number of devices: the host. */
 };
 
 /**
