@@ -90,7 +90,7 @@ struct rex_any_pointer {
 #define REX_ARGUMENT_POINTER rex_any_pointer()
 #else
 /* clang-format off */
-/* REX_ARGUMENT(expression): in C. */
+/* REX_ARGUMENT(expression) in C. */
 #define REX_ARGUMENT(...)                        \
     _Generic((__VA_ARGS__),                      \
         float: *(struct rex_float *)0,           \
@@ -100,9 +100,9 @@ struct rex_any_pointer {
 /** REX_INTEGER_CASE(type, kind): the case of REX_ARGUMENT() for one integer type. */
 #define REX_INTEGER_CASE(type, kind) type: *(struct rex_integer *)0,
 /* clang-format on */
-/* REX_ARGUMENT_TYPE(type): in C. */
+/* REX_ARGUMENT_TYPE(type) in C. */
 #define REX_ARGUMENT_TYPE(...) __typeof__(REX_ARGUMENT(*(__typeof__(__VA_ARGS__) *)0))
-/* REX_ARGUMENT_POINTER: in C. */
+/* REX_ARGUMENT_POINTER in C. */
 #define REX_ARGUMENT_POINTER (void *)0
 #endif
 
@@ -136,7 +136,7 @@ struct rex_at_most_64_rows {
 /** REX_OF_UNKNOWN: an argument of unknown type, or no argument. */
 #define REX_OF_UNKNOWN 2
 /**
- * REX_OF_ROW(row): the @of of REX_ROW() that @row was made with; REX_OF_UNKNOWN if no macro of
+ * REX_OF_ROW(row): the argument @of of the REX_ROW() that made @row; REX_OF_UNKNOWN if no macro of
  * rex/map.h made @row.
  */
 #define REX_OF_ROW(row) \
@@ -155,20 +155,20 @@ struct rex_at_most_64_rows {
  */
 #define REX_OF_MADE(row) REX_WITHOUT_VOID(REX_FIRST_IN row)
 /**
- * REX_OPENED: in front of `(first, more)` it makes two arguments if @first begins with a
+ * REX_OPENED: makes two arguments of the `(first, more)` after it, if @first begins with a
  * parenthesis.
  */
 #define REX_OPENED(...) REX_OPENED_FIRST(__VA_ARGS__, )
 /** REX_OPENED_FIRST(first, more...): REX_OPENED for @first. */
 #define REX_OPENED_FIRST(first, ...) REX_PARAMETER_TYPE first
 /**
- * REX_OPENED_TWICE: in front of `(first, more)` it makes two arguments if @first begins with two
+ * REX_OPENED_TWICE: makes two arguments of the `(first, more)` after it, if @first begins with two
  * parentheses.
  */
 #define REX_OPENED_TWICE(...) REX_OPENED_TWICE_FIRST(__VA_ARGS__, )
 /** REX_OPENED_TWICE_FIRST(first, more...): REX_OPENED_TWICE for @first. */
 #define REX_OPENED_TWICE_FIRST(first, ...) REX_OPENED first
-/** REX_FIRST_IN: in front of `((first), more)` it makes @first. */
+/** REX_FIRST_IN: makes @first of the `((first), more)` after it. */
 #define REX_FIRST_IN(...) REX_FIRST_IN_OF(__VA_ARGS__, )
 /** REX_FIRST_IN_OF(first, more...): @first without its parentheses. */
 #define REX_FIRST_IN_OF(first, ...) REX_PARAMETER_BETWEEN first
@@ -216,9 +216,9 @@ struct rex_at_most_64_rows {
 #endif
 
 /**
- * REX_ROW_ARGUMENT(none, between, m, context, row): for REX_WALK(): a comma, and an expression of
- * the type that @row passes. For a row that no macro of rex/map.h made, it is a struct rex_row,
- * which fits only kernels without a list.
+ * REX_ROW_ARGUMENT(none, between, m, context, row): for REX_WALK(): a comma, and an argument of the
+ * type that @row passes. For a row that no macro of rex/map.h made, it is a struct rex_row, which
+ * fits only kernels without a list.
  */
 #define REX_ROW_ARGUMENT(none, between, m, context, row) \
     REX_PARAMETER_PICK(REX_PARAMETER_TYPE row, REX_ARGUMENT_OF_ROW, REX_ROW_MAYBE, )(row)

@@ -45,7 +45,7 @@ extern "C" {
 #define REX_HOST_IMAGE_NAME "rex_lib_host.so"
 #endif
 
-/** REX_PER_BINARY: marks the objects of which each linked binary has exactly one. */
+/** REX_PER_BINARY: marks an object or function that each linked binary has once. */
 #define REX_PER_BINARY __attribute__((__weak__, __visibility__("hidden")))
 
 /**
@@ -231,16 +231,16 @@ REX_PER_BINARY int rex_offload_fini(void)
 }
 
 /*
- * ---- The start and the end from inside --------------------------------------------------------
+ * ---- Parts of rex_offload_init() and rex_offload_fini() ---------------------------------------
  *
- * A program uses none of these names.
+ * These names are only for the macros rex_offload_init and rex_offload_fini.
  */
 
 /* rex_this_init(): a call of rex_offload_init(), or with `void` its declaration. */
 #define rex_this_init(...) rex_this_init_##__VA_ARGS__
 /* rex_this_init_: the call. */
 #define rex_this_init_ rex_this_init()
-/* rex_this_init_void: the declaration, with a third name in C, since its result may differ. */
+/* rex_this_init_void: the declaration, with a third name in C, because its result may be void. */
 #define rex_this_init_void rex_declared_init(void) __asm__("rex_offload_init")
 /* rex_this_fini(): a call of rex_offload_fini(), or with `void` its declaration. */
 #define rex_this_fini(...) rex_this_fini_##__VA_ARGS__

@@ -47,8 +47,8 @@ extern "C" {
  * variable whose name is similar to one of these. In a set-user-ID program the environment is
  * ignored.
  *
- * REX_OPTION_OMPTARGET     REX_OMPTARGET: path of the libomptarget to use. Takes effect if none is
- *                          bound yet.
+ * REX_OPTION_OMPTARGET     REX_OMPTARGET: path of the libomptarget to use. Takes effect if no
+ *                          libomptarget is bound yet.
  * REX_OPTION_CUBIN         REX_CUBIN: image file of the main program's module, or a list of files
  *                          with ':' between them, instead of the module's own name. The module's
  *                          host image does not replace it. Takes effect at the next registration.
@@ -71,7 +71,7 @@ extern "C" {
  *                          at the first registration of an image for it (LLVM 14 to 17: at the
  *                          first use after that), or at an earlier rex_host_alloc() or
  *                          rex_host_register(). A context that is active already does not change.
- * REX_OPTION_ADOPT         REX_ADOPT: `on` or `off` (the default). On, librex adopts offload code
+ * REX_OPTION_ADOPT         REX_ADOPT: `on` or `off` (the default). `on`: librex adopts offload code
  *                          that another compiler built and that registers through librex's
  *                          __tgt_register_lib. libomptarget gets a copy that is adapted to its
  *                          release, after librex has set the wait policy. librex does not write to
@@ -101,12 +101,12 @@ extern "C" {
  *                          a launch by the driver maps gets device memory of its own, exactly as
  *                          large as the row. compute-sanitizer then finds accesses past the row.
  *                          Takes effect at the next registration.
- * REX_OPTION_LAUNCH_BY     REX_LAUNCH_BY: the library that sends a launch that waits to an NVIDIA
- *                          GPU. `auto`, the default: the CUDA driver, unless a reason requires
- *                          libomptarget. `runtime`: libomptarget. `driver`: the driver; a launch
- *                          that it cannot send is REX_EUNSUPPORTED, with the reason.
- *                          rex-launches(7) lists the reasons. Takes effect if no libomptarget is
- *                          bound yet.
+ * REX_OPTION_LAUNCH_BY     REX_LAUNCH_BY: the library that launches on an NVIDIA GPU, if the call
+ *                          waits for the kernel. `auto`, the default: the CUDA driver, unless a
+ *                          reason requires libomptarget. `runtime`: libomptarget. `driver`: the
+ *                          driver; a launch that it cannot send is REX_EUNSUPPORTED, with the
+ *                          reason. rex-launches(7) lists the reasons. Takes effect if no
+ *                          libomptarget is bound yet.
  * REX_OPTION_COPY_THREADS  REX_COPY_THREADS: number of librex's own threads, 0 to 8, that copy
  *                          large blocks of unpinned memory to and from an NVIDIA GPU. 0: the driver
  *                          copies. `auto`, the default: half of the processors that the process may
@@ -213,7 +213,7 @@ typedef void rex_log_function(enum rex_log_level level, const char *message, voi
 REX_API void rex_set_log_callback(rex_log_function *function, void *context);
 
 /*
- * ---- The libomptarget that is bound -----------------------------------------------------------
+ * ---- The bound libomptarget -------------------------------------------------------------------
  *
  * rex_runtime_tell() of rex/inspect.h returns the release of any libomptarget file.
  */

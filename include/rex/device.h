@@ -108,8 +108,8 @@ REX_API int rex_gpu_get(struct rex_gpu *gpu, size_t size, int number);
  * @device (-1: the default device). The two numbers may differ. The call allocates 4 bytes on the
  * device for a moment, which makes the device's context. Or returns, negative: REX_ENODEVICE (the
  * device is not an NVIDIA GPU; not logged); REX_EDEVICE (the device does not exist; before the
- * first registration none does); REX_EUNSUPPORTED (the driver is older than CUDA 11.4); REX_ENOMEM
- * (the device has no free memory); or REX_ECUDA (also if the device is lost).
+ * first registration there are no devices); REX_EUNSUPPORTED (the driver is older than CUDA 11.4);
+ * REX_ENOMEM (the device has no free memory); or REX_ECUDA (also if the device is lost).
  */
 REX_API int rex_device_gpu(int64_t device);
 

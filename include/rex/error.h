@@ -6,9 +6,9 @@
  * exit, abort, or write to standard output. A call that fails changes no output parameter.
  *
  * Unless REX_LOG=off, librex also logs an error, with its name in brackets at the end. The log is
- * standard error by default (rex/configure.h). Not logged are REX_EHOST, an error that repeats the
- * one before it, and errors for which the function's comment says so. Lines are lost if standard
- * error is closed or not open for writing.
+ * standard error by default (rex/configure.h). REX_EHOST, an error that repeats the one before it,
+ * and errors with the words "not logged" in a function's comment are not logged. Lines are lost if
+ * standard error is closed or not open for writing.
  *
  * Everything here is since 0.2 unless it says otherwise. Guide: librex(7).
  *
@@ -140,7 +140,7 @@ REX_API const char *rex_error_name(int error);
  *                   reading fails.
  * REX_EIMAGE        the bytes are empty, truncated, or not a device image; or the CUDA driver
  *                   refuses the PTX; or a library that a host image needs cannot be loaded.
- * REX_EUNSAFE       every user can write a host image that was found by its bare name, or its
+ * REX_EUNSAFE       every user can write to a host image that was found by its bare name, or to its
  *                   folder. Or the owner of the image is not root, the user of the process or the
  *                   owner of the executable.
  * REX_ENODEVICE     no image is for a GPU of this process, or all images need a GPU and there is no

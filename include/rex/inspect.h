@@ -166,7 +166,8 @@ struct rex_image_symbol {
     uint16_t parameters; /**< number of a kernel's parameters, or REX_PARAMETERS_UNKNOWN. */
     /** index of the first parameter that is not 8 bytes wide, if @odd_size is not 0. */
     uint16_t odd_index;
-    uint32_t odd_size; /**< width of that parameter in bytes; 0: all are 8 bytes wide. */
+    uint32_t
+        odd_size; /**< width of the parameter @odd_index in bytes; 0: all parameters are 8 bytes wide. */
     /** maximum number of threads of a block, from __launch_bounds__; 0: the image sets no limit. */
     uint32_t max_threads;
     uint32_t registers; /**< number of registers of a thread; 0: unknown. */
@@ -283,10 +284,10 @@ typedef void rex_info_row(const char *group, const char *name, const char *value
  * - **driver**: kernel module, file (the driver's library), CUDA version; or `error`: the reason if
  *   no GPU can be used; and `trouble`: a reason why libomptarget may not use the GPUs, for example
  *   a driver that is too old for the release, or a missing link libcuda.so.
- * - **launch**: `by`: the library that sends launches that wait to a GPU: the CUDA driver; or
- *   libomptarget, with the reason; or `nobody`, if REX_LAUNCH_BY=driver forbids libomptarget. Only
- *   reasons of the whole process count; rex-launches(7) has the reasons of modules and launches.
- *   Without a libomptarget the group is missing.
+ * - **launch**: `by`: the library that launches on a GPU, if the call waits for the kernel: the
+ *   CUDA driver; or libomptarget, with the reason; or `nobody`, if REX_LAUNCH_BY=driver forbids
+ *   libomptarget. Only reasons of the whole process count; rex-launches(7) has the reasons of
+ *   modules and launches. Without a libomptarget the group is missing.
  * - **setting**: each option of rex_configure(), by the name of its environment variable: the value
  *   and its source.
  *

@@ -75,10 +75,11 @@ static inline int rex_queue_from_stream(struct rex_queue **queue, int64_t device
  * be the queue's. Two GPUs copy over NVLink or PCI Express if one has access to the other (struct
  * rex_gpu), otherwise through the host. The first such copy of a queue enables the access. Queues
  * of the other device need an event to wait for the copy (rex_queue_wait_event()). The memory on
- * both devices must last until the copy is done; the end of a region on either device checks for
- * it, as for other copies. Returns 0; REX_EINVAL; REX_EDEVICE (a device does not exist, or neither
- * is the queue's); REX_ENODEVICE (the other device is not an NVIDIA GPU); REX_EUNSUPPORTED (on a
- * GPU, a copy to another device in a graph); REX_ECUDA, REX_ERUNTIME, REX_ENOMEM or REX_EFORK.
+ * both devices must last until the copy is done; the end of a mapping on either device checks for
+ * this copy, as for other commands of a queue. Returns 0; REX_EINVAL; REX_EDEVICE (a device does
+ * not exist, or neither is the queue's); REX_ENODEVICE (the other device is not an NVIDIA GPU);
+ * REX_EUNSUPPORTED (on a GPU, a copy to another device in a graph); REX_ECUDA, REX_ERUNTIME,
+ * REX_ENOMEM or REX_EFORK.
  */
 REX_API int rex_queue_copy_peer(struct rex_queue *queue, void *to, int64_t to_device,
                                 const void *from, int64_t from_device, size_t size);

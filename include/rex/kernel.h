@@ -119,8 +119,8 @@ REX_DEVICE int64_t rex_num_threads(int dimension)
 
 /*
  * rex_detail_not_inside_REX_FOR(), rex_detail_not_inside_REX_FOR_TEAMS(): a loop or a barrier calls
- * them in an operand that is not evaluated. Where the loop or barrier is not allowed, a variable of
- * this name hides the function, and the compiler's message shows the name.
+ * them in an operand that is not evaluated. If the loop or barrier is not allowed in its place, a
+ * variable of this name hides the function, and the compiler's message shows the name.
  */
 REX_DETAIL_RULE rex_detail_not_inside_REX_FOR(void);
 REX_DETAIL_RULE rex_detail_not_inside_REX_FOR_TEAMS(void);
@@ -128,7 +128,8 @@ REX_DETAIL_RULE rex_detail_not_inside_REX_FOR_TEAMS(void);
 /* REX_DETAIL_ON_GRID: the operand of every loop over the whole grid. */
 #define REX_DETAIL_ON_GRID (rex_detail_not_inside_REX_FOR() + rex_detail_not_inside_REX_FOR_TEAMS())
 /*
- * REX_DETAIL_BODY(name, calls): written before a statement that must not call @name; checks @calls.
+ * REX_DETAIL_BODY(name, calls): written before a statement; hides @name in the statement, and
+ * contains @calls, unevaluated.
  */
 #define REX_DETAIL_BODY(name, calls) for (__typeof__(calls) name = 0; name == 0; name = 1)
 
@@ -228,8 +229,8 @@ REX_DETAIL_RULE rex_detail_not_inside_REX_FOR_TEAMS(void);
 #else
 /**
  * REX_DEVICE_GLOBAL(type, name): defines a global of the device image; an initialiser may follow.
- * The host side is REX_GLOBAL(name), of equal size. The declaration is `@type @name`, so that an
- * array needs a typedef.
+ * The host side is REX_GLOBAL(name), of equal size. The macro writes `type name`, so that an array
+ * type needs a typedef.
  */
 #define REX_DEVICE_GLOBAL(type, name)           \
     REX_DEVICE_LINKAGE type name;               \

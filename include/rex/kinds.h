@@ -90,7 +90,7 @@ REX_EACH_KIND(REX_KIND_IS)
  */
 #define REX_KIND_OF_TYPE(...) (rex_type_kind<__typeof__(__VA_ARGS__)>::rex_number)
 #else
-/* REX_KIND_OF_TYPE(type): in C. */
+/* REX_KIND_OF_TYPE(type) in C. */
 #define REX_KIND_OF_TYPE(...) REX_EXPRESSION_KIND(*(__typeof__(__VA_ARGS__) *)0)
 /**
  * REX_EXPRESSION_KIND(expression): the kind of the expression's type, in C; it is not evaluated.

@@ -68,15 +68,24 @@ void __kmpc_end_serialized_parallel(ident_t *loc, int32_t gtid);
 void __kmpc_for_static_init_4(ident_t *loc, int32_t gtid, int32_t schedule, int32_t *last,
                               int32_t *lower, int32_t *upper, int32_t *stride, int32_t increment,
                               int32_t chunk);
-/** __kmpc_for_static_init_4u(): __kmpc_for_static_init_4(), 32-bit unsigned. */
+/**
+ * __kmpc_for_static_init_4u(): computes this thread's part of a statically scheduled loop, 32-bit
+ * unsigned.
+ */
 void __kmpc_for_static_init_4u(ident_t *loc, int32_t gtid, int32_t schedule, int32_t *last,
                                uint32_t *lower, uint32_t *upper, int32_t *stride, int32_t increment,
                                int32_t chunk);
-/** __kmpc_for_static_init_8(): __kmpc_for_static_init_4(), 64-bit signed. */
+/**
+ * __kmpc_for_static_init_8(): computes this thread's part of a statically scheduled loop, 64-bit
+ * signed.
+ */
 void __kmpc_for_static_init_8(ident_t *loc, int32_t gtid, int32_t schedule, int32_t *last,
                               int64_t *lower, int64_t *upper, int64_t *stride, int64_t increment,
                               int64_t chunk);
-/** __kmpc_for_static_init_8u(): __kmpc_for_static_init_4(), 64-bit unsigned. */
+/**
+ * __kmpc_for_static_init_8u(): computes this thread's part of a statically scheduled loop, 64-bit
+ * unsigned.
+ */
 void __kmpc_for_static_init_8u(ident_t *loc, int32_t gtid, int32_t schedule, int32_t *last,
                                uint64_t *lower, uint64_t *upper, int64_t *stride, int64_t increment,
                                int64_t chunk);
@@ -94,16 +103,27 @@ void __kmpc_dispatch_init_8(ident_t *loc, int32_t gtid, int32_t schedule, int64_
 /** __kmpc_dispatch_init_8u(): begins a dynamically scheduled loop, 64-bit unsigned. */
 void __kmpc_dispatch_init_8u(ident_t *loc, int32_t gtid, int32_t schedule, uint64_t lower,
                              uint64_t upper, int64_t stride, int64_t chunk);
-/** __kmpc_dispatch_next_4(): gets the next chunk of the loop; returns 0 after the last one. */
+/**
+ * __kmpc_dispatch_next_4(): computes the next chunk of the loop, 32-bit signed; returns 0 after the
+ * last one.
+ */
 int32_t __kmpc_dispatch_next_4(ident_t *loc, int32_t gtid, int32_t *last, int32_t *lower,
                                int32_t *upper, int32_t *stride);
-/** __kmpc_dispatch_next_4u(): __kmpc_dispatch_next_4(), 32-bit unsigned. */
+/**
+ * __kmpc_dispatch_next_4u(): computes the next chunk, 32-bit unsigned; returns 0 after the last
+ * one.
+ */
 int32_t __kmpc_dispatch_next_4u(ident_t *loc, int32_t gtid, int32_t *last, uint32_t *lower,
                                 uint32_t *upper, int32_t *stride);
-/** __kmpc_dispatch_next_8(): __kmpc_dispatch_next_4(), 64-bit signed. */
+/**
+ * __kmpc_dispatch_next_8(): computes the next chunk, 64-bit signed; returns 0 after the last one.
+ */
 int32_t __kmpc_dispatch_next_8(ident_t *loc, int32_t gtid, int32_t *last, int64_t *lower,
                                int64_t *upper, int64_t *stride);
-/** __kmpc_dispatch_next_8u(): __kmpc_dispatch_next_4(), 64-bit unsigned. */
+/**
+ * __kmpc_dispatch_next_8u(): computes the next chunk, 64-bit unsigned; returns 0 after the last
+ * one.
+ */
 int32_t __kmpc_dispatch_next_8u(ident_t *loc, int32_t gtid, int32_t *last, uint64_t *lower,
                                 uint64_t *upper, int64_t *stride);
 /** __kmpc_barrier(): waits for all threads of the team. */
@@ -120,7 +140,7 @@ void __kmpc_end_single(ident_t *loc, int32_t gtid);
 int32_t __kmpc_master(ident_t *loc, int32_t gtid);
 /** __kmpc_end_master(): ends a master construct; only the team's first thread calls this. */
 void __kmpc_end_master(ident_t *loc, int32_t gtid);
-/** __kmpc_atomic_start(): begins an atomic update that has no function of its own. */
+/** __kmpc_atomic_start(): begins an atomic update for which libomp has no function. */
 void __kmpc_atomic_start(void);
 /** __kmpc_atomic_end(): ends an atomic update. */
 void __kmpc_atomic_end(void);
@@ -146,10 +166,10 @@ void __kmpc_flush(ident_t *loc);
  * A generated region has a parameter for each pointer, and a generated task a type of its own.
  * libomp's functions need a cast for these.
  */
-/* __kmpc_fork_call(): calls the function with a cast of the region. */
+/* __kmpc_fork_call(): calls the function and casts the region. */
 #define __kmpc_fork_call(loc, argc, ...) \
     __kmpc_fork_call(loc, argc, __extension__(kmpc_micro_t)(void (*)(void)) __VA_ARGS__)
-/* __kmpc_omp_task_alloc(): calls the function with a cast of the task's body. */
+/* __kmpc_omp_task_alloc(): calls the function and casts the task's body. */
 #define __kmpc_omp_task_alloc(loc, gtid, flags, size_task, size_shareds, ...) \
     __kmpc_omp_task_alloc(loc, gtid, flags, size_task, size_shareds,          \
                           __extension__(kmp_routine_entry_t)(void (*)(void))(__VA_ARGS__))

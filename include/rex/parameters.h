@@ -71,7 +71,7 @@
 /** REX_OTHERWISE(then, otherwise): @otherwise. */
 #define REX_OTHERWISE(then, otherwise) otherwise
 
-/** REX_PARAMETER_TYPE: before a parameter: turns `(type) name` into `(type), name`. */
+/** REX_PARAMETER_TYPE: makes `(type), name` of the `(type) name` after it. */
 #define REX_PARAMETER_TYPE(...) (__VA_ARGS__),
 /** REX_PARAMETER_PICK(): the third argument, after all are expanded. */
 #define REX_PARAMETER_PICK(...) REX_PARAMETER_THIRD(__VA_ARGS__)

@@ -219,7 +219,7 @@ REX_API bool rex_queue_is_synchronous(const struct rex_queue *queue);
  */
 
 /**
- * rex_mappings_changed(): discards what librex has cached about mappings: the device addresses of
+ * rex_mappings_changed(): discards librex's cached facts about mappings: device addresses for
  * queues, and the presence of memory for launches that wait. Call it after a call that makes or
  * ends a mapping and that librex does not see: a call through an address that dlsym() returned for
  * libomptarget itself, or from an object that dlopen() opened with RTLD_DEEPBIND. Call it also

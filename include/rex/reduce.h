@@ -260,8 +260,8 @@ REX_DETAIL_RULE rex_detail_one_REX_SHARED_DYNAMIC(void);
     REX_DETAIL_BODY(rex_detail_not_inside_REX_FOR, rex_detail_not_inside_REX_FOR())
 
 /*
- * REX_DETAIL_SHARED: written before memory of a team: a name that a later REX_FOR_TEAMS in the
- * block reports.
+ * REX_DETAIL_SHARED: written before memory of a team. It declares a name with which a later
+ * REX_FOR_TEAMS in the block does not compile.
  */
 #define REX_DETAIL_SHARED                                                                   \
     typedef __typeof__(rex_detail_not_inside_REX_FOR()) rex_detail_not_before_REX_FOR_TEAMS \
@@ -269,8 +269,8 @@ REX_DETAIL_RULE rex_detail_one_REX_SHARED_DYNAMIC(void);
 #if REX_ON_GPU
 /**
  * REX_SHARED: written before a variable in the body of REX_FOR_TEAMS(): each team has one such
- * variable. It is uninitialised. A compiler refuses it before the loop in a kernel. A team uses one
- * memory for all its indices.
+ * variable. The variable is uninitialised, and has one memory for all indices that the team runs. A
+ * compiler refuses REX_SHARED before the loop.
  */
 #define REX_SHARED REX_DETAIL_SHARED __shared__
 /**
