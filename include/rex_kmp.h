@@ -436,17 +436,17 @@ extern __typeof__(__rex_real___tgt_target_data_end) __tgt_target_data_end;
 /** __tgt_target_data_update(): __rex_real___tgt_target_data_update(). */
 extern __typeof__(__rex_real___tgt_target_data_update) __tgt_target_data_update;
 #else
-/** __tgt_target: code that calls it calls the wrapper. */
+/** __tgt_target: calls of it call the wrapper. */
 #define __tgt_target rex_direct___tgt_target
-/** __tgt_target_teams: code that calls it calls the wrapper. */
+/** __tgt_target_teams: calls of it call the wrapper. */
 #define __tgt_target_teams rex_direct___tgt_target_teams
-/** __tgt_target_kernel: code that calls it, with five arguments, calls the wrapper. */
+/** __tgt_target_kernel: calls of it, with five arguments, call the wrapper. */
 #define __tgt_target_kernel rex_direct___tgt_target_kernel
-/** __tgt_target_data_begin: code that calls it calls the wrapper. */
+/** __tgt_target_data_begin: calls of it call the wrapper. */
 #define __tgt_target_data_begin rex_direct___tgt_target_data_begin
-/** __tgt_target_data_end: code that calls it calls the wrapper. */
+/** __tgt_target_data_end: calls of it call the wrapper. */
 #define __tgt_target_data_end rex_direct___tgt_target_data_end
-/** __tgt_target_data_update: code that calls it calls the wrapper. */
+/** __tgt_target_data_update: calls of it call the wrapper. */
 #define __tgt_target_data_update rex_direct___tgt_target_data_update
 #endif
 

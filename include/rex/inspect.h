@@ -166,8 +166,8 @@ struct rex_image_symbol {
     uint16_t parameters; /**< number of a kernel's parameters, or REX_PARAMETERS_UNKNOWN. */
     /** index of the first parameter that is not 8 bytes wide, if @odd_size is not 0. */
     uint16_t odd_index;
-    uint32_t
-        odd_size; /**< width of the parameter @odd_index in bytes; 0: all parameters are 8 bytes wide. */
+    /** width of the parameter @odd_index in bytes; 0: all parameters are 8 bytes wide. */
+    uint32_t odd_size;
     /** maximum number of threads of a block, from __launch_bounds__; 0: the image sets no limit. */
     uint32_t max_threads;
     uint32_t registers; /**< number of registers of a thread; 0: unknown. */
