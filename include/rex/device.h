@@ -39,11 +39,11 @@ REX_API int rex_device_count(void);
  * other functions or omp_set_default_device(). It is OMP_DEFAULT_DEVICE if that is a number;
  * another value, such as traits of OpenMP 6, causes a warning. Otherwise the processes that a
  * launcher has started on this machine take the GPUs in turn: the local rank modulo the number of
- * GPUs. The launcher sets the rank in the environment, so that the result is equal before and after
- * MPI_Init(). GPUs that CUDA_VISIBLE_DEVICES hides do not count. The call starts the driver but
- * makes no context. Returns 0 for a process without a launcher, or if there is no GPU. If
- * REX_REQUIRE_GPU is on, and there is no GPU or offloading is disabled, returns REX_ENODEVICE or
- * REX_EFORK.
+ * GPUs, or of libomptarget's devices if these are fewer. The launcher sets the rank in the
+ * environment, so that the result is equal before and after MPI_Init(). GPUs that
+ * CUDA_VISIBLE_DEVICES hides do not count. The call starts the driver but makes no context. Returns
+ * 0 for a process without a launcher, or if there is no GPU. If REX_REQUIRE_GPU is on, and there is
+ * no GPU or offloading is disabled, returns REX_ENODEVICE or REX_EFORK.
  */
 REX_API int rex_device_for_rank(void);
 

@@ -114,7 +114,7 @@ struct rex_launch_config {
 /**
  * rex_launch_config_of(): returns a launch of @key on the default device, with @teams blocks of
  * @threads threads in x. Teams and threads are 1 in y and z; the other fields are 0. If a number
- * fits no grid, the launch returns REX_EINVAL.
+ * fits no grid, the launch returns an error.
  */
 static inline struct rex_launch_config rex_launch_config_of(const void *key, int64_t teams,
                                                             int64_t threads)
