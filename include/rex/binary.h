@@ -63,7 +63,10 @@ extern struct __tgt_offload_entry
  * gcc ignores the attribute of a declaration with an asm name. A shared object would then export
  * its table, and a program without kernels would use it as its own.
  */
-__asm__(".hidden __start_omp_offloading_entries\n.hidden __stop_omp_offloading_entries");
+__asm__(
+    ".hidden __start_omp_offloading_entries\n.hidden __stop_omp_offloading_entries\n"
+    ".weak __start_rex_images, __stop_rex_images\n" /* ThinLTO ignores the declarations' weak attribute */
+    ".hidden __start_rex_images\n.hidden __stop_rex_images");
 #endif
 
 /*
@@ -71,10 +74,14 @@ __asm__(".hidden __start_omp_offloading_entries\n.hidden __stop_omp_offloading_e
  * refers to them.
  */
 #define REX_TOLD __used__
+/* REX_RETAINED: the assembler's flag for a section that linkers keep. */
+#define REX_RETAINED ""
 #ifdef __has_attribute
 #if __has_attribute(__retain__)
 #undef REX_TOLD
 #define REX_TOLD __used__, __retain__
+#undef REX_RETAINED
+#define REX_RETAINED "R"
 #ifndef __CUDA_ARCH__
 /*
  * A pointer to this file's section of entries, in a section that linkers never collect as garbage:
@@ -89,26 +96,20 @@ __asm__(".pushsection rex_kept_entries, \"awR\", %progbits\n.balign 8\n"
 #endif
 
 /**
- * rex_embedded_image: first byte of the image that REX_EMBED_IMAGE() (rex/entry.h) has put into
- * this binary; NULL without such an image.
+ * rex_images_begin: first row of the images that REX_EMBED_IMAGE() and REX_EMBED_HOST_IMAGE()
+ * (rex/entry.h) have put into this binary, by the linker's own symbol; NULL if there are no images.
  */
-extern const char rex_embedded_image[] REX_PER_BINARY;
-/** rex_embedded_image_end: one past the last byte of the embedded image. */
-extern const char rex_embedded_image_end[] REX_PER_BINARY;
-/**
- * rex_embedded_host_image: first byte of the host image of REX_EMBED_HOST_IMAGE(); NULL without
- * such an image.
- */
-extern const char rex_embedded_host_image[] REX_PER_BINARY;
-/** rex_embedded_host_image_end: one past the last byte of the embedded host image. */
-extern const char rex_embedded_host_image_end[] REX_PER_BINARY;
+extern const struct rex_image_row rex_images_begin[] __asm__("__start_rex_images") REX_PER_BINARY;
+/** rex_images_end: one past the last row of images. */
+extern const struct rex_image_row rex_images_end[] __asm__("__stop_rex_images") REX_PER_BINARY;
 
 /* REX_HIDDEN: marks a declaration; the program may have a definition of its own after it. */
 #define REX_HIDDEN __attribute__((__visibility__("hidden")))
 
 /**
  * __cubin_desc: the descriptor of this binary's registered image, which belongs to librex; NULL
- * before registration and after rex_offload_fini().
+ * before registration and after rex_offload_fini(). If static libraries have several images, each
+ * image has a descriptor, and this is the descriptor of the first image with an entry.
  */
 extern REX_HIDDEN struct __tgt_bin_desc *__cubin_desc;
 /** rex_target_kernel_ident: the source location that launches pass, "unknown". */
@@ -139,7 +140,7 @@ REX_PER_BINARY struct rex_module rex_this_module = {(uint32_t)sizeof(struct rex_
                                                     rex_entries_end,
                                                     REX_CUBIN_NAME,
                                                     REX_HOST_IMAGE_NAME,
-                                                    rex_embedded_image,
+                                                    NULL,
                                                     0,
                                                     &rex_found_desc,
                                                     0,
@@ -147,9 +148,11 @@ REX_PER_BINARY struct rex_module rex_this_module = {(uint32_t)sizeof(struct rex_
                                                     NULL,
                                                     NULL,
                                                     &rex_found_ident,
-                                                    rex_embedded_image_end,
-                                                    rex_embedded_host_image,
-                                                    rex_embedded_host_image_end};
+                                                    NULL,
+                                                    NULL,
+                                                    NULL,
+                                                    rex_images_begin,
+                                                    rex_images_end};
 
 /**
  * rex_binary_module: the address of this binary's module. A shared object exports it: data calls of

@@ -183,35 +183,40 @@
     REX_ENTRY(variable##__link__, &variable##_decl_tgt_ref_ptr, #variable "_decl_tgt_ref_ptr", \
               sizeof(void *), 1)
 
-/**
- * REX_EMBED(symbol, file): puts the bytes of @file, a string, into read-only data, between the
- * hidden symbols `symbol` and `symbol_end`. These are weak, as rex/binary.h declares them. Because
- * of a third symbol, `symbol_once`, a second REX_EMBED() of @symbol is an error of the linker.
+/*
+ * REX_EMBED(once, host, file): puts the bytes of @file into read-only data, and a row for them into
+ * the section `rex_images`. With -u @once a linker takes an image from an archive. The symbol @once
+ * is weak, and defined once for an assembler, because with LTO an assembler may process several
+ * images.
  */
-#define REX_EMBED(symbol, file)                                                                 \
-    __asm__(".pushsection .rodata.rex_images, \"a\"\n"                                          \
-            ".balign 16\n.weak " #symbol "\n.hidden " #symbol "\n" #symbol ":\n.incbin \"" file \
-            "\"\n"                                                                              \
-            ".weak " #symbol "_end\n.hidden " #symbol "_end\n" #symbol "_end:\n"                \
-            ".globl " #symbol "_once\n.hidden " #symbol "_once\n" #symbol                       \
-            "_once:\n.byte 0\n.popsection")
+#define REX_EMBED(once, host, file)                                                          \
+    __asm__(".pushsection .rodata.rex_images, \"a\"\n.balign 16\n.ifndef " #once "\n"        \
+            ".weak " #once "\n.hidden " #once "\n" #once ":\n.endif\n7001:\n.incbin \"" file \
+            "\"\n7002:\n.popsection\n"                                                       \
+            ".pushsection rex_images, \"aw" REX_RETAINED "\", %progbits\n.balign 8\n"        \
+            ".quad 7001b, 7002b, " #host "\n.popsection")
 
 /**
  * REX_EMBED_IMAGE(file): puts the device image @file, a string literal, into this binary, which
- * then needs no image file: a CUBIN, PTX, or a fatbin for several GPUs. Write it once in a program
- * or shared object, at file scope; a second one is an error of the linker. The assembler finds
- * @file as it does for .incbin: in the directory where it runs, and in those of -Wa,-I. With
- * clang's LTO @file is relative to the directory where the linker runs, or absolute.
+ * then needs no image file: a CUBIN, PTX, or a fatbin for several GPUs. Write it at file scope. The
+ * assembler finds @file as it does for .incbin: in the directory where it runs, and in those of
+ * -Wa,-I. With clang's LTO @file is relative to the directory where the linker runs, or absolute.
+ *
+ * A binary may have several images, for example from static libraries. Each entry belongs to the
+ * image that has its kernel or global; if two images have a kernel or global of one name, the
+ * registration fails. Messages name the images "memory 1" and so on, in link order.
  *
  * Only weak symbols refer to an image, so that a linker would not take it from an archive. rex.pc,
- * rex-cc and the CMake package pass -u `symbol_once`, with which a linker takes it.
+ * rex-cc and the CMake package pass options -u, with which a linker takes the first image in
+ * archives. It takes each image from a file that also has code which the program calls, or with
+ * --whole-archive.
  */
-#define REX_EMBED_IMAGE(file) REX_EMBED(rex_embedded_image, file)
+#define REX_EMBED_IMAGE(file) REX_EMBED(rex_embedded_image_once, 0, file)
 
 /**
  * REX_EMBED_HOST_IMAGE(file): puts the host shared object @file, for machines without a GPU, into
  * this binary, as REX_EMBED_IMAGE() does.
  */
-#define REX_EMBED_HOST_IMAGE(file) REX_EMBED(rex_embedded_host_image, file)
+#define REX_EMBED_HOST_IMAGE(file) REX_EMBED(rex_embedded_host_image_once, 1, file)
 
 #endif

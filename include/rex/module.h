@@ -45,6 +45,13 @@ struct ident;
  * Guides: rex-codegen(7); librex(7) for registration and the choice of the image.
  */
 
+/** struct rex_image_row: one image in memory; librex copies its bytes. */
+struct rex_image_row {
+    const void *begin; /**< first byte of the image. */
+    const void *end;   /**< one past the last byte of the image. */
+    uint64_t on_host;  /**< 1: a host shared object; 0: an image for GPUs. */
+};
+
 /**
  * struct rex_module: one linked binary with offload entries and a device image. Set librex's fields
  * to 0, and so all fields that the binary does not need. The object and all that it points to must
@@ -94,6 +101,13 @@ struct rex_module {
      */
     const void *host_image;
     const void *host_image_end; /**< one past the last byte of @host_image. */
+    /**
+     * first row of several images in memory; may be NULL. Rows for GPUs replace @image, rows for
+     * the CPU replace @host_image. Each image has its own descriptor, with the entries whose names
+     * are in the image.
+     */
+    const struct rex_image_row *images_begin;
+    const struct rex_image_row *images_end; /**< one past the last row of images. */
 };
 
 /**
@@ -110,11 +124,12 @@ struct rex_module {
  * other threads wait for the result. After a failure every waiting thread returns the error, and a
  * later call tries again. If @module is registered already, this returns 0 after one atomic load.
  *
- * The image is `image` in memory; else $REX_CUBIN (main program only); else `image_name`: with a
- * slash as given, otherwise in $REX_CUBIN_PATH, beside the module's own file, beside the
- * executable, then in the current directory. If the image is missing, or is for a GPU and the
- * process has no NVIDIA GPU, librex takes `host_image`, or finds `host_image_name` as it finds
- * `image_name`. It never does so instead of $REX_CUBIN or @image_name.
+ * The image is in memory (`images_begin`, `image`); else $REX_CUBIN (main program only); else
+ * `image_name`: with a slash as given, otherwise in $REX_CUBIN_PATH, beside the module's own file,
+ * beside the executable, then in the current directory. If the image is missing, or is for a GPU
+ * and the process has no NVIDIA GPU, librex takes a host image in memory, or finds
+ * `host_image_name` as it finds `image_name`. It never does so instead of $REX_CUBIN or
+ * @image_name.
  *
  * A name may be a list of files, separated by ':'; files that do not exist are ignored. A file may
  * be a CUBIN, PTX or a host shared object, or have several images, as nvcc's fatbin and LLVM's
@@ -157,7 +172,8 @@ struct rex_module {
  * REX_EENTRIES      the table of entries is empty or malformed, or an entry has no name or key.
  * REX_ENOKERNEL     the image lacks the kernel or global of an entry, or its global has another
  *                   size.
- * REX_EKEY          two entries, or an entry and another registered module, have the same host key.
+ * REX_EKEY          two entries, or an entry and another registered module, have the same host key;
+ *                   or two images in memory have the kernel or global of one entry.
  * REX_EFORK         the image is for a GPU, and the process was forked after its parent had
  *                   registered @module for a GPU or started the driver.
  * REX_EBUSY         the call was made inside a launch or a data call, or launches or data calls of
@@ -200,8 +216,9 @@ REX_API int rex_module_add(struct rex_module *module);
 
 /**
  * rex_module_image_path(): returns the source of @module's registered image: the path of a file, or
- * "memory"; "" if @module is not registered. If @module is NULL, returns "" and sets the last error
- * to REX_EINVAL. The string is valid until @module is registered again.
+ * "memory". For several images in memory, it is "memory" and the number of the first registered
+ * image. Returns "" if @module is not registered. If @module is NULL, returns "" and sets the last
+ * error to REX_EINVAL. The string is valid until @module is registered again.
  */
 REX_API const char *rex_module_image_path(const struct rex_module *module);
 

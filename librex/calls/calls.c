@@ -200,7 +200,8 @@ int rex_call_kernel(ident_t *loc, int64_t device, const void *key,
 {
     int32_t teams = packet->Teams[0], threads = packet->Threads[0];
     void *host_key = (void *)(uintptr_t)key;
-    int result = rex_devices_enter();
+    /* The caller may have waited outside of the gate, and the process may be ending. */
+    int result = rex_gate_check();
     if (result != REX_OK)
         return result;
     if (rex_thread.ends > 0) /* as in rex_call_data() */
@@ -215,7 +216,6 @@ int rex_call_kernel(ident_t *loc, int64_t device, const void *key,
         *returned = bound.call.target_kernel(loc, device, teams, threads, host_key, packet);
     }
     rex_gate_used();
-    rex_gate_leave();
     return result;
 }
 

@@ -32,14 +32,17 @@
 static int32_t first_misfit(const struct rex_layout *layout, const struct rex_map *map,
                             uint32_t *index)
 {
-    int32_t i = 0;
-    for (*index = layout->env; i < map->count; i++) {
+    const struct rex_image_parameter *parameter = &layout->parameter[layout->env];
+    const struct rex_image_parameter *end = &layout->parameter[layout->count];
+    int32_t i = 0, count = map->count;
+    for (; i < count; i++) {
         if (!(map->types[i] & REX_MAP_TARGET_PARAM))
             continue;
-        if (*index >= layout->count || !rex_argument_fits(&layout->parameter[*index], map, i))
+        if (parameter >= end || !rex_argument_fits(parameter, map, i))
             break;
-        (*index)++;
+        parameter++;
     }
+    *index = (uint32_t)(parameter - layout->parameter);
     return i;
 }
 

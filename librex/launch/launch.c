@@ -111,10 +111,9 @@ int rex_launch_packet(struct rex_module *module, const void *key, struct rex_req
     return launch_somewhere(request);
 }
 
-/* Passes the gate with NEED, and launches for the public function WHAT. */
-static int launch_arguments(struct rex_module *module, enum rex_need need, const char *what,
-                            int64_t device, int32_t num_teams, int32_t thread_limit, void *host_key,
-                            struct __tgt_kernel_arguments *args)
+int rex_launch_arguments(struct rex_module *module, enum rex_need need, const char *what,
+                         int64_t device, int32_t num_teams, int32_t thread_limit, void *host_key,
+                         struct __tgt_kernel_arguments *args)
 {
     struct rex_request request = {.device = device, .is_packet = true, .purpose = REX_FOR_LAUNCH};
     struct rex_map map;
@@ -145,8 +144,8 @@ launch:
 int rex_module_launch(struct rex_module *module, int64_t device, int32_t num_teams,
                       int32_t thread_limit, void *host_key, struct __tgt_kernel_arguments *args)
 {
-    return launch_arguments(module, REX_NEED_MODULE, "rex_module_launch", device, num_teams,
-                            thread_limit, host_key, args);
+    return rex_launch_arguments(module, REX_NEED_MODULE, "rex_module_launch", device, num_teams,
+                                thread_limit, host_key, args);
 }
 
 int rex_module_target_kernel(struct rex_module *module, int64_t device, int32_t num_teams,
@@ -166,8 +165,8 @@ int rex_module_target_kernel(struct rex_module *module, int64_t device, int32_t 
         if (other != NULL)
             module = other;
     }
-    return launch_arguments(module, REX_NEED_MODULE_OR_HOST, "rex_module_target_kernel", device,
-                            num_teams, thread_limit, host_key, args);
+    return rex_launch_arguments(module, REX_NEED_MODULE_OR_HOST, "rex_module_target_kernel", device,
+                                num_teams, thread_limit, host_key, args);
 }
 
 /* ---- a description and a map ----------------------------------------------------------------- */
@@ -179,7 +178,6 @@ int rex_module_target_kernel(struct rex_module *module, int64_t device, int32_t 
 static int resolve_description(struct rex_module *module, const struct rex_launch_config *config,
                                struct rex_request *request)
 {
-    request->device = config->device;
     request->grid = rex_grid_of_launch(config);
     request->trip_count = config->trip_count;
     request->flags = (config->flags & REX_LAUNCH_NOWAIT ? REX_FLAG_NOWAIT : 0) |
@@ -187,6 +185,7 @@ static int resolve_description(struct rex_module *module, const struct rex_launc
     int result = rex_device_offload(config->device, &request->number);
     if (result != REX_OK)
         return result;
+    request->device = request->number; /* libomp is asked for the default device once */
     result = rex_resolve(module, config->key, &request->target);
     if (result != REX_OK)
         return result;

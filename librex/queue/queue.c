@@ -18,6 +18,7 @@
 #include "cuda/context.h"
 #include "cuda/deferred.h"
 #include "cuda/streamtrace.h"
+#include "module/parts.h"
 #include "module/registry.h"
 #include "omp/device.h"
 #include "omp/gate.h"
@@ -273,7 +274,7 @@ void *rex_module_queue_global(struct rex_module *module, struct rex_queue *queue
     if (rex_queue_enter(queue, "rex_queue_global") != REX_OK)
         goto leave;
     int number = queue->gpu.number;
-    const struct rex_kernel *global = rex_table_find(&registration->table, variable);
+    const struct rex_kernel *global = rex_parts_find(&registration, variable);
     if (global == NULL || global->entry->size == 0) {
         rex_fail(REX_EKEY, "rex_queue_global: %p is no global of the module", variable);
         goto unlock;
