@@ -63,10 +63,9 @@ extern struct __tgt_offload_entry
  * gcc ignores the attribute of a declaration with an asm name. A shared object would then export
  * its table, and a program without kernels would use it as its own.
  */
-__asm__(
-    ".hidden __start_omp_offloading_entries\n.hidden __stop_omp_offloading_entries\n"
-    ".weak __start_rex_images, __stop_rex_images\n" /* ThinLTO ignores the declarations' weak attribute */
-    ".hidden __start_rex_images\n.hidden __stop_rex_images");
+__asm__(".hidden __start_omp_offloading_entries\n.hidden __stop_omp_offloading_entries\n"
+        ".weak __start_rex_images, __stop_rex_images\n" /* ThinLTO ignores the attribute */
+        ".hidden __start_rex_images\n.hidden __stop_rex_images");
 #endif
 
 /*
