@@ -497,8 +497,8 @@ REX_API void *rex_literal_error(const void *src, size_t size);
  * @size  size of the scalar in bytes, at most 8.
  *
  * The value of a scalar of zeros is NULL, so NULL alone is not a failure. If @size is above 8, or
- * @src is NULL and @size is above 0, returns NULL and sets rex_last_error_code() to REX_EINVAL,
- * which stays until the next failing call on the thread.
+ * @src is NULL and @size is above 0, returns NULL and sets rex_last_error_code() to REX_EINVAL
+ * until the next failing call on the thread.
  */
 static inline void *rex_pack_literal_arg_bytes(const void *src, size_t size)
 {

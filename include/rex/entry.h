@@ -6,10 +6,11 @@
  *     ... REX_LAUNCH(axpy, teams, threads, rows...);                            // rex/launch.h
  *     ... __tgt_target_kernel(-1, teams, threads, REX_KERNEL_ID(axpy), &args);  // rex_kmp.h
  *
- * The stem S = `axpy__` gives the names `axpy__id__` (the key, whose address stands for the kernel
- * in a launch), `axpy__omp_offload_entry__` (the row of the entry table) and "axpy__kernel__" (the
- * kernel's symbol in the device image, which REX_DEVICE_KERNEL(axpy, ...) of rex/kernel.h defines).
- * In other files of the binary, REX_KERNEL_DECLARE(axpy) declares the key for REX_KERNEL_ID(axpy).
+ * The stem S = `axpy__` gives three names. `axpy__id__` is the key, whose address stands for the
+ * kernel in a launch. `axpy__omp_offload_entry__` is the row of the entry table. "axpy__kernel__"
+ * is the kernel's symbol in the device image, which REX_DEVICE_KERNEL(axpy, ...) of rex/kernel.h
+ * defines. In other files of the binary, REX_KERNEL_DECLARE(axpy) declares the key for
+ * REX_KERNEL_ID(axpy).
  *
  * Keys and entries are hidden: each program or shared object has its own. If two files of a binary
  * define a name, the linker reports an error. If the image lacks a kernel or global, or its global
@@ -90,8 +91,8 @@
     (REX_KERNEL_KINDS, REX_KERNEL_NO_PARAMETERS)(S, __VA_ARGS__) \
         REX_KERNEL_DECLARED(S, __VA_ARGS__) REX_ENTRY(S, &S##id__, #S "kernel__", 0, 0)
 /*
- * REX_KERNEL_KINDS(S, parameters...): the number of numbers, with this one, the REX_KIND_OF_TYPE()
- * of each parameter, and the kernel's name, for rex-check(1).
+ * REX_KERNEL_KINDS(S, parameters...): data for rex-check(1): the length of the array, the
+ * REX_KIND_OF_TYPE() of each parameter, and the kernel's name.
  */
 #define REX_KERNEL_KINDS(S, ...)                                                                \
     static const struct {                                                                       \
@@ -208,8 +209,8 @@
  *
  * Only weak symbols refer to an image, so that a linker would not take it from an archive. rex.pc,
  * rex-cc and the CMake package pass options -u, with which a linker takes the first image in
- * archives. It takes each image from a file that also has code which the program calls, or with
- * --whole-archive.
+ * archives. For the others put each image into a file with code that the program calls, or link
+ * with --whole-archive.
  */
 #define REX_EMBED_IMAGE(file) REX_EMBED(rex_embedded_image_once, 0, file)
 

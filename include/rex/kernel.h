@@ -168,8 +168,8 @@ REX_DETAIL_RULE rex_detail_not_inside_REX_FOR_TEAMS(void);
  *
  * The body must not leave the loop with break, goto or return; -fopenmp refuses that. `continue`
  * continues with the next index. On a grid of one dimension every thread runs the loops over the
- * other dimensions in full. A compiler refuses a loop of this part inside another one, but does not
- * look into functions that the body calls.
+ * other dimensions in full. A compiler refuses REX_FOR(), REX_FOR_2D() and REX_FOR_3D() inside each
+ * other, but does not check functions that the body calls.
  */
 
 /**

@@ -127,8 +127,8 @@ struct rex_module {
  * The image is in memory (`images_begin`, `image`); else $REX_CUBIN (main program only); else
  * `image_name`: with a slash as given, otherwise in $REX_CUBIN_PATH, beside the module's own file,
  * beside the executable, then in the current directory. If the image is missing, or is for a GPU
- * and the process has no NVIDIA GPU, librex takes a host image in memory, or finds
- * `host_image_name` as it finds `image_name`. It never does so instead of $REX_CUBIN or
+ * and the process has no NVIDIA GPU, librex uses a host image. This is in memory, or a file
+ * `host_image_name`, found as `image_name` is. A host image never replaces $REX_CUBIN or
  * @image_name.
  *
  * A name may be a list of files, separated by ':'; files that do not exist are ignored. A file may
