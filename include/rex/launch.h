@@ -55,9 +55,9 @@ extern "C" {
  */
 #define REX_LAUNCH_NOWAIT 0x1u
 /**
- * REX_LAUNCH_STRICT: flag: a launch with 0 teams or 0 threads in x is REX_EINVAL instead of a
- * default, also with REX_LAUNCH_GRID_STRIDE. With or without the flag, librex asks LLVM 23 and
- * later not to change the grid.
+ * REX_LAUNCH_STRICT: flag: a launch with 0 teams or 0 threads in x returns REX_EINVAL, also with
+ * REX_LAUNCH_GRID_STRIDE; without the flag librex chooses the number. With or without it, librex
+ * asks LLVM 23 and later not to change the grid.
  */
 #define REX_LAUNCH_STRICT 0x2u
 /**
