@@ -83,7 +83,7 @@ struct waits {
 
 /*
  * Puts the kernel of PLAN, whose rows are placed, in the stream of deferred launches, and ends the
- * plan. If there is no such stream, WAITS gets a wait for deferred launches. Returns 0 or an error.
+ * plan. If there is no such stream, sets a wait in WAITS. Returns 0 or an error.
  */
 static int defer_plan(const struct rex_request *request, struct rex_plan *plan, struct waits *waits)
 {
@@ -171,8 +171,8 @@ static int plan_and_run(struct rex_request *request, bool is_mapped, struct wait
     /*
      * An end waits for this launch. If libomptarget launched, the launch would hold the last
      * reference, and its own end would copy the rows back. libomptarget makes the copy, because it
-     * knows attached pointers. A deferred launch makes none: no program can observe if its kernel
-     * still ran when the end came.
+     * knows attached pointers. After a deferred launch nothing is copied, because no program can
+     * observe if its kernel still ran when the end came.
      */
     for (size_t i = 0; is_awaited && result == REX_OK && i < plan.ranges.count; i++) {
         const struct rex_range *range = &plan.ranges.range[i];
@@ -252,8 +252,8 @@ int rex_launch_by_driver(struct rex_request *request)
                 REX_REASON_BESIDE | REX_REASON_LOOSE | REX_REASON_UNSEEN | REX_REASON_OVERLAP))
 
 /*
- * Copies the rows of MAP that are mapped to *MAPPED. A row that is only an argument is all zeros,
- * so that rows keep their numbers. The caller frees MAPPED->base. Returns 0 or REX_ENOMEM.
+ * Copies the rows of MAP that are mapped to *MAPPED. A row that is only an argument becomes zeros,
+ * so that other rows keep their numbers. The caller frees MAPPED->base. Returns 0 or REX_ENOMEM.
  */
 static int copy_rows_to_map(const struct rex_map *map, const char *name, struct rex_map *mapped)
 {
@@ -285,7 +285,7 @@ int rex_launch_with_mapping(struct rex_request *request)
     if (!target->registration->release->plain.refused ||
         (rex_kernel_flags(target->kernel) & REX_KERNEL_CALLED))
         return REX_OK;
-    /* If librex does not see the program's calls, no step before has read the rows. */
+    /* If librex does not see the program's calls, the rows have not been read yet. */
     for (int32_t i = 0; i < request->map->count && (reasons & ~REASONS_OF_MAPPING) == 0; i++)
         reasons |= rex_reasons_of_row(request->map, i);
     if ((reasons & ~REASONS_OF_MAPPING) != 0)

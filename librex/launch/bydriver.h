@@ -9,17 +9,17 @@
 #include "launch/request.h"
 
 /*
- * Collects the fallback reasons of REQUEST. If it has none, the driver launches, and the call waits
+ * Collects the fallback reasons of REQUEST. Without reasons the driver launches, and the call waits
  * unless the launch is deferred. The caller is inside the gate. Returns 0 or an error. If REQUEST
  * has reasons after the call, nothing was launched.
  */
 int rex_launch_by_driver(struct rex_request *request);
 
 /*
- * Launches REQUEST, which has reasons, by the driver after libomptarget has mapped its rows, and
- * clears the reasons. Does so only if libomptarget cannot launch the kernel and each reason is one
- * of the rows. Otherwise the reasons stay, and libomptarget has to launch. The rows have been
- * checked. Returns 0 or an error.
+ * Helps a kernel that libomptarget cannot launch, if all fallback reasons come from the rows.
+ * libomptarget maps the rows, and the driver launches; REQUEST then has no reasons. Otherwise the
+ * reasons stay, and libomptarget has to launch. The caller has checked the rows. Returns 0 or an
+ * error.
  */
 int rex_launch_with_mapping(struct rex_request *request);
 

@@ -160,7 +160,7 @@ int rex_launch_by_runtime(const struct rex_request *request, int *returned)
         grid.dynamic_memory = REX_SHARED_MEMORY;
     if (rex_kernel_flags(target->kernel) & REX_KERNEL_CALLED) {
         rule = &release->host;
-        grid.dynamic_memory = 0; /* the host device has none, but LLVM 23 and 24 check the size */
+        grid.dynamic_memory = 0; /* the host device ignores it, but LLVM 23 and 24 check it */
     }
     result = rex_check_grid(target, rule, &grid);
     if (result != REX_OK)

@@ -10,7 +10,7 @@
 
 /*
  * Checks REQUEST, which has fallback reasons, and launches it by libomptarget. The rows have been
- * checked, except those of a packet. Returns 0 with libomptarget's result in *RETURNED, or an
+ * checked, except the rows of a packet. Returns 0 with libomptarget's result in *RETURNED, or an
  * error.
  */
 int rex_launch_by_runtime(const struct rex_request *request, int *returned);

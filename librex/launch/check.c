@@ -46,7 +46,7 @@ static int32_t first_misfit(const struct rex_layout *layout, const struct rex_ma
     return i;
 }
 
-/* Reports a wrong number of rows. With a signature, reports that and the first misfit, too. */
+/* Reports a wrong number of rows, with the signature and the first misfit if they are known. */
 static int fail_parameter_count(const struct rex_target *target, uint32_t rows,
                                 const struct rex_map *map)
 {
@@ -277,7 +277,7 @@ struct rex_launch_config rex_grid_stride(const struct rex_launch_config *launch,
     struct rex_launch_config whole = *launch;
     struct rex_grid grid = rex_grid_of_launch(launch);
     uint32_t cluster = grid.cluster[0] > 0 ? grid.cluster[0] : 1;
-    /* The launch of the whole grid reports an error. */
+    /* An error is ignored, because the launch reports it. */
     rex_grid_complete(&grid, launch->trip_count > 0 ? launch->trip_count : 1, NULL);
     uint64_t resident = rex_gpu_most(REX_GPU_RESIDENT_THREADS);
     for (int i = 0; i < 3; i++)

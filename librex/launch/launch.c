@@ -158,7 +158,7 @@ int rex_module_target_kernel(struct rex_module *module, int64_t device, int32_t 
         registration = rex_registration_of(module);
     /*
      * A file without rex_kmp.h may have its own module, but call the wrappers of another file in
-     * its binary. Those wrappers pass the module of the header.
+     * its binary. The wrappers pass the module of the header.
      */
     if (module != NULL &&
         (registration == NULL || rex_table_find(&registration->table, host_key) == NULL)) {

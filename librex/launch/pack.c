@@ -153,8 +153,8 @@ static int fail_width(const struct rex_loaded_kernel *kernel, uint32_t parameter
 /* ---- one row --------------------------------------------------------------------------------- */
 
 /*
- * Checks ROW against PARAMETER, and packs WORD, or the value that ROW points to if it is wider.
- * Without a signature the parameters have unknown kinds. Returns 0 or an error.
+ * Checks ROW against PARAMETER, and packs WORD. A parameter wider than a pointer gets the value to
+ * which ROW points. Without a signature the parameters have unknown kinds. Returns 0 or an error.
  */
 static int check_and_pack(struct rex_arguments *arguments, const struct rex_loaded_kernel *kernel,
                           uint32_t parameter, const struct rex_map *map, int32_t row,

@@ -104,8 +104,8 @@ static unsigned place_row(struct rex_plan *plan, const struct rex_range *range)
 /* ---- own rows -------------------------------------------------------------------------------- */
 
 /*
- * Finds own rows that are contained in others. libomptarget maps such a row with an earlier row
- * that contains it, and makes the copies of the earlier row. The first of equal rows makes all
+ * Finds own rows that are contained in other own rows. libomptarget maps such a row with an earlier
+ * row that contains it, and makes the copies of the earlier row. The first of equal rows makes all
  * copies. Returns REX_REASON_OVERLAP if rows overlap in another way, or ask for more copies.
  */
 static unsigned unite_own_rows(struct rex_plan *plan)

@@ -1,8 +1,8 @@
 /*
  * request.h - one launch, as the program requests it.
  *
- * launch.c makes one request for each launch. librex checks the request, and then one backend
- * launches it: the CUDA driver or libomptarget.
+ * Each launch has one request, except in the stream of a queue. librex checks the request, and then
+ * one backend launches it: the CUDA driver or libomptarget.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

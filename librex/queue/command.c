@@ -301,7 +301,7 @@ int rex_command_check(struct rex_stream_gpu *gpu, bool immediate, const struct r
     return REX_OK;
 }
 
-/* Returns the size of the value to which ROW of MAP points, or 0 if ROW is not a wide value. */
+/* Returns the size of ROW of MAP if it is a value wider than a pointer, or else 0. */
 static size_t wide_value_size(const struct rex_map *map, size_t row)
 {
     bool is_wide = (map->types[row] & REX_MAP_LITERAL) && map->sizes[row] > (int64_t)sizeof(void *);

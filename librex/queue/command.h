@@ -26,7 +26,7 @@ enum rex_command_kind {
     REX_COMMAND_GRAPH
 };
 
-/* A command. The caller owns what its pointers refer to; in a graph, the graph owns it. */
+/* A command. The caller owns the memory of its pointers; in a graph, the graph owns it. */
 struct rex_command {
     enum rex_command_kind kind;
     uint32_t lane; /* in a graph: number of the queue */
@@ -57,7 +57,7 @@ struct rex_command {
             struct rex_event *event; /* NULL in a graph */
             uint32_t point;          /* in a graph: number of the recorded event */
         } event;
-        struct rex_graph *graph; /* locked; a graph cannot contain one */
+        struct rex_graph *graph; /* locked by the caller; not in a captured command */
     };
 };
 
@@ -95,7 +95,7 @@ int rex_command_own_map(struct rex_command *command);
 enum rex_event_state { REX_EVENT_NEW, REX_EVENT_TIMED, REX_EVENT_DRIVER, REX_EVENT_GRAPH };
 
 /*
- * The driver's event for one context. It does not change, and is destroyed only with the rex_event,
+ * The driver's event for one context. The event does not change until the rex_event is destroyed,
  * because threads may be waiting for it.
  */
 struct rex_driver_event {

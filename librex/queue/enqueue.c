@@ -1,7 +1,8 @@
 /*
  * enqueue.c - puts commands in queues.
  *
- * It defines functions of rex/queue.h. launch/launch.c puts a launch in a queue by a hook.
+ * It defines functions of rex/queue.h. For a launch in a queue, launch/launch.c calls the
+ * hook that this file sets.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -274,7 +275,7 @@ int rex_queue_update(struct rex_queue *queue, const struct rex_map *map)
                 (long long)map->sizes[i], map->begin[i], gpu->number, rex_row_text(map, i, text));
             break;
         }
-    /* A captured update uses the memory when its graph is launched. A refused update does not. */
+    /* A captured update uses the memory when its graph is launched. A refused one never does. */
     if (result != REX_OK || queue->capture != NULL)
         rex_addresses_undo(&gpu->addresses);
     if (result != REX_OK)

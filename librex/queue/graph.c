@@ -199,7 +199,7 @@ int rex_graph_end(struct rex_graph **graph, struct rex_queue *queue)
     if (!began)
         return rex_fail(REX_EINVAL, "rex_graph_end: queue \"%s\" has not begun a capture",
                         queue->name);
-    rex_lock(&lock); /* take it off the list, so that no other queue joins */
+    rex_lock(&lock); /* remove the graph from `captured`, so that no other queue joins */
     struct rex_graph **at = &captured;
     while (*at != made)
         at = &(*at)->next;

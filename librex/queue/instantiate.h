@@ -10,7 +10,7 @@
 
 #define REX_GRAPH_LANES 32 /* maximum number of queues in one capture */
 
-/* The driver's graph. `generation` is that of the mappings whose device addresses it has. */
+/* The driver's graph of the commands, with device addresses of `generation` of the mappings. */
 struct rex_driver_graph {
     void *executable, *graph;
     struct rex_driver_launch {
@@ -23,8 +23,8 @@ struct rex_driver_graph {
 };
 
 /*
- * Captured commands, and, on a GPU, the driver's graph of them. It is made again when device
- * addresses change.
+ * Captured commands, and, on a GPU, the driver's graph of them. The driver's graph is made again
+ * when device addresses change.
  */
 struct rex_graph {
     struct rex_pooled pooled;

@@ -38,7 +38,7 @@ static int queue_failed(const struct rex_queue *queue)
     return rex_fail(REX_ECUDA, "queue \"%s\": %s", queue->name, rex_cuda_why());
 }
 
-/* Retains the context, and makes the stream last, so that an earlier failure leaves no stream. */
+/* Retains the context. Makes the stream last, so that no later step can fail. */
 static int open_stream(struct rex_queue *queue, struct rex_module *module, void *const *stream)
 {
     int ordinal = queue->gpu.ordinal;
@@ -147,7 +147,7 @@ static int create_queue(struct rex_queue **queue, struct rex_module *module, int
         if (rex_log_is_first(&said))
             rex_log(REX_LOG_INFO, "queues do everything at once: device %d is not an NVIDIA GPU",
                     number);
-        /* NULL is the default stream, and passes: a device without streams needs none. */
+        /* NULL, the default stream, is also accepted for a device without streams. */
         if (stream != NULL && *stream != NULL) {
             result = rex_fail(REX_ENODEVICE,
                               "rex_queue_from_stream: a stream, and device %d is not an NVIDIA GPU",

@@ -74,8 +74,8 @@ bool rex_capture_wait(struct rex_queue *queue, struct rex_event *event, int *res
 int rex_queue_check_lost(struct rex_queue *queue);
 
 /*
- * Waits until all work is done that the locked QUEUE has at the call. The lock is released during
- * the wait, so other threads may add work. Returns 0 or REX_ECUDA.
+ * Waits for the work that is in the locked QUEUE at the call. Unlocks the queue during the wait, so
+ * other threads may add work. Returns 0 or REX_ECUDA.
  */
 int rex_queue_sync_locked(struct rex_queue *queue);
 

@@ -63,7 +63,7 @@ static void write_queue_details(struct rex_line *line, const void *context)
     rex_line_rows(line, map->count, map->begin, map->sizes, map->types, rex_is_pinned);
 }
 
-/* Writes the slice of the enqueue call, begun at BEGAN. DONE is its execution on the device. */
+/* Writes the slice of the enqueue call, begun at BEGAN. DONE is the work of the device. */
 static void write_queue_call(const struct rex_queue *queue, const struct rex_command *command,
                              const struct rex_slice *done, uint64_t began)
 {

@@ -1,6 +1,6 @@
 /*
- * queuework.c - finds if the work in a queue's stream is pending, done or lost, and if it may use a
- * mapping or a module.
+ * queuework.c - the state of the work in a queue's stream: if it is pending, done or lost, and if
+ * it may use a mapping or a module.
  *
  * It defines functions of rex/queue.h.
  *
@@ -67,7 +67,7 @@ int rex_queue_check_lost(struct rex_queue *queue)
         rex_device_lose(queue->gpu.ordinal, number, "a deferred launch", rex_cuda_why(), &list);
         result = rex_device_lost(number, queue->name);
     }
-    /* this queue is idle: the queue whose work failed will report the failure */
+    /* this queue is idle: another queue's work failed, and that queue reports it */
     mark_lost(queue, rex_cuda_why());
     return result;
 }
@@ -251,7 +251,7 @@ static int queue_sync(struct rex_unfinished *unfinished)
     return result;
 }
 
-/* A lasting error is returned by every stream of the context, even by an idle one. */
+/* After a lasting error every stream of the context returns the error, even an idle stream. */
 static bool queue_is_lost(struct rex_unfinished *unfinished, const char *why,
                           struct rex_kernel_list *kernels)
 {
