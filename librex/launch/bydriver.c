@@ -111,7 +111,7 @@ static int defer_plan(const struct rex_request *request, struct rex_plan *plan, 
     return result;
 }
 
-/* Returns true if PLAN has ended: the launch is deferred, or has to wait and be planned again. */
+/* Returns true if PLAN has ended: the launch is deferred, has failed, or must be planned again. */
 static __attribute__((noinline)) bool is_deferred(const struct rex_request *request,
                                                   struct rex_plan *plan, struct waits *waits,
                                                   int *result)

@@ -31,7 +31,7 @@ int rex_grid_complete(struct rex_grid *grid, uint64_t trip_count, const char *ke
 struct rex_launch_config rex_grid_stride(const struct rex_launch_config *launch, uint64_t most);
 
 /*
- * Returns REX_EINVAL if LAUNCH is strict and does not set its teams and threads in x, or else 0.
+ * Returns REX_EINVAL if LAUNCH is strict and its teams or threads in x are 0, or else 0.
  * The message begins with WHAT.
  */
 int rex_check_strict(const struct rex_launch_config *launch, const char *what);

@@ -100,8 +100,8 @@ struct rex_packed {
 };
 
 /*
- * Checks the launch that DESCRIPTION describes of a kernel of MODULE with the arguments MAP, and
- * packs it. The context is current. Returns 0 or an error.
+ * Checks a launch of a kernel of MODULE by DESCRIPTION with the arguments MAP, and packs the
+ * arguments. The context is current. Returns 0 or an error.
  */
 int rex_pack_launch(struct rex_stream_gpu *gpu, struct rex_module *module,
                     const struct rex_launch_config *description, const struct rex_map *map,

@@ -15,7 +15,7 @@ struct rex_driver_graph {
     void *executable, *graph;
     struct rex_driver_launch {
         void *node;
-        struct rex_loaded_image *image; /* held */
+        struct rex_loaded_image *image; /* held by the graph */
     } * launch;
     size_t launches;
     uint64_t generation;

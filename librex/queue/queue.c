@@ -120,7 +120,7 @@ static void free_queue(struct rex_queue *queue)
     free(queue->trace);
     pthread_cond_destroy(&queue->put);
     pthread_mutex_destroy(&queue->lock);
-    queue->immediate = false; /* so that rex_queue_enter() looks for the end */
+    queue->immediate = false; /* rex_queue_enter() checks for the end only if false */
     rex_pool_give(&pool, &queue->pooled);
 }
 
