@@ -14,20 +14,18 @@ enum rex_packing { REX_UNPACKED, REX_PACKED_ZSTD, REX_PACKED_LZ4 };
 struct rex_image_entry {
     struct rex_image_item item;
     enum rex_packing packing;
-    uint64_t
-        packed_before; /* unpacked size of the compressed images before it in the list, in bytes */
-    uint64_t packed;   /* its own unpacked size in bytes; 0 if it is not compressed */
+    uint64_t packed_before; /* unpacked bytes of the compressed images before it in the list */
+    uint64_t packed;        /* unpacked bytes of this image; 0 if it is not compressed */
 };
 
 struct rex_list {
-    struct rex_image_list
-        shown; /* the images as a program sees them; set by rex_image_list_open() */
+    struct rex_image_list shown; /* as a program sees it; set by rex_image_list_open() */
     const unsigned char *bytes;
     size_t size;
     struct rex_image_entry *entries;
     size_t count, room;
     bool plain;      /* the file is one image, not a container of images */
-    uint64_t packed; /* unpacked size of all compressed images, in bytes */
+    uint64_t packed; /* unpacked bytes of all compressed images */
     /* maximum of bytes to which the compressed images may unpack, each and together */
     uint64_t unpack_most;
 };
