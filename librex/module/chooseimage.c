@@ -83,7 +83,7 @@ bool rex_choose_lacks_gpu(const struct rex_sources *sources)
 
 static bool is_warned; /* the warning that kernels run on the CPU was logged */
 
-#define NOT_FOR_GPU "there is a GPU, and no image for it"
+#define NOT_FOR_GPU "there is a GPU, but no image for it"
 
 /*
  * Returns the level of the line that reports why no GPU is used: a warning once, unless offloading
@@ -141,7 +141,7 @@ int rex_choose(const struct rex_sources *sources, struct rex_choice *choice)
                         sm, all.text, sm, sm);
     }
     item = &choice->source->list.entries[choice->index].item;
-    rex_log(REX_LOG_DEBUG, "to choose from: %s", all.text);
+    rex_log(REX_LOG_DEBUG, "images to choose from: %s", all.text);
     if (item->kind == REX_IMAGE_HOST && seen.has_gpu_image)
         rex_log(level_of_host_line(), "kernels run on the CPU: host image %s is used: %s",
                 choice->source->path, rex_cuda_why());
@@ -150,7 +150,7 @@ int rex_choose(const struct rex_sources *sources, struct rex_choice *choice)
         rex_log(level_of_host_line(), "kernels run on the CPU: host image %s is used: " NOT_FOR_GPU,
                 choice->source->path);
     else
-        rex_log(REX_LOG_INFO, "device image %s: chosen is the one for %s", choice->source->path,
+        rex_log(REX_LOG_INFO, "device image %s: the image for %s is chosen", choice->source->path,
                 rex_item_target(item, target));
     return REX_OK;
 }

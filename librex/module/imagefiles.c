@@ -69,8 +69,8 @@ int rex_source_read(struct rex_source *source, const struct rex_module *module, 
     size_t most = source->searched ? NAME_MAX : PATH_MAX - 1;
     if (length > most) /* the message must also have room for the reason */
         return rex_fail(REX_EREAD,
-                        "device image %.60s...: its name is %zu bytes long, and one of a file can "
-                        "have %zu",
+                        "device image %.60s...: its name is %zu bytes long, and the maximum is "
+                        "%zu",
                         name, length, most);
     if (!source->searched) {
         snprintf(source->path, PATH_MAX, "%s", name);
