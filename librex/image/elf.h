@@ -38,10 +38,10 @@ struct rex_elf {
 };
 
 /*
- * Three checks; each includes the one before it and returns 0, or -1 with ->why. rex_elf_identify()
- * checks the ELF header, and fills ->header even if it refuses the class or the byte order.
- * rex_elf_view() finds the sections. rex_elf_open() checks that every section and segment lies in
- * the file, as a device image needs. BYTES must outlive ELF.
+ * Check the file, each more than the one before it. rex_elf_identify() checks the ELF header, and
+ * fills ->header even if it refuses the class or the byte order. rex_elf_view() also finds the
+ * sections. rex_elf_open() also checks that every section and segment lies in the file, as a device
+ * image needs. BYTES must outlive ELF. Return 0, or -1 with ->why.
  */
 int rex_elf_identify(struct rex_elf *elf, const void *bytes, size_t size);
 int rex_elf_view(struct rex_elf *elf, const void *bytes, size_t size);
@@ -71,9 +71,9 @@ bool rex_elf_find_type(const struct rex_elf *elf, uint32_t type, Elf64_Shdr *sec
 bool rex_elf_find_segment(const struct rex_elf *elf, uint32_t type, Elf64_Phdr *segment);
 
 /*
- * Return the string at OFFSET of string table STRINGS, or the one at BYTES, which may be NULL. The
- * string must end before the table does, or within ROOM bytes, and within 4096 bytes; otherwise
- * NULL.
+ * Return the string at OFFSET of string table STRINGS, or at BYTES, which may be NULL, with ROOM
+ * bytes to the end. Return NULL if the string does not end inside the table or ROOM, or is longer
+ * than 4095 bytes.
  */
 const char *rex_elf_string(const struct rex_elf *elf, const Elf64_Shdr *strings, uint64_t offset);
 const char *rex_elf_string_within(const unsigned char *bytes, uint64_t room);

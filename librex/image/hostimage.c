@@ -58,7 +58,7 @@ static int read_entry_names(struct rex_view *view, struct rex_elf *elf, const El
         if (total > elf->size)
             return rex_elf_refuse(elf, "its relocations take more bytes than the file has");
         for (size_t at = 0; rex_elf_row(elf, &section, SHT_RELA, at, &rela, sizeof rela); at++) {
-            /* wraps to a huge number before the section */
+            /* INTO is a huge number if the address is before the section. */
             uint64_t into = rela.r_offset - entries->sh_addr;
             if (into >= entries->sh_size || into % ENTRY_SIZE != ENTRY_NAME)
                 continue;

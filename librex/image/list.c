@@ -65,7 +65,7 @@ size_t rex_container_images(const unsigned char *bytes, size_t size)
     memcpy(&header, bytes, sizeof header);
     if (header.entries_offset > size)
         return 0;
-    /* Otherwise a sparse file of zeroes counts as a table of empty images. */
+    /* Bound the count; otherwise a sparse file of zeroes counts as a table of empty images. */
     uint64_t count = version == 1 ? 1 : header.entries_count;
     uint64_t room = (size - header.entries_offset) / sizeof(struct entry);
     return count <= room && count <= MOST_IMAGES ? (size_t)count : 0;

@@ -26,7 +26,7 @@ struct rex_list {
     size_t count, room;
     bool plain;      /* the file is one image, not a container of images */
     uint64_t packed; /* unpacked bytes of all compressed images */
-    /* maximum of bytes to which the compressed images may unpack, each and together */
+    /* maximum of bytes to which the compressed images may unpack, singly and together */
     uint64_t unpack_most;
 };
 

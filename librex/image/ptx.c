@@ -152,7 +152,7 @@ static bool read_variable(struct text *text, struct variable *variable)
 {
     bool pointer = false; /* after .ptr, .align describes the memory that is pointed to */
     bool ends = false;
-    unsigned depth = 0; /* of the parentheses of .attribute */
+    unsigned depth = 0; /* depth of parentheses, which .attribute has */
     uint64_t alignment = 0;
     *variable = (struct variable){NULL, 0, 0};
     while (!ends && next_token(text)) {

@@ -277,7 +277,7 @@ static bool next_number(struct numbers *from, unsigned long *number)
     return true;
 }
 
-#define MOST_PARAMETERS (UINT16_MAX / 8) /* 8 bytes each, with a 16-bit offset */
+#define MOST_PARAMETERS (UINT16_MAX / 8) /* each has 8 bytes and a 16-bit offset */
 #define FORM_PLAIN 2
 #define FORM_ENV 3 /* the runtime's parameter comes first */
 

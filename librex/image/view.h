@@ -31,7 +31,7 @@ struct rex_view {
     struct rex_image_symbol *symbols;
     size_t count, room;
     size_t signatures; /* mangled signatures, which follow the symbols; not kernels to launch */
-    struct rex_image_parameter *parameters; /* of all kernels; a kernel's begin at its `first` */
+    struct rex_image_parameter *parameters; /* of all kernels; indexed by a symbol's `first` */
     size_t parameter_count, parameter_room;
     struct rex_view_name *names; /* index of the symbols by name, sorted, without duplicates */
     size_t name_count;
@@ -87,9 +87,9 @@ bool rex_view_may_take(struct rex_view *view, size_t bytes);
 
 /*
  * For the readers: rex_view_add() adds a symbol; if there is no room for it, the view becomes
- * incomplete. rex_view_index() is called once after it, and indexes all symbols by name. Until then
- * the modes of each global are its bytes 0 and 2, because some globals describe kernels. Returns 0,
- * or -1 if memory ran out.
+ * incomplete. rex_view_index() is called once, after all symbols are added, and indexes them by
+ * name. Until then the modes of each global are its bytes 0 and 2, because some globals describe
+ * kernels. Returns 0, or -1 if memory ran out.
  */
 void rex_view_add(struct rex_view *view, const struct rex_image_symbol *symbol);
 int rex_view_index(struct rex_view *view);

@@ -102,7 +102,10 @@ int rex_entries_copy(struct rex_entries table, bool old, struct rex_entries *cop
 {
     bool is_changed = old && rex_entries_are_new(table);
     size_t used = 0;
-    /* Even an empty array needs an address. Entries of the older form are smaller than these. */
+    /*
+     * Even an empty array needs an address. The copy fits, because entries of the older form are
+     * smaller.
+     */
     struct __tgt_offload_entry *entries = malloc(table.size);
     if (entries == NULL)
         return -1;
@@ -129,9 +132,9 @@ static struct rex_entries entries_between(const struct __tgt_offload_entry *begi
 
 /*
  * Copies the image into retained bytes and returns them, or NULL if memory ran out. Fits the image,
- * or each image of a container, in place, and activates the contexts of their GPUs. libomptarget
- * gets an image that cannot be fitted unchanged. Messages number the images from NUMBER and name
- * the file BINARY.
+ * or each image of a container, in place, and activates the contexts of their GPUs. An image that
+ * cannot be fitted stays unchanged. Messages number the images from NUMBER and name the file
+ * BINARY.
  */
 static unsigned char *copy_and_fit(const void *image, size_t size,
                                    const struct rex_release *release, const char *binary,
@@ -285,7 +288,7 @@ fail:
 __attribute__((visibility("default"))) void __tgt_register_lib(struct __tgt_bin_desc *desc);
 __attribute__((visibility("default"))) void __tgt_unregister_lib(struct __tgt_bin_desc *desc);
 
-/* If memory runs out, the descriptor is forwarded unchanged and not on the list. */
+/* If memory runs out, forwards the descriptor unchanged and does not add it to the list. */
 void __tgt_register_lib(struct __tgt_bin_desc *desc)
 {
     struct __tgt_bin_desc *given = desc;

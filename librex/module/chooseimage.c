@@ -50,7 +50,7 @@ struct survey {
     struct rex_choice best; /* the best image for the GPU */
     unsigned rank;          /* its rank; 0: no image suits */
     struct rex_choice host; /* the first image for the CPU; without a source if there is none */
-    bool has_gpu_image;     /* an image is for a GPU of any kind */
+    bool has_gpu_image;     /* there is an image for some GPU */
 };
 
 /* GPU is -1 if there is no GPU. */
@@ -105,8 +105,8 @@ int rex_choose(const struct rex_sources *sources, struct rex_choice *choice)
     char target[REX_TARGET_MAX];
     *choice = (struct rex_choice){sources->list, 0, -1};
     /*
-     * With one image there is no choice; the reader reports if it is unusable. PTX must be compiled
-     * for a GPU.
+     * With one image there is no choice, and its reader reports what is wrong with it. PTX must be
+     * compiled for a GPU.
      */
     if (sources->count == 1 && sources->missing.length == 0 && list->plain &&
         list->entries[0].item.kind != REX_IMAGE_PTX)

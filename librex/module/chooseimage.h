@@ -1,5 +1,5 @@
 /*
- * chooseimage.h - the image of a module that is registered.
+ * chooseimage.h - chooses the one image of a module that is registered.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -34,9 +34,9 @@ struct rex_module_image {
 int rex_module_image_open(struct rex_module_image *image, const struct rex_module *module,
                           const char *name, const struct rex_release *release);
 /*
- * Opens an image that is not prepared for a release of libomptarget: BYTES, which messages call
- * NAME. If BYTES is NULL, reads the files NAME, searched in the folders for the program's images.
- * Returns 0 or an error.
+ * Opens an image without fitting it to a release of libomptarget: BYTES, which messages call NAME.
+ * If BYTES is NULL, reads the files NAME, searched in the folders for the program's images. Returns
+ * 0 or an error.
  */
 int rex_module_image_open_alone(struct rex_module_image *image, const void *bytes, size_t size,
                                 const char *name);
@@ -72,7 +72,7 @@ int rex_module_image_retain(struct rex_module_image *image, const struct rex_rel
 struct rex_choice {
     struct rex_source *source;
     size_t index; /* index of the image in the source's list */
-    int gpu;      /* GPU that the image was chosen for; -1 if it is for the CPU or the only one */
+    int gpu;      /* GPU that the image was chosen for; -1: for the CPU, or the only image */
 };
 
 /*

@@ -25,7 +25,7 @@ struct needs {
     struct rex_elf elf;
     Elf64_Shdr dynamic, strings;
     size_t next;
-    /* Set when all rows are read. */
+    /* Complete only after the last row is read. */
     bool has_path;  /* the image has its own run path, which the loader searches */
     bool binds_now; /* the loader also resolves called functions at once */
 };
@@ -269,7 +269,7 @@ void rex_host_limit_threads(unsigned char *bytes, size_t size)
             !rex_elf_section(elf, symbol.st_shndx, &section) ||
             (section.sh_flags & (SHF_ALLOC | SHF_WRITE)) != (SHF_ALLOC | SHF_WRITE))
             continue;
-        /* wraps to a huge number before the section */
+        /* INTO is a huge number if the address is before the section. */
         uint64_t into = symbol.st_value - section.sh_addr;
         const unsigned char *start = rex_elf_section_bytes(elf, &section);
         if (start != NULL && into < section.sh_size && section.sh_size - into >= sizeof(int))

@@ -304,7 +304,7 @@ void rex_library_hold(struct rex_module *module)
         __atomic_add_fetch(&library->holders, 1, __ATOMIC_ACQ_REL);
 }
 
-/* A child of fork cannot free anything of a GPU, so the library leaks there. */
+/* In a child of fork nothing of a GPU can be freed, so a library for a GPU leaks there. */
 void rex_library_drop(struct rex_module *module)
 {
     struct rex_library *library = library_of(module);

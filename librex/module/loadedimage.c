@@ -58,7 +58,7 @@ static void unload_everywhere(struct rex_registration *registration)
             __atomic_exchange_n(&registration->loaded_image[i], NULL, __ATOMIC_ACQ_REL);
         if (image == NULL)
             continue;
-        if (registration->library == NULL) { /* all launches of a library are in queues */
+        if (registration->library == NULL) { /* a library is launched in queues only */
             int entered = rex_context_enter(image->context);
             rex_launch_contexts_end(image->ordinal);
             rex_blocks_free(&rex_devices[image->ordinal]);
@@ -85,7 +85,7 @@ static void *load_kernel_function(const struct rex_loaded_kernel *kernel)
 /*
  * Loads the image with all its kernels. From CUDA 12.2 on the driver would load each kernel at its
  * first launch, which may wait until the device is idle. If a kernel of another queue waits for
- * that launch, it would wait for ever. A kernel that fails to load is tried again at its launch,
+ * that launch, the load would never end. A kernel that fails to load is tried again at its launch,
  * which reports the error.
  */
 static struct rex_loaded_image *new_loaded_image(struct rex_registration *registration, int ordinal,

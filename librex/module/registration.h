@@ -22,7 +22,10 @@
 /* Values of a module's `state`. */
 enum { REX_MODULE_UNREGISTERED, REX_MODULE_BUSY, REX_MODULE_REGISTERED };
 
-/* Exists from the first time that librex sees the module until the process ends. */
+/*
+ * The registration of one module. It exists from the first time that librex sees the module until
+ * the process ends. A library that only the driver launches frees its registration when it ends.
+ */
 struct rex_registration {
     struct rex_module *module;
     const struct rex_release *release;
@@ -41,7 +44,8 @@ struct rex_registration {
     bool forked;  /* registered for a GPU in a parent process */
     /* the registration ended, and libomptarget keeps the descriptor for the next one; atomic */
     bool is_kept;
-    unsigned reasons; /* fallback reasons of all its launches; ABOUT: their subject */
+    /* fallback reasons of all its launches; `about` names the symbol that causes them */
+    unsigned reasons;
     char about[REX_STATE_NAME];
     bool exact_rows; /* REX_CHECK=full: in a launch by the driver each row has its own allocation */
     /* librex's own load of the image on each GPU, or NULL: module/loadedimage.c; atomic */
@@ -97,8 +101,9 @@ int rex_registration_match(struct rex_registration *registration, struct rex_ker
 /* ---- descriptors ----------------------------------------------------------------------------- */
 
 /*
- * One registration with libomptarget. It is never freed and never used again, because
- * libomptarget's tables outlive the unregistration: see `entries_copied` in omp/release.h.
+ * One registration with libomptarget. After libomptarget has seen it, it is never freed and never
+ * used again, because libomptarget's tables outlive the unregistration: see `entries_copied` in
+ * omp/release.h.
  */
 struct rex_descriptor {
     struct rex_descriptor *previous;

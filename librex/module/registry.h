@@ -49,21 +49,22 @@ void rex_retained_drop(const void *bytes);
 /* Checks the argument MODULE of the public function CALLER. Returns 0 or REX_EINVAL. */
 int rex_module_check(const struct rex_module *module, const char *caller);
 
-/* A requirement of a call, which its module must meet first. */
+/* Requirements that a module must meet before a call begins. */
 enum rex_need {
     /* The module is registered. */
     REX_NEED_MODULE,
     /*
-     * The module is registered, for a wrapper that launches. If it cannot be, returns REX_EHOST,
-     * and the last error has the cause: the caller runs its host version. Returns the cause itself
-     * after a fork, at the end of the process, with REX_REQUIRE_GPU, and with
-     * OMP_TARGET_OFFLOAD=mandatory.
+     * The module is registered, for a wrapper that launches. If registering fails,
+     * rex_module_ready() returns REX_EHOST, and the caller runs its host version. The last error
+     * has the cause. The cause itself is returned after a fork, at the end of the process, with
+     * REX_REQUIRE_GPU, and with OMP_TARGET_OFFLOAD=mandatory.
      */
     REX_NEED_MODULE_OR_HOST,
     /*
      * libomptarget has devices, for a data call, which needs no kernel. A module without entries of
      * its own is not registered if another module provides devices. If it has no entries and
-     * offloading is disabled, returns REX_EHOST without a message: the caller has nothing to do.
+     * offloading is disabled, rex_module_ready() returns REX_EHOST without a message: the caller
+     * has nothing to do.
      */
     REX_NEED_DEVICES,
     /*
@@ -171,7 +172,8 @@ int rex_entries_copy(struct rex_entries table, bool old, struct rex_entries *cop
 
 /*
  * Returns the name of the entry with KEY in any module or adopted descriptor, or NULL. The name is
- * valid while that is registered. Searches all tables, so a caller that asks often keeps the name.
+ * valid while the module or descriptor is registered. Searches all tables, so a caller that asks
+ * often keeps the name.
  */
 const char *rex_kernel_name(const void *key);
 

@@ -15,16 +15,16 @@
 #include "omp/release.h"
 #include "rex/module.h"
 
-#define REX_MOST_THREADS 1024 /* in a block, on any NVIDIA GPU */
+#define REX_MOST_THREADS 1024 /* maximum threads of a block, on any NVIDIA GPU */
 
 /* Flags of a kernel. */
 /* the first parameter is not 8 bytes wide, so not the runtime's */
 #define REX_KERNEL_NARROW_FIRST 1
 #define REX_KERNEL_MATCHED 2 /* compared with the image */
-/* libomptarget launches it as its environment says, in one dimension */
+/* libomptarget launches it as its environment prescribes, in one dimension */
 #define REX_KERNEL_MANAGED 4
 #define REX_KERNEL_CALLED 8        /* the host device calls it by the image's rex_call_NAME */
-#define REX_KERNEL_BACKEND_TOLD 16 /* the sender of its launches was logged */
+#define REX_KERNEL_BACKEND_TOLD 16 /* the log has the sender of its launches */
 
 /*
  * A kernel's parameter that libomptarget misplaces: its number, and its width in bytes. The width
@@ -40,7 +40,7 @@ struct rex_misfit {
  */
 struct rex_layout {
     struct rex_layout *older; /* next older layout of the table */
-    uint32_t count, bytes;    /* of all parameters */
+    uint32_t count, bytes;    /* number of parameters, and the bytes of all */
     bool has_kinds;           /* the image has a signature with the kind of each parameter */
     /* 1 if the signature marks the first parameter as the runtime's, else 0 */
     uint8_t env;

@@ -226,7 +226,7 @@ fail:
 
 struct loaded {
     const char *folder;
-    /* number of the process's objects before the load, which stay, and of those visited */
+    /* numbers of the process's loaded objects: before the load, and visited so far */
     size_t before, count;
 };
 
