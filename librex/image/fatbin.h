@@ -1,5 +1,5 @@
 /*
- * fatbin.h - nvcc's fatbin: images for several GPUs in one file, compressed or not.
+ * fatbin.h - reads nvcc's fatbin: images for several GPUs in one file, compressed or not.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -1,5 +1,5 @@
 /*
- * list.h - the list of the images in a file, a view of each image, and LLVM's OffloadBinary, a
+ * list.h - the list of the images in a file, and a view of each image. Also LLVM's OffloadBinary, a
  * container in which clang wraps some images.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

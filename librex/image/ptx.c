@@ -2,9 +2,9 @@
  * ptx.c - reads PTX: its GPU, its kernels with their parameters, and its globals.
  *
  * Reads only declarations outside of all braces: `.entry NAME (.param .u64 P, .param .align 8 .b8
- * Q[16]) .maxntid 256, 1, 1` and `.global .align 8 .b8 NAME[32] = {1, 2}`. Of an initialiser it
- * reads the first number. It skips a declaration that it does not understand; the driver's compiler
- * then accepts or refuses it.
+ * Q[16]) .maxntid 256, 1, 1` and `.global .align 8 .b8 NAME[32] = {1, 2}`. Reads the first number
+ * of an initialiser. Skips a declaration that it does not understand; the driver's compiler then
+ * accepts or refuses it.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

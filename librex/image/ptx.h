@@ -1,5 +1,5 @@
 /*
- * ptx.h - PTX, NVIDIA's portable assembly.
+ * ptx.h - reads PTX, NVIDIA's portable assembly.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -139,8 +139,8 @@ static const char *mangled_kernel(const char *name, size_t *length)
 #define ENVIRONMENT_SUFFIX "_kernel_environment" /* LLVM 18 and later */
 
 /*
- * Sorts the names, because a hash table takes quadratic time if all symbols have one name. Of equal
- * names, the first symbol is kept.
+ * Sorts the names, because a hash table takes quadratic time if all symbols have one name. Keeps
+ * the first symbol of equal names.
  */
 int rex_view_index(struct rex_view *view)
 {

@@ -19,7 +19,7 @@ struct rex_module_image {
     struct rex_view view;
     char path[PATH_MAX];
     size_t view_most;                /* maximum of bytes that a view of the image may take */
-    const struct rex_image_row *row; /* row of the module that has the bytes, or NULL */
+    const struct rex_image_row *row; /* the module's row with the bytes, or NULL */
     /* the bytes are retained, and this image is one of their holders */
     bool retained;
     /* the context of the GPU that compiled the image is active until it is closed */

@@ -28,7 +28,7 @@ struct rex_sources {
     size_t count;
     bool asked_for;  /* REX_CUBIN or the caller named them: no other image may replace them */
     bool by_setting; /* REX_CUBIN named them */
-    const struct rex_image_row *row; /* row of the module that has the bytes, or NULL */
+    const struct rex_image_row *row; /* the module's row with the bytes, or NULL */
     char *names;                     /* names of the files; NULL if no file was searched */
     struct rex_report missing;       /* paths at which there is no file */
 };

@@ -207,9 +207,8 @@ static uint32_t most_threads(const struct rex_image_symbol *symbol, const struct
 }
 
 /*
- * Checks the environment of a clang kernel. If there is one, LLVM 18 to 23 decide by it how to
- * launch the kernel, unless the packet says that the grid is exact (LLVM 23). Returns 0 or
- * REX_EIMAGE.
+ * Checks the environment of a clang kernel, by which LLVM 18 to 23 decide how to launch the kernel.
+ * LLVM 23 ignores it if the packet says that the grid is exact. Returns 0 or REX_EIMAGE.
  */
 static int check_environment(const struct rex_image_symbol *symbol, const char *path,
                              const struct rex_release *release, uint8_t *flags)

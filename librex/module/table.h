@@ -64,7 +64,7 @@ struct rex_table {
     struct __tgt_offload_entry *entries;
     uint32_t count;
     uint32_t mask;
-    uint32_t *index;            /* hash of keys: position + 1 */
+    uint32_t *index;            /* open hash table of the keys: an entry's position + 1, or 0 */
     struct rex_kernel *kernels; /* one for each entry */
     struct rex_layout *layouts; /* all layouts, the newest first */
 };
