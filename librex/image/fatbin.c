@@ -100,7 +100,7 @@ int rex_fatbin_list(struct rex_list *list, size_t offset, size_t size, const cha
         memcpy(&member, list->bytes + offset + at, sizeof member);
         if (member.header_size < sizeof member || member.header_size > room ||
             member.payload_size > room - member.header_size)
-            return refuse_fatbin(name, at, "ends past the end of the fatbin");
+            return refuse_fatbin(name, at, "is truncated");
         enum rex_packing packing = member.flags & FLAG_ZSTD  ? REX_PACKED_ZSTD
                                    : member.flags & FLAG_LZ4 ? REX_PACKED_LZ4
                                                              : REX_UNPACKED;
