@@ -147,7 +147,7 @@ UNUSED static int release_of_test(void)
     return release != NULL ? atoi(release) : 0;
 }
 
-/* LLVM 18 loads no image that is registered after the first use of a device, and so librex takes no registration back there. */
+/* LLVM 18 loads no image that is registered after the first use of a device, and so librex cannot end a registration there. */
 UNUSED static bool loads_late(void)
 {
     return release_of_test() != 18;
