@@ -6,7 +6,8 @@
  * through its own buffers with one thread, at 9 to 14 GB/s. librex's threads reach 25 to 39 GB/s.
  * Each thread has a launch context: it copies one chunk while the device copies the other. Small
  * copies go together through the pinned memory of one launch context, with one wait. A single copy
- * of 64 KB takes half of the driver's time.
+ * of 64 KB takes half of the driver's time. Pinned memory needs no chunk: the driver copies it in
+ * place, and librex waits once for all rows of a call.
  *
  * If librex's way fails, the driver or libomptarget copies all again, and its result counts.
  *
@@ -322,6 +323,7 @@ bool rex_copy_is_ours(struct rex_copy *copy)
 /* The processor fills one piece of a staged copy while the device reads the piece before it. */
 #define PIECE ((size_t)256 << 10)
 
+/* Returns the bytes of staging memory that COPY needs. */
 static size_t staged_size(const struct rex_copy *copy)
 {
     return copy->is_pinned ? 0 : copy->size;
