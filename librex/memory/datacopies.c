@@ -3,8 +3,8 @@
  *
  * libomptarget maps all rows, and copies each with a call of the driver that waits. librex may copy
  * instead if it sees all calls and no pointer is attached in the memory. Then threads copy large
- * rows, and small or pinned rows go together. At the end of a region librex copies a row back only if the
- * call certainly ends its mapping. Otherwise libomptarget copies the row.
+ * rows, and small or pinned rows go together. At the end of a region librex copies a row back only
+ * if the call certainly ends its mapping. Otherwise libomptarget copies the row.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
