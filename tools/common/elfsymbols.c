@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* A sweep drops its pages after so many rows: with their names some megabytes. */
+/* rows after which a sweep drops its pages: some megabytes, with the names */
 #define ROWS_HELD 0x8000
 
 /* ---- symbols --------------------------------------------------------------------------------- */

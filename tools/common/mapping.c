@@ -1,5 +1,5 @@
 /*
- * mapping.c - a file of any size, mapped, not read.
+ * mapping.c - maps a file of any size instead of reading it.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -30,7 +30,7 @@ static int check(int descriptor, struct stat *status, char why[MAPPING_WHY])
 
 int mapping_open(const char *path, struct stat *status, char why[MAPPING_WHY])
 {
-    /* A pipe without a writer would be waited for. */
+    /* O_NONBLOCK: open() would wait for a pipe's writer. */
     int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (descriptor < 0)
         return refuse(why, strerror(errno));
