@@ -1,6 +1,6 @@
 /*
- * entries.c - is every entry one that libomptarget can read, and do its key, its symbol and its
- * name belong together?
+ * entries.c - checks that libomptarget can read every entry, and that its key, symbol and name
+ * agree.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -29,7 +29,7 @@ static void check_outside(const struct program *program, struct report *report)
     }
 }
 
-/* An object without host keys may belong to a program whose entries are in its other files. */
+/* An object without host keys may be part of a program whose entries are in other files. */
 static void report_none(const struct program *program, struct report *report)
 {
     bool object = elf_is_object(&program->file);
@@ -51,7 +51,7 @@ static void report_none(const struct program *program, struct report *report)
                                 "__attribute__((used)) or link with -rdynamic");
 }
 
-/* clang packs its own entries at any address, which x86-64 and aarch64 read. */
+/* clang packs its own entries at any address; x86-64 and aarch64 can read them there. */
 static void check_length(const struct program *program, size_t index, struct report *report)
 {
     const struct table *table = &program->tables[index];
@@ -68,7 +68,7 @@ static void check_length(const struct program *program, size_t index, struct rep
                        (unsigned long long)alignment, alignment == 1 ? "" : "s");
 }
 
-/* Compares an entry with its row, where a symbol tells the size and the place of the entry. */
+/* Compares an entry with its row, if a symbol gives the size and the place of the entry. */
 static void check_symbol(const struct program *program, const struct entry_symbol *entry,
                          struct report *report)
 {
@@ -89,7 +89,8 @@ static void check_symbol(const struct program *program, const struct entry_symbo
 /* ---- one entry ------------------------------------------------------------------------------- */
 
 /*
- * The name of ROW in messages: its own symbol, else its name, else its number. The caller frees it.
+ * Returns the name of ROW in messages: its own symbol, else its name, else its number. The caller
+ * frees it.
  */
 static char *called(const struct program *program, const struct row *row)
 {
@@ -114,7 +115,7 @@ static void check_filled(const struct program *program, const struct row *row, c
                        key ? "name" : "key");
 }
 
-/* clang calls the key of NAME `.NAME.region_id`. */
+/* clang names the key of NAME `.NAME.region_id`. */
 static bool is_clangs(const char *symbol, const char *name)
 {
     const char *plain = symbol + (*symbol == '.');
@@ -122,7 +123,10 @@ static bool is_clangs(const char *symbol, const char *name)
     return strncmp(plain, name, length) == 0 && strcmp(plain + length, CLANG_SUFFIX) == 0;
 }
 
-/* The stem of the key of ROW; false where there is none, after a finding if that is wrong. */
+/*
+ * Finds the stem of the key of ROW. Returns false if there is none, after a finding if that is
+ * wrong.
+ */
 static bool check_key(const struct program *program, const struct row *row, const char *who,
                       struct report *report, const char **stem, size_t *length)
 {
@@ -175,7 +179,7 @@ static void check_row(const struct program *program, const struct row *row, stru
     free(who);
 }
 
-/* ---- entries among each other ---------------------------------------------------------------- */
+/* ---- entries compared with each other -------------------------------------------------------- */
 
 static int compare_by_key(const void *a, const void *b)
 {
@@ -206,7 +210,7 @@ static bool same_key(const struct row *one, const struct row *other)
 
 /*
  * clang puts the entry of an inline function, a template or a weak variable into each object that
- * has it: the linker makes one key and one kernel of these, and leaves all entries in the table.
+ * has it. The linker merges their keys and kernels, but leaves all entries in the table.
  */
 static bool is_same_entry(const struct program *program, const struct row *one,
                           const struct row *other)

@@ -1,5 +1,5 @@
 /*
- * open.c - read a program: the steps, in their order.
+ * open.c - reads a program, in steps.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -21,10 +21,7 @@ static int refuse(struct program *program, const char *why)
     return -1;
 }
 
-/*
- * Objects of gcc -flto have the sections of others too, which are empty unless it was told
- * -ffat-lto-objects.
- */
+/* gcc -flto writes the sections of other objects, too, but empty ones without -ffat-lto-objects. */
 static bool is_intermediate(const struct elf_file *file)
 {
     Elf64_Shdr section;

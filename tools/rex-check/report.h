@@ -1,5 +1,5 @@
 /*
- * report.h - what was found: findings, which are mistakes, and notes.
+ * report.h - collects findings, which are mistakes, and notes.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -10,9 +10,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define WHY_MAX (PATH_MAX + 512) /* why a file cannot be used, with its path */
+#define WHY_MAX (PATH_MAX + 512) /* maximum size of a reason, with the path of its file */
 
-/* X(constant, name that scripts may count on, what is wrong) */
+/* X(constant, stable name for scripts, description) */
 #define CHECK_FINDINGS(X)                                                                      \
     X(NO_ENTRIES, "no-entries", "there is no section of offload entries, or nothing is in it") \
     X(ENTRY_OUTSIDE, "entry-outside", "an entry lies outside of that section")                 \
@@ -46,14 +46,14 @@ enum finding {
         FINDING_COUNT
 };
 
-/* The name and the meaning of FINDING. */
+/* Return the name and the description of FINDING. */
 const char *finding_name(enum finding finding);
 const char *finding_meaning(enum finding finding);
 
 struct remark {
     bool note;
-    enum finding finding; /* of what is no note */
-    char *object;         /* the file it is about, and :LINE of a source */
+    enum finding finding; /* valid unless it is a note */
+    char *object;         /* file, with :LINE for a source */
     char *text;
     char *nearest; /* the name that was probably meant, or NULL */
 };
@@ -68,7 +68,9 @@ struct place {
     size_t line;
 };
 
-/* OBJECT is copied. NEAREST may be NULL. A finding in a source comes with its line. */
+/*
+ * Adds a finding or a note. Copies OBJECT. NEAREST may be NULL. A finding in a source has a line.
+ */
 void report_finding(struct report *report, enum finding finding, const char *object,
                     const char *nearest, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
@@ -80,8 +82,8 @@ void report_note(struct report *report, const char *object, const char *format, 
 void report_free(struct report *report);
 
 /*
- * All remarks, one a line, and how many findings. As a member of a JSON object: "findings": [...],
- * "notes": [...].
+ * Print all remarks. report_print() writes one a line, and the number of findings;
+ * report_print_json() writes "findings": [...], "notes": [...] as members of an object.
  */
 void report_print(const struct report *report, bool colour);
 void report_print_json(const struct report *report);

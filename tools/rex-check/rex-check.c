@@ -1,6 +1,5 @@
 /*
- * rex-check.c - read a program and its device images, without running them, and say what does not
- * fit together.
+ * rex-check.c - reads a program and its device images without running them, and reports mismatches.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -63,7 +62,7 @@ static int unusable(const char *why)
     return STATUS_UNUSABLE;
 }
 
-/* A mapped file that another process has made shorter cannot be read to its end. */
+/* SIGBUS: another process has shortened a mapped file, which cannot be read to its end. */
 static void end_cut(int number)
 {
     static const char message[] = "rex-check: a file was cut while it was read\n";
@@ -216,7 +215,7 @@ int main(int argc, char **argv)
         usage(stderr);
         return STATUS_UNUSABLE;
     }
-    /* Why an image cannot be used is told here, once. */
+    /* rex-check itself reports why an image cannot be used; the log would repeat it. */
     rex_configure(REX_OPTION_LOG, "off");
     return options.source ? check_files(argv + optind, (size_t)(argc - optind), &options)
                           : check_program(argv + optind, &options);

@@ -1,9 +1,8 @@
 /*
- * sourcecheck.c - check generated sources before they are compiled: the entries, host keys and
- * kernels of all files together.
+ * sourcecheck.c - checks generated sources before they are compiled: entries, host keys and kernels
+ * of all files together.
  *
- * Facts that hold whatever the generator calls its kernels and wherever it breaks its lines;
- * nothing is compared with a kept output.
+ * The checks hold for any names of kernels and any line breaks; no stored output is compared.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -24,7 +23,7 @@
 #define FOUND(finding, item, near, ...) \
     report_finding_at(index->report, FINDING_##finding, (item)->at, near, __VA_ARGS__)
 
-/* Names of items, under the numbers that these have. */
+/* Lists of names; a name's number is its item's. */
 enum list { KEYS, ENTRIES, KERNELS, LISTS };
 
 struct index {
@@ -32,7 +31,7 @@ struct index {
     struct report *report;
     struct names lists[LISTS];
     size_t devices, entries, uses;
-    const struct item *unseen[LISTS]; /* a place where there may be some that are not seen */
+    const struct item *unseen[LISTS]; /* a place where unseen names may be defined */
 };
 
 static void add_names(struct index *index, const struct item *item)
@@ -53,7 +52,7 @@ static bool has(const struct index *index, enum list list, const char *name)
     return names_find(&index->lists[list], name) != SIZE_MAX;
 }
 
-/* The first item that has NAME, if it is another one and both are there whatever an #if says. */
+/* Returns an earlier item with NAME, if no #if may exclude it or ITEM; else NULL. */
 static const struct item *other(const struct index *index, enum list list, const char *name,
                                 const struct item *item)
 {
@@ -113,7 +112,7 @@ static void check_kernel(const struct index *index, const struct item *kernel)
               "the kernel %s is in no entry", name);
 }
 
-/* Notes the comparisons that were left out, because a file or a definition is missing. */
+/* Notes the comparisons that were skipped, because a file or a definition is missing. */
 static void note_unseen(const struct index *index, const char *host)
 {
     const char *lack = host == NULL                        ? "host file given"
@@ -139,7 +138,7 @@ static void check_all(const struct tokens *hosts, size_t count, struct index *in
         names_sort(&index->lists[i]);
     for (size_t i = 0; i < count; i++)
         check_includes(&hosts[i], index->report);
-    /* A program without either may find its kernels by name. */
+    /* A program without keys and entries may find its kernels by name. */
     bool keys = index->entries > 0 || index->uses > 0;
     check_init(hosts, count, keys, index->report);
     if (keys && index->entries == 0 && index->unseen[ENTRIES] == NULL && count > 0)
@@ -162,7 +161,7 @@ static void check_all(const struct tokens *hosts, size_t count, struct index *in
 #define BLOCK ((size_t)64 << 10)
 #define MOST_BLOCKS 4096
 
-/* Reads all of FILE, which may have no end. Why it cannot be used; NULL: it can. */
+/* Reads all of FILE, which may be endless. Returns NULL, or the reason why it cannot be used. */
 static const char *read_all(FILE *file, struct source *source)
 {
     size_t got = BLOCK;

@@ -1,5 +1,5 @@
 /*
- * text.c - the report for people: what was read, then what is wrong with it.
+ * text.c - prints the report for people: the parts that were read, then the mistakes in them.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -47,7 +47,7 @@ static void print_image(const struct image *image)
                kernels == 1 ? "" : "s");
 }
 
-/* ": (int64_t, pointer)", without the runtime's parameter. */
+/* Prints ": (int64_t, pointer)", without the runtime's parameter. */
 static void print_signature(const struct rex_image_symbol *kernel)
 {
     if (kernel->parameters == kernel->env)
@@ -57,7 +57,7 @@ static void print_signature(const struct rex_image_symbol *kernel)
     free(list);
 }
 
-/* "4 parameters of 8 bytes", or the bytes of each. */
+/* Prints "4 parameters of 8 bytes", or the bytes of each. */
 static void print_parameters(const struct rex_image_symbol *kernel)
 {
     if (kernel->parameters == REX_PARAMETERS_UNKNOWN) {

@@ -80,7 +80,7 @@ static void print_no_gpu(int number, const char *why, bool json)
 static void print_links(int count)
 {
     fputs(
-        "\nlinks between GPUs: nvlink (direct, with atomics), pci (direct), host (through the host)\n  "
+        "\nlinks between GPUs: nvlink (direct, with atomics), pci (direct), host (by host memory)\n  "
         "    ",
         stdout);
     for (int i = 0; i < count; i++)
