@@ -329,11 +329,11 @@ while read -r words; do
     cp older.cubin $cubin
     run "$build/tools/rex-check" -q marks/app
     ends 0
-    prints "$cubin: note: rex-cc made it in another build than marks/app"
+    prints "$cubin: note: it is from another build of rex-cc than marks/app"
     # Without the program's mark one image is compared with the other.
     objcopy --remove-section .rex_program marks/app marks/unmarked
     run "$build/tools/rex-check" -q marks/unmarked
-    prints "marks/rex_lib_host.so: note: rex-cc made it in another build than $cubin"
+    prints "marks/rex_lib_host.so: note: it is from another build of rex-cc than $cubin"
     # The program inside has no image for GPUs, and would take that.
     host_build -O1 --embed -o marks/app
     [ ! -e $cubin ] || fail "$words: the CUBIN of an older build stays beside images inside"

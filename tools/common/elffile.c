@@ -28,11 +28,13 @@ bool elf_is_object(const struct elf_file *file)
 static int check_identity(struct elf_file *file, const void *bytes, size_t size)
 {
     if (size >= 8 && memcmp(bytes, "!<arch>\n", 8) == 0)
-        return refuse(file, "it is an archive: give its members, which `ar x` extracts");
+        return refuse(file, "it is an archive: extract its members with `ar x`, and give those");
     if (size >= 4 && memcmp(bytes, "BC\xc0\xde", 4) == 0)
-        return refuse(file, "it is LLVM's intermediate code (clang -flto), which is not looked "
-                            "into: compile without -flto, or check the "
-                            "linked program");
+        return refuse(
+            file,
+            "it is LLVM's intermediate code (clang -flto), which is not checked: compile without "
+            "-flto, or check the "
+            "linked program");
     return rex_elf_identify(&file->elf, bytes, size) == 0 ? 0 : refuse(file, file->elf.why);
 }
 

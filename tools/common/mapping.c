@@ -24,7 +24,8 @@ static int check(int descriptor, struct stat *status, char why[MAPPING_WHY])
     if (fstat(descriptor, status) != 0)
         return refuse(why, strerror(errno));
     if (!S_ISREG(status->st_mode))
-        return refuse(why, S_ISDIR(status->st_mode) ? "it is a folder" : "it is no regular file");
+        return refuse(why,
+                      S_ISDIR(status->st_mode) ? "it is a folder" : "it is not a regular file");
     return status->st_size > 0 ? 0 : refuse(why, "it is empty");
 }
 

@@ -26,6 +26,6 @@ static const char *word_of(char *const *arguments)
 
 char *refused_option(char *const *arguments)
 {
-    return tool_format("%s: no such option, or its value is missing or too much",
+    return tool_format("%s: no such option, or its value is missing or unexpected",
                        word_of(arguments));
 }

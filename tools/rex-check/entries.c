@@ -22,10 +22,11 @@ static void check_outside(const struct program *program, struct report *report)
     for (size_t i = 0; i < program->entry_symbol_count; i++) {
         const struct entry_symbol *entry = &program->entry_symbols[i];
         if (entry->table == NO_TABLE)
-            report_finding(report, FINDING_ENTRY_OUTSIDE, program->path, NULL,
-                           "%s is not in the section omp_offloading_entries: it lacks the section "
-                           "attribute, and no launch finds it",
-                           entry->symbol.name);
+            report_finding(
+                report, FINDING_ENTRY_OUTSIDE, program->path, NULL,
+                "%s is not in the section omp_offloading_entries, and no launch finds it: it "
+                "lacks the section attribute",
+                entry->symbol.name);
     }
 }
 
@@ -36,7 +37,7 @@ static void report_none(const struct program *program, struct report *report)
     if (object && program->key_count == 0 && program->entry_symbol_count == 0)
         report_note(
             report, program->path,
-            "no entries and no host keys are in this object: those of other files are not seen");
+            "this object has no entries and no host keys; the program's other files may have them");
     else if (program_is_by_name(program))
         report_note(report, program->path,
                     "it has no entries, and finds its kernels by name: it calls "
@@ -60,7 +61,7 @@ static void check_length(const struct program *program, size_t index, struct rep
                                                        : table->begin.offset & -table->begin.offset;
     if (table->size % size != 0)
         report_finding(report, FINDING_SECTION_LENGTH, program->path, NULL,
-                       "%s is %llu bytes long, no multiple of the %zu bytes of an entry",
+                       "%s is %llu bytes long, not a multiple of the %zu bytes of an entry",
                        table->name, (unsigned long long)table->size, size);
     if (alignment < sizeof(void *) && alignment > 0 && !table->clangs)
         report_finding(report, FINDING_ENTRY_SIZE, program->path, NULL,
@@ -106,10 +107,11 @@ static void check_filled(const struct program *program, const struct row *row, c
 {
     bool key = row->key.kind != TARGET_NULL, name = row->name != NULL;
     if (!key && !name)
-        report_finding(report, FINDING_ENTRY_EMPTY, program->path, NULL,
-                       "%s is empty: entries lie apart, as compilers align large structs unless "
-                       "they say aligned(8)",
-                       who);
+        report_finding(
+            report, FINDING_ENTRY_EMPTY, program->path, NULL,
+            "%s is empty, because compilers leave gaps between large structs: declare the entries "
+            "aligned(8)",
+            who);
     else if (!key || !name)
         report_finding(report, FINDING_ENTRY_EMPTY, program->path, NULL, "%s has no %s", who,
                        key ? "name" : "key");
@@ -133,7 +135,8 @@ static bool check_key(const struct program *program, const struct row *row, cons
     if (row->key.symbol == NULL) {
         if (program->all_symbols)
             report_finding(report, FINDING_KEY_SYMBOL, program->path, NULL,
-                           "%s: its key is no symbol's address; a symbol *id__ is expected", who);
+                           "%s: its key is not the address of a symbol; a symbol *id__ is expected",
+                           who);
         return false;
     }
     if (is_clangs(row->key.symbol, row->name) || row_is_images(row))
@@ -141,7 +144,7 @@ static bool check_key(const struct program *program, const struct row *row, cons
     if (name_stem(row->key.symbol, KEY_SUFFIX, stem, length))
         return true;
     report_finding(report, FINDING_KEY_SYMBOL, program->path, NULL,
-                   "%s: its key is %s, which is not called *id__", who, row->key.symbol);
+                   "%s: its key is %s, whose name is not *id__", who, row->key.symbol);
     return false;
 }
 
@@ -162,7 +165,7 @@ static void check_stems(const struct program *program, const struct row *row, co
                        row->key.symbol, row->name, (int)length, stem);
     else if (!symbol_agrees)
         report_finding(report, FINDING_NAME_DRIFT, program->path, NULL,
-                       "%s has key and name of another stem, %.*s", who, (int)length, stem);
+                       "%s: its key and its name have another stem, %.*s", who, (int)length, stem);
 }
 
 static void check_row(const struct program *program, const struct row *row, struct report *report)
@@ -228,8 +231,8 @@ static void check_neighbours(const struct program *program, const struct row *on
     char *who = called(program, one), *whom = called(program, other);
     if (keys && same_key(one, other))
         report_finding(report, FINDING_KEY_SHARED, program->path, NULL,
-                       "%s and %s have one key%s%s: launches of either run the first", who, whom,
-                       one->key.symbol != NULL ? ", " : "",
+                       "%s and %s have the same key%s%s: launches of either run the first", who,
+                       whom, one->key.symbol != NULL ? ", " : "",
                        one->key.symbol != NULL ? one->key.symbol : "");
     if (!keys && strcmp(one->name, other->name) == 0)
         report_finding(report, FINDING_NAME_SHARED, program->path, NULL, "%s and %s both name %s",
@@ -269,7 +272,7 @@ void check_entries(const struct program *program, struct report *report)
     check_shared(program, report);
     if (program_is_image(program))
         report_note(report, program->path,
-                    "it is an image for the CPU; the program comes first, then its images");
+                    "it is an image for the CPU: give the program first, then its images");
     if (program->row_count > 0 && !program->all_symbols)
         report_note(report, program->path, "it is stripped: the names of keys and entries are %s",
                     program->symbols ? "known only where exported" : "unknown");

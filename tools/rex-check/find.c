@@ -117,7 +117,7 @@ static void say_nowhere(const struct program *program, struct report *report)
                     "not read: names not compared");
     else if (!names->found)
         report_note(report, program->path,
-                    "no image given, and the file does not tell one (it has no struct rex_module): "
+                    "no image given, and the file names none (it has no struct rex_module): "
                     "names not compared");
     else if (names->image == NULL && names->host_image == NULL)
         report_note(
@@ -125,8 +125,8 @@ static void say_nowhere(const struct program *program, struct report *report)
             "no image given, and the program's struct rex_module names none: names not compared");
     else
         report_note(report, program->path,
-                    "no image given: names not compared; the program asks for %s%s%s, not in "
-                    "$REX_CUBIN_PATH, beside it or here",
+                    "no image given: names not compared; the program needs %s%s%s, which is not in "
+                    "$REX_CUBIN_PATH, its own folder or the current one",
                     names->image != NULL ? names->image : "",
                     names->image != NULL && names->host_image != NULL ? " or " : "",
                     names->host_image != NULL ? names->host_image : "");

@@ -33,7 +33,7 @@ void check_includes(const struct tokens *tokens, struct report *report)
     if (needed != NULL && (first != NULL || !unknown))
         report_finding_at(report, FINDING_INCLUDE, (struct place){tokens->path, needed->line}, NULL,
                           "%.*s is used, but rex_kmp.h is %s", (int)needed->length, needed->text,
-                          first == NULL ? "not included" : "included only below");
+                          first == NULL ? "not included" : "included only after it");
 }
 
 #define MOST_OF_CLOCK 100 /* maximum tokens of a function that returns the time */
@@ -104,7 +104,7 @@ static void check_call(struct calls *calls, struct place at, const struct token 
     if (clock != NULL && calls->times)
         report_finding_at(
             report, FINDING_INIT, at, NULL,
-            "rex_offload_init() comes after %.*s() in line %zu: registration is timed too",
+            "rex_offload_init() comes after %.*s() in line %zu: registration is timed, too",
             (int)clock->length, clock->text, clock->line);
     if (!token->conditional)
         calls->init = at;
@@ -153,7 +153,8 @@ void check_init(const struct tokens *hosts, size_t count, bool launches, struct 
         for (size_t i = 0; i < count; i++)
             read_calls(&calls, &hosts[i], pass, report);
     if (launches && calls.has_main && !calls.registers && calls.times)
-        report_finding_at(report, FINDING_INIT, calls.clock, NULL,
-                          "the program reads a clock here, and calls rex_offload_init() nowhere: "
-                          "registration is timed too");
+        report_finding_at(
+            report, FINDING_INIT, calls.clock, NULL,
+            "the program reads a clock in this line, but never calls rex_offload_init(): "
+            "registration is timed, too");
 }

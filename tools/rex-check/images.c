@@ -85,9 +85,10 @@ static int add_items(struct images *images, const struct rex_image_list *list,
         if (list->items[i].kind != REX_IMAGE_OTHER)
             result = add_item(images, list, i, file, why);
         else
-            report_note(report, file->path,
-                        "image %zu of this file is for a linker or for another runtime: not read",
-                        i + 1);
+            report_note(
+                report, file->path,
+                "image %zu of this file is not read: it is for a linker or for another runtime",
+                i + 1);
     return result;
 }
 
@@ -143,7 +144,7 @@ static void check_build(struct images *images, const struct program *program, co
     if (build[0] == '\0' || strcmp(build, images->build) == 0)
         return;
     if (images->build[0] != '\0') {
-        report_note(report, path, "rex-cc made it in another build than %s", images->built);
+        report_note(report, path, "it is from another build of rex-cc than %s", images->built);
         return;
     }
     memcpy(images->build, build, sizeof build);

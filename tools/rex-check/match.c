@@ -60,7 +60,7 @@ static void check_row(const struct program *program, const struct image *image,
                                         : "has as a global");
     else if (!kernel && symbol->size != 0 && row->size != symbol->size)
         report_finding(report, FINDING_GLOBAL_SIZE, program->path, NULL,
-                       "the global %s is %llu bytes here, %llu in %s", row->name,
+                       "the global %s is %llu bytes in the program, %llu in %s", row->name,
                        (unsigned long long)row->size, (unsigned long long)symbol->size,
                        image->path);
 }
@@ -92,7 +92,7 @@ static void check_share(const struct program *program, const struct images *imag
     }
     if (owner == NULL && shares > 0)
         report_finding(report, FINDING_NO_KERNEL, program->path, NULL,
-                       "an entry names the %s %s, which none of the %zu images in it has", what,
+                       "an entry names the %s %s, which none of its %zu images has", what,
                        row->name, shares);
 }
 

@@ -13,30 +13,30 @@
 #define WHY_MAX (PATH_MAX + 512) /* maximum size of a reason, with the path of its file */
 
 /* X(constant, stable name for scripts, description) */
-#define CHECK_FINDINGS(X)                                                                      \
-    X(NO_ENTRIES, "no-entries", "there is no section of offload entries, or nothing is in it") \
-    X(ENTRY_OUTSIDE, "entry-outside", "an entry lies outside of that section")                 \
-    X(SECTION_LENGTH, "section-length", "the section's length is no multiple of an entry's")   \
-    X(ENTRY_SIZE, "entry-size", "an entry of the wrong size, place or alignment")              \
-    X(ENTRY_EMPTY, "entry-empty", "an entry without a key or a name")                          \
-    X(KEY_SYMBOL, "key-symbol", "an entry's key is not a symbol *id__")                        \
-    X(KEY_SHARED, "key-shared", "two entries have one key")                                    \
-    X(NAME_SHARED, "name-shared", "two entries have one name")                                 \
-    X(NAME_DRIFT, "name-drift", "the stems of an entry's symbol, key and name disagree")       \
-    X(HOST_KEY_DRIFT, "host-key-drift", "a host key that launches may use is in no entry")     \
-    X(NO_KERNEL, "no-kernel", "an entry names a kernel or global that an image does not have") \
-    X(NO_ENTRY, "no-entry", "a kernel of an image is in no entry")                             \
-    X(GLOBAL_SIZE, "global-size",                                                              \
-      "a global is of one size in the program, of another in an image")                        \
-    X(MIXED_ARCHITECTURES, "mixed-architectures",                                              \
-      "images, or program and image, are for different processors")                            \
-    X(SIGNATURE, "signature",                                                                  \
-      "a kernel of an image has other parameters than the program, or another image, tells")   \
-    X(PARAMETER_WIDTH, "parameter-width", "a kernel has a parameter that is not 8 bytes wide") \
-    X(ENVIRONMENT, "environment",                                                              \
-      "a symbol KERNEL_kernel_environment has a size at which LLVM 18 to 23 abort")            \
-    X(INCLUDE, "include", "source: not one include of rex_kmp.h before the first entry")       \
-    X(INIT, "init", "source: rex_offload_init() is called twice, or not before a clock")       \
+#define CHECK_FINDINGS(X)                                                                          \
+    X(NO_ENTRIES, "no-entries", "there is no section of offload entries, or it is empty")          \
+    X(ENTRY_OUTSIDE, "entry-outside", "an entry is outside of that section")                       \
+    X(SECTION_LENGTH, "section-length", "the section's length is not a multiple of an entry's")    \
+    X(ENTRY_SIZE, "entry-size", "an entry of the wrong size, place or alignment")                  \
+    X(ENTRY_EMPTY, "entry-empty", "an entry without a key or a name")                              \
+    X(KEY_SYMBOL, "key-symbol", "an entry's key is not a symbol *id__")                            \
+    X(KEY_SHARED, "key-shared", "two entries have the same key")                                   \
+    X(NAME_SHARED, "name-shared", "two entries have the same name")                                \
+    X(NAME_DRIFT, "name-drift", "the stems of an entry's symbol, key and name disagree")           \
+    X(HOST_KEY_DRIFT, "host-key-drift", "a host key that launches may use is in no entry")         \
+    X(NO_KERNEL, "no-kernel", "an entry names a kernel or global that an image does not have")     \
+    X(NO_ENTRY, "no-entry", "a kernel of an image is in no entry")                                 \
+    X(GLOBAL_SIZE, "global-size",                                                                  \
+      "a global has one size in the program and another size in an image")                         \
+    X(MIXED_ARCHITECTURES, "mixed-architectures",                                                  \
+      "images, or program and image, are for different processors")                                \
+    X(SIGNATURE, "signature",                                                                      \
+      "a kernel of an image has other parameters than the program or another image declares")      \
+    X(PARAMETER_WIDTH, "parameter-width", "a kernel has a parameter that is not 8 bytes wide")     \
+    X(ENVIRONMENT, "environment",                                                                  \
+      "a symbol KERNEL_kernel_environment has a size at which LLVM 18 to 23 abort")                \
+    X(INCLUDE, "include", "source: rex_kmp.h is not included exactly once before the first entry") \
+    X(INIT, "init", "source: rex_offload_init() is called twice, or after a clock is read")        \
     X(SECTION_ATTRIBUTE, "section-attribute", "source: an entry without its section attribute")
 
 enum finding {

@@ -73,7 +73,7 @@ static void check_entry(const struct index *index, const struct item *entry)
     if (key == NULL || name == NULL)
         FOUND(ENTRY_EMPTY, entry, NULL, "entry %s has no %s", symbol, key == NULL ? "key" : "name");
     else if (!name_stem(key, KEY_SUFFIX, &stem, &length))
-        FOUND(KEY_SYMBOL, entry, NULL, "entry %s: its key is %s, which is not called *id__", symbol,
+        FOUND(KEY_SYMBOL, entry, NULL, "entry %s: its key is %s, whose name is not *id__", symbol,
               key);
     else if (strncmp(name, stem, length) != 0 || strcmp(name + length, NAME_SUFFIX) != 0)
         FOUND(NAME_DRIFT, entry, NULL,
@@ -106,7 +106,7 @@ static void check_kernel(const struct index *index, const struct item *kernel)
     bool in_entry = has(index, ENTRIES, name);
     if (in_entry && !kernel->placed)
         FOUND(NAME_DRIFT, kernel, NULL,
-              "the kernel %s is not extern \"C\": in the image it has another name", name);
+              "the kernel %s is not extern \"C\", so the image has another name for it", name);
     if (!in_entry && index->unseen[ENTRIES] == NULL)
         FOUND(NO_ENTRY, kernel, names_nearest(&index->lists[ENTRIES], name, index->report),
               "the kernel %s is in no entry", name);
@@ -124,9 +124,10 @@ static void note_unseen(const struct index *index, const char *host)
                     "no %s: kernels and entries are not compared", lack);
     for (enum list i = ENTRIES; i <= KERNELS; i++)
         if (index->unseen[i] != NULL)
-            report_note(index->report, index->unseen[i]->at.path,
-                        "line %zu may have %s that are not seen: what lacks one is not told",
-                        index->unseen[i]->at.line, i == ENTRIES ? "entries" : "kernels");
+            report_note(
+                index->report, index->unseen[i]->at.path,
+                "line %zu may define %s that rex-check cannot see: missing ones are not reported",
+                index->unseen[i]->at.line, i == ENTRIES ? "entries" : "kernels");
 }
 
 static void check_all(const struct tokens *hosts, size_t count, struct index *index)
@@ -171,7 +172,7 @@ static const char *read_all(FILE *file, struct source *source)
         source->bytes = tool_grow(source->bytes, blocks, BLOCK);
         got = fread(source->bytes + source->size, 1, BLOCK, file);
         if (memchr(source->bytes + source->size, '\0', got) != NULL)
-            return "it is no source: --source wants C, C++ and CUDA files";
+            return "it is not a source: --source reads C, C++ and CUDA files";
         source->size += got;
     }
     return ferror(file) ? strerror(errno) : NULL;

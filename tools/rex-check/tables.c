@@ -85,7 +85,7 @@ static int check_relocations(struct program *program)
             unread ? program_table_at(program, (struct elf_place){section.sh_info, 0}) : NO_TABLE;
         if (table != NO_TABLE) {
             snprintf(program->file.why, sizeof program->file.why,
-                     "relocations of its %s are in a form that is not read here, %s",
+                     "the relocations of its %s have the unsupported format %s",
                      program->tables[table].name, section.sh_type == CREL ? "CREL" : "REL");
             return -1;
         }
@@ -107,7 +107,7 @@ int tables_find(struct program *program)
             section.sh_size < program->file.elf.size ? section.sh_size : program->file.elf.size + 1;
         if (bytes == NULL || total > program->file.elf.size) {
             snprintf(program->file.why, sizeof program->file.why,
-                     "its section %s lies past the end of the file", name);
+                     "its section %s reaches past the end of the file", name);
             return -1;
         }
         add_table(program, i, &section, newer);

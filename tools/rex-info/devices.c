@@ -79,10 +79,10 @@ static void print_no_gpu(int number, const char *why, bool json)
 /* Prints a row for each GPU: how it reaches the others. */
 static void print_links(int count)
 {
-    fputs(
-        "\nlinks between GPUs: nvlink (direct, with atomics), pci (direct), host (by host memory)\n  "
-        "    ",
-        stdout);
+    fputs("\nlinks between GPUs: nvlink (direct, with atomics), pci (direct), host (by host "
+          "memory)\n  "
+          "    ",
+          stdout);
     for (int i = 0; i < count; i++)
         printf("%8d", i);
     putchar('\n');
