@@ -1,5 +1,5 @@
 /*
- * study.c - all that a report says, gathered while a trace is read once.
+ * study.c - reads a trace once, and collects all data of a report.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -14,7 +14,10 @@
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-/* The next line, without its end; false: there is none. One that is too long becomes "?". */
+/*
+ * Reads the next line, without its end. Returns false at the end of the file. A line that is too
+ * long becomes "?".
+ */
 static bool next_line(FILE *file, char line[LONGEST_LINE])
 {
     if (fgets(line, LONGEST_LINE, file) == NULL)
@@ -61,7 +64,7 @@ static void read_line(struct study *study, char *line)
         study->strange += *line != '\0';
 }
 
-/* ---- the whole ------------------------------------------------------------------------------- */
+/* ---- the whole trace ------------------------------------------------------------------------- */
 
 static bool refuse(struct study *study, const char **why, const char *text)
 {

@@ -1,12 +1,11 @@
 /*
- * elsewhere.c - run a program on another libomptarget than the one it was linked with, or on that
- * one where the loader does not find it.
+ * elsewhere.c - runs a program on another libomptarget than the linked one, or on the linked one if
+ * the loader does not find it.
  *
  * Forwarding to another release, or preloading one, crashes: libomp and the linked libomptarget
- * call each other past librex. There must be one libomptarget in the process, under the linked
- * name: a private folder has a link of that name, and comes first on the loader's path. Behind it
- * comes the library's own folder, for libomp and libLLVM; $ORIGIN in its run path is the folder of
- * the link.
+ * call each other directly. The process must have only one libomptarget, under the linked name. So
+ * a private folder has a link of that name, and comes first on the loader's path. The library's own
+ * folder comes next, for libomp and libLLVM: $ORIGIN in its run path is the folder of the link.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -31,8 +30,8 @@
 #define NAME "libomptarget.so"
 
 /*
- * LLVM 14 to 18 open their plugins by names without a version, which Debian's packages of 15 and 16
- * lack.
+ * LLVM 14 to 18 open their plugins by names without a version; Debian's packages of 15 and 16 have
+ * no such names.
  */
 static void link_plugins(const char *beside)
 {
@@ -48,16 +47,19 @@ static void link_plugins(const char *beside)
     globfree(&found);
 }
 
-/* ---- releases that understand each other's programs ------------------------------------------ */
+/* ---- releases that run each other's programs ------------------------------------------------- */
 
-/* The number in a name such as libomptarget.so.19.1; without one it is of 14 to 17. */
+/*
+ * Returns the release in a name such as libomptarget.so.19.1; 14 for a name without one, as of 14
+ * to 17.
+ */
 static int number_in(const char *name)
 {
     int number = strncmp(name, NAME ".", strlen(NAME ".")) == 0 ? atoi(name + strlen(NAME ".")) : 0;
     return number >= 14 ? number : 14;
 }
 
-/* rex_info() says of a release whether it runs what a release of clang built. */
+/* The answer of rex_info(): whether a release runs programs that a release of clang built. */
 struct asked {
     char compiler[32], answer[32];
 };
@@ -69,7 +71,7 @@ static void see_answer(const char *group, const char *name, const char *value, v
         snprintf(asked->answer, sizeof asked->answer, "%s", value);
 }
 
-/* "yes", "no", "on GPUs alone"; "" where librex does not know one of the two. */
+/* Returns "yes", "no" or "on GPUs alone"; "" if librex does not know one of the two releases. */
 static struct asked ask_release(int release, int compiler)
 {
     struct asked asked = {.answer = ""};
@@ -82,9 +84,9 @@ static struct asked ask_release(int release, int compiler)
 struct linked {
     const struct program *program;
     const char *library;
-    int release;        /* of the library */
-    int gpu_only;       /* the release linked with, whose programs it runs on GPUs alone; or 0 */
-    const char *folder; /* with links to it; NULL: the program is linked with none */
+    int release;        /* release of the library */
+    int gpu_only;       /* linked release, if only its GPU programs run on the library; else 0 */
+    const char *folder; /* folder of links to it; NULL: the program links no libomptarget */
 };
 
 static void check_releases(struct linked *linked, const char *name)
@@ -114,7 +116,7 @@ static void check_images(const char *name, const char *path, void *context)
             path, linked->release, linked->library, linked->gpu_only, linked->gpu_only);
 }
 
-/* ---- what the program is linked with --------------------------------------------------------- */
+/* ---- the libraries that the program is linked with ------------------------------------------- */
 
 static void link_name(const char *name, const char *path, void *context)
 {
@@ -137,9 +139,8 @@ static void link_name(const char *name, const char *path, void *context)
 }
 
 /*
- * libomptarget 16 on open "libomp.so" besides, and a libomp from another folder than the program's
- * would be a second one, which aborts
- * ("OMP: Error #15").
+ * libomptarget 16 and later also open "libomp.so". A libomp from another folder than the program's
+ * would be a second one, and abort ("OMP: Error #15").
  */
 static void link_openmp(const char *name, const char *path, void *context)
 {
@@ -148,7 +149,7 @@ static void link_openmp(const char *name, const char *path, void *context)
         make_link("libomp.so", strlen("libomp.so"), path);
 }
 
-/* Checks that the loader, with the folder in front, finds the library there. */
+/* Checks that the loader finds the library in the folder. */
 static void check_name(const char *name, const char *path, void *context)
 {
     const struct linked *linked = context;
@@ -192,7 +193,7 @@ bool lead_to(const struct program *program, const char *library)
         check_images(NULL, program->path, &linked);
         ask_loader(program, check_images, &linked);
     }
-    /* For what finds libomptarget by itself, as programs of librex do. */
+    /* For code that finds libomptarget by itself, as programs of librex do. */
     setenv("REX_OMPTARGET", path, 1);
     tell("%s is linked with no libomptarget: LLVM %d's, %s, which --omptarget names, is for what "
          "loads or starts one",
@@ -211,15 +212,15 @@ bool lead_to(const struct program *program, const char *library)
     return true;
 }
 
-/* ---- the linked libomptarget, where the loader does not find it ------------------------------ */
+/* ---- the linked libomptarget, if the loader does not find it --------------------------------- */
 
 struct missing {
     const struct program *program;
-    const char *name;      /* the linked one, which the loader does not find */
-    char folder[PATH_MAX]; /* that has it; "": none known yet */
+    const char *name;      /* linked name that the loader does not find */
+    char folder[PATH_MAX]; /* folder that has it; "": none found yet */
 };
 
-/* Where the user has named a libomptarget, no other is taken. */
+/* If the user has named a libomptarget, its error is final. */
 static void see_error(const char *error)
 {
     const char *named = getenv("REX_OMPTARGET");
@@ -228,8 +229,8 @@ static void see_error(const char *error)
 }
 
 /*
- * A file that librex's search found, or has bound: whether the linked name is beside it. The value
- * of one that is passed over is the reason.
+ * Takes the folder of a file that librex's search found, or has bound, if the linked name is beside
+ * it. The value of an unusable file is the reason, not its release.
  */
 static void see_found(const char *group, const char *name, const char *value, void *context)
 {
