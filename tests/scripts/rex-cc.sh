@@ -19,7 +19,7 @@ done <<WRONG
 2|-o: its value is missing|app.c -o
 1||--host --no-check --$(letters 50000) $top/examples/13_raw_packet/raw_packet.c
 2|-o with -c and several files|-c -o both.o a.c b.cu
-2|--arch: 90 is no architecture|--arch=90 a.cu
+2|--arch: 90 is not an architecture|--arch=90 a.cu
 2|--arch: |--arch=sm_90;>injected; -c a.cu
 2|--arch: |--arch=sm_90\$(>injected) -c a.cu
 2|--arch: |--arch=sm_a -c a.cu
@@ -30,7 +30,7 @@ done <<WRONG
 2||-c --embed a.cu
 2||-E a.c
 2||--images --embed kernels.cu
-2|--images takes kernels and nothing else|--images -o images kernels.cu app.o
+2|--images takes only kernels|--images -o images kernels.cu app.o
 1||--no-check -o $work/none /nonexistent.c
 2|--ach=sm_90: no such option; is --arch meant?|--ach=sm_90 app.c
 2|--embed=x: no such option; is --embed meant?|--embed=x app.c
@@ -268,7 +268,7 @@ for words in 'app.c half.cu -o ./half.cu' '-c half.cu -o half.cu'; do
     # shellcheck disable=SC2086
     refused 2 'half.cu is a file to compile or link' "$rex_cc" --host $words
 done
-refused 2 'is what the image beside it is called' "$rex_cc" --host -shared twice.c half.cu -o images/rex_lib_host.so
+refused 2 'is the name of the image beside it' "$rex_cc" --host -shared twice.c half.cu -o images/rex_lib_host.so
 cmp half.cu kernels.cu || fail 'a source is written over'
 for output in half.o half; do [ ! -e $output ] || fail "$output is there without its kernels for GPUs"; done
 

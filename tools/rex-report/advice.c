@@ -72,12 +72,12 @@ static void about_failures(struct list *list, const struct findings *findings)
     if (findings->failed == 1)
         add(list, UINT64_MAX,
             "1 launch of %s failed with %" PRId64
-            ": what it should have computed is missing. REX_LOG=debug says more.",
+            ": its results are missing. REX_LOG=debug logs more.",
             findings->failed_kernel, findings->result);
     else if (findings->failed > 1)
         add(list, UINT64_MAX,
             "%s launches failed, the last one of %s with %" PRId64
-            ": what they should have computed is missing. REX_LOG=debug says more.",
+            ": their results are missing. REX_LOG=debug logs more.",
             count, findings->failed_kernel, findings->result);
     free(count);
 }
@@ -91,7 +91,7 @@ static void about_length(struct list *list, const struct findings *findings)
 {
     add(list, 0,
         "The run is too short to judge (launches and data calls: %" PRIu64 "): the first ones take "
-        "longer than those that follow. Trace a run that makes %d and more.",
+        "longer than those that follow. Trace a run that makes at least %d.",
         findings->calls, LEAST_JUDGED);
 }
 
@@ -119,7 +119,7 @@ static void about_graphs(struct list *list, const struct findings *findings)
     char *count = figure_count(findings->queued), *took = figure_time(findings->queued_took);
     char *saved = figure_time(saves);
     add(list, saves,
-        "%s launches were put in queues one by one, which took %s: where they repeat, a graph "
+        "%s launches were put in queues one by one, which took %s: if they repeat, a graph "
         "(rex_graph_begin(3)) would save up to %s.",
         count, took, saved);
     free(count);
@@ -182,14 +182,14 @@ static void about_repeat(struct list *list, const struct findings *findings,
     char *size = figure_bytes(repeat->size), *saved = figure_time(saves);
     if (repeat->kernel != NULL)
         add(list, saves,
-            "Row %u of %s (%s at 0x%" PRIx64 ") is copied %s anew at each of %s launches, %s in "
+            "Row %u of %s (%s at 0x%" PRIx64 ") is copied %s again at each of %s launches, %s in "
             "all: a data region around them (rex_data_enter(3)) would save up to %s, unless the "
             "host %s in between.",
             repeat->row, repeat->kernel, size, repeat->begin, direction(repeat), calls, bytes,
             saved, unless(repeat));
     else
         add(list, saves,
-            "The %s at 0x%" PRIx64 " are copied %s anew by %s data calls, %s in all: one data "
+            "The %s at 0x%" PRIx64 " are copied %s again by %s data calls, %s in all: one data "
             "region around them would save up to %s, unless the host %s in between.",
             size, repeat->begin, direction(repeat), calls, bytes, saved, unless(repeat));
     free(calls);

@@ -113,7 +113,7 @@ static void put_advice(FILE *out, const struct study *study)
     size_t count = advise(&study->findings, advice);
     fputs("<h2>Advice</h2>\n", out);
     if (count == 0)
-        fputs("<p>None: nothing that a trace shows was done in vain.</p>\n", out);
+        fputs("<p>None: the trace shows no wasted work.</p>\n", out);
     fputs(count > 0 ? "<ul id=\"advice\">\n" : "", out);
     for (size_t i = 0; i < count; i++)
         if (i < MOST_ADVISED)

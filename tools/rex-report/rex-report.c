@@ -27,17 +27,17 @@ enum { FAILED = 2 };
 static const char usage[] =
     "usage: rex-report [OPTION]... FILE\n"
     "\n"
-    "Says where the time of a program went, from the trace that librex wrote of it: how busy each\n"
-    "thread, device and queue was, what kernels and copies took, what was waited for, and what\n"
-    "would make it faster. FILE may be -, the standard input.\n"
+    "Reports where the time of a program went, from the trace that librex wrote: how busy each "
+    "thread,\ndevice and queue was, how long kernels, copies and waits took, and what would make "
+    "the program\nfaster. FILE may be -, the standard input.\n"
     "\n"
-    "  -o, --output=FILE  write a page to FILE: HTML that needs no network and no script\n"
-    "  --text             write the report to the terminal, as without -o\n"
-    "  -h, --help         this text\n"
-    "  -V, --version      the version\n"
+    "  -o, --output=FILE  write a page to FILE: HTML without scripts or network access\n"
+    "  --text             write the report to the terminal (the default without -o)\n"
+    "  -h, --help         print this text\n"
+    "  -V, --version      print the version\n"
     "\n"
     "REX_TRACE=trace.json PROGRAM, or rex-run --trace=trace.json PROGRAM, writes a trace.\n"
-    "The exit status is 0, or 2 if the report cannot be made.\n";
+    "Exit status: 0, or 2 if the report cannot be made.\n";
 
 struct request {
     const char *trace, *output; /* output: NULL for no page */

@@ -83,13 +83,13 @@ bool study_trace(struct study *study, FILE *file, const char **why)
     if (!next_line(file, line))
         return refuse(study, why, ferror(file) ? "it cannot be read" : "it is empty");
     if (strcmp(line, "[") != 0)
-        return refuse(study, why, "it does not begin as a trace that librex wrote");
+        return refuse(study, why, "it does not begin like a trace of librex");
     while (next_line(file, line))
         read_line(study, line);
     if (ferror(file))
         return refuse(study, why, "it cannot be read to its end");
     if (study->program == NULL)
-        return refuse(study, why, "it has no line that librex wrote");
+        return refuse(study, why, "it has no line of librex");
     timeline_sort(&study->timeline);
     totals_sort(&study->totals);
     return true;

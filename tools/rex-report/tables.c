@@ -95,9 +95,10 @@ static char *copies_note(const struct study *study)
 {
     const struct findings *findings = &study->findings;
     char *to = figure_bytes(findings->to), *from = figure_bytes(findings->from);
-    char *note = tool_format("Copied in all, launches included: %s to devices, %s from them, as "
-                             "far as the trace tells what was mapped already.",
-                             to, from);
+    char *note = tool_format(
+        "Copied in total, with launches: %s to devices, %s from devices, as far as the trace "
+        "shows which memory was mapped.",
+        to, from);
     free(to);
     free(from);
     return note;
@@ -169,7 +170,7 @@ char *facts_line(const struct study *study)
 
 char *doubts_line(const struct study *study)
 {
-    const char *cut = "The trace ends before the program did: what came then is missing.";
+    const char *cut = "The trace ends before the program did: later events are missing.";
     if (study->strange > 0) {
         char *count = figure_count(study->strange);
         char *line = tool_format(

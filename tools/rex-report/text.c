@@ -174,7 +174,7 @@ static void print_advice(FILE *out, const struct study *study)
     if (count > MOST_ADVISED)
         fprintf(out, "  and %zu more like these\n", count - MOST_ADVISED);
     if (count == 0)
-        fputs("  none: nothing that a trace shows was done in vain\n", out);
+        fputs("  none: the trace shows no wasted work\n", out);
 }
 
 static void print_line(FILE *out, char *line)

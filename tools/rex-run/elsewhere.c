@@ -98,8 +98,8 @@ static void check_releases(struct linked *linked, const char *name)
             name, built);
     if (strcmp(asked.answer, "no") == 0)
         die(REFUSED,
-            "%s was linked with %s: LLVM %d (%s) passes its kernels other parameters than they "
-            "have, or maps its rows in another way: run it on LLVM %d",
+            "%s was linked with %s: LLVM %d (%s) passes its kernels other parameters, or maps its "
+            "rows differently: run it on LLVM %d",
             linked->program->path, name, linked->release, linked->library, built);
     if (strcmp(asked.answer, "on GPUs alone") == 0)
         linked->gpu_only = built;
@@ -111,8 +111,8 @@ static void check_images(const char *name, const char *path, void *context)
     (void)name;
     if (path != NULL && is_for_cpu_alone(path))
         die(REFUSED,
-            "%s has device images for the CPU alone: LLVM %d (%s) calls kernels there in another "
-            "way than those of clang %d: run it on LLVM %d",
+            "%s has device images only for the CPU, where LLVM %d (%s) does not call kernels as "
+            "clang %d compiles them: run it on LLVM %d",
             path, linked->release, linked->library, linked->gpu_only, linked->gpu_only);
 }
 
@@ -126,8 +126,7 @@ static void link_name(const char *name, const char *path, void *context)
         return;
     if (slash != NULL)
         die(REFUSED,
-            "%s gets %s by its path (linked with it, or from LD_PRELOAD): --omptarget cannot lead "
-            "it elsewhere",
+            "%s gets %s by its path (linked so, or by LD_PRELOAD): --omptarget cannot replace it",
             linked->program->path, name);
     (void)path;
     check_releases(linked, name);
@@ -159,7 +158,7 @@ static void check_name(const char *name, const char *path, void *context)
             linked->library, name);
     path_of(expected, "%s/%s", linked->folder, name);
     if (strncmp(name, NAME, strlen(NAME)) == 0 && strcmp(path, expected) != 0)
-        die(REFUSED, "%s: the loader takes %s all the same (a library's DT_RPATH comes first)",
+        die(REFUSED, "%s: the loader still takes %s, because a library's DT_RPATH comes first",
             linked->program->path, path);
 }
 
@@ -167,14 +166,14 @@ static void refuse_early(const struct program *program)
 {
     if (program->script)
         die(REFUSED,
-            "%s is a script: --omptarget has to see the program itself, for the name that it is "
-            "linked with",
+            "%s is a script: name the program itself for --omptarget, which reads the linked name "
+            "there",
             program->path);
     if (*program->rpath != '\0')
         die(REFUSED,
             "%s has a DT_RPATH (%s), which the loader searches before every other folder: "
-            "--omptarget cannot lead it elsewhere; "
-            "link it with -Wl,--enable-new-dtags, or remove it with chrpath -d",
+            "--omptarget cannot replace its libomptarget; link it with -Wl,--enable-new-dtags, or "
+            "remove it with chrpath -d",
             program->path, program->rpath);
 }
 
@@ -195,14 +194,14 @@ bool lead_to(const struct program *program, const char *library)
     }
     /* For code that finds libomptarget by itself, as programs of librex do. */
     setenv("REX_OMPTARGET", path, 1);
-    tell("%s is linked with no libomptarget: LLVM %d's, %s, which --omptarget names, is for what "
-         "loads or starts one",
+    tell("%s is not linked with libomptarget: only its libraries and the programs that it starts "
+         "use LLVM %d's, %s, which --omptarget names",
          program->path, release, path);
     if (linked.folder == NULL)
         return false;
-    tell("%s runs on LLVM %d's libomptarget, %s, which --omptarget names, in the place of the "
-         "linked one",
-         program->path, release, path);
+    tell(
+        "%s runs on LLVM %d's libomptarget, %s, which --omptarget names, instead of the linked one",
+        program->path, release, path);
     path_of(beside, "%.*s", (int)(strrchr(path, '/') - path), path);
     link_plugins(beside);
     put_in_front("LD_LIBRARY_PATH", beside, SEPARATORS);
@@ -279,11 +278,12 @@ void find_linked(const struct program *program)
 {
     struct missing missing = {.program = program};
     if (program->script) {
-        tell("%s is a script: what it starts has librex in front of it, too", program->path);
+        tell("%s is a script: librex is also preloaded into the programs that it starts",
+             program->path);
         return;
     }
-    tell("%s is linked with no libomptarget: there is nothing to adapt, but in what it loads or "
-         "starts",
+    tell("%s is not linked with libomptarget: there is nothing to adapt, except in its libraries "
+         "and the programs that it starts",
          program->path);
     ask_loader(program, see_linked, &missing);
     if (*missing.folder != '\0')

@@ -89,11 +89,11 @@ static void check_machine(const char *path, const Elf64_Ehdr *header, const Elf6
 {
     char number[ELF_MACHINE_MAX], own_number[ELF_MACHINE_MAX];
     if (header->e_machine != own->e_machine || header->e_ident[EI_DATA] != own->e_ident[EI_DATA])
-        die(REFUSED, "%s is for %s, and librex here for %s", path,
+        die(REFUSED, "%s is for %s, but this librex is for %s", path,
             elf_machine_name(header->e_machine, number),
             elf_machine_name(own->e_machine, own_number));
     if (header->e_ident[EI_CLASS] != ELFCLASS64)
-        die(REFUSED, "%s is a 32-bit program; there is librex for 64 bits alone", path);
+        die(REFUSED, "%s is a 32-bit program, but librex exists only for 64 bits", path);
 }
 
 static const char *base_name(const char *path)
@@ -111,11 +111,10 @@ static void check_interpreter(const char *path, const struct rex_elf *elf, const
     const char *interpreter = interpreter_of(elf);
     if (interpreter == NULL)
         die(REFUSED,
-            "%s is statically linked (or a shared object): no library can be put in front of "
-            "another",
+            "%s is statically linked (or a shared object): librex cannot be preloaded into it",
             path);
     if (strcmp(base_name(interpreter), base_name(own)) != 0)
-        die(REFUSED, "%s starts with the loader %s; librex is made for %s", path, interpreter,
+        die(REFUSED, "%s starts with the loader %s, but librex is for %s", path, interpreter,
             base_name(own));
 }
 

@@ -48,11 +48,11 @@ static void remove_old(void)
     if (error != 0)
         die(NOT_RUN, "%s: %s", trace, strerror(error));
     if (!S_ISREG(status.st_mode))
-        die(NOT_RUN, "%s is no regular file: a report is made of one", trace);
+        die(NOT_RUN, "%s is not a regular file, which a report needs", trace);
     if (!is_trace())
         die(NOT_RUN,
-            "%s is there, and is no trace: the trace would take its place; remove it, or name "
-            "another file by --trace",
+            "%s is not a trace, and the trace would replace it: remove it, or name another file "
+            "by --trace",
             trace);
     if (unlink(trace) != 0)
         die(NOT_RUN, "%s: %s", trace, strerror(errno));
@@ -100,13 +100,13 @@ static void check_outputs(void)
 void report_prepare(const char *output, const char *given)
 {
     if (given != NULL && (strchr(given, '%') != NULL || is_setting(given)))
-        die(NOT_RUN, "--trace=%s: a report is made of one file, whose name has no %%", given);
+        die(NOT_RUN, "--trace=%s: a report needs one file, whose name has no %%", given);
     if (given != NULL)
         path_of(trace, "%s", given);
     else
         path_of(trace, "%s.json", output);
     if (strchr(trace, '%') != NULL)
-        die(NOT_RUN, "--report=%s: %% in the name has to be left out, or --trace=FILE be given",
+        die(NOT_RUN, "--report=%s: the name contains %%: choose another one, or give --trace=FILE",
             output);
     page = output;
     if (strcmp(page, trace) == 0)
@@ -161,7 +161,7 @@ void report_make(void)
 {
     char tool[PATH_MAX];
     if (access(trace, F_OK) != 0 && errno == ENOENT) {
-        say(tool_format("%s: there is no report, since nothing was offloaded", page));
+        say(tool_format("%s: there is no report, because nothing was offloaded", page));
         return;
     }
     find_tool(tool);

@@ -27,24 +27,24 @@
 static const char usage[] =
     "usage: rex-run [OPTION]... PROGRAM [ARGUMENT]...\n"
     "\n"
-    "Runs PROGRAM, which links LLVM's libomptarget, with librex in front of it.\n"
+    "Runs PROGRAM, which links LLVM's libomptarget, with librex preloaded.\n"
     "\n"
     "  --wait=POLICY           how threads wait for a GPU: auto (the default), spin, yield, block "
     "or runtime\n"
-    "  --launch-blocking=WORD  whether librex waits for each launch of its own: on (the default) "
-    "or off\n"
+    "  --launch-blocking=WORD  whether librex waits for each of its launches: on (the default) or "
+    "off\n"
     "  --trace=FILE            write a timeline of all calls to FILE; -: a summary at the end\n"
-    "  --report=FILE           write a report of where the time went to FILE, a page, and the "
-    "trace to FILE.json\n"
-    "  --log=LEVEL             what librex tells: off, error, warn (the default), info or debug; "
-    "LEVEL:FILE into a file\n"
-    "  --omptarget=LIB         use the libomptarget LIB, of whatever release, instead of the "
-    "linked one\n"
-    "  -h, --help              this text\n"
-    "  -V, --version           the version\n"
+    "  --report=FILE           write a page that shows where the time went to FILE, and the trace "
+    "to FILE.json\n"
+    "  --log=LEVEL             what librex logs: off, error, warn (the default), info or debug; "
+    "LEVEL:FILE logs to FILE\n"
+    "  --omptarget=LIB         use the libomptarget LIB, of any release, instead of the linked "
+    "one\n"
+    "  -h, --help              print this text\n"
+    "  -V, --version           print the version\n"
     "\n"
-    "The exit status is PROGRAM's; 125 if rex-run itself fails, 126 if PROGRAM cannot be run so, "
-    "127 if there is none.\n";
+    "The exit status is PROGRAM's; 125 if rex-run itself fails, 126 if PROGRAM cannot be run with "
+    "librex, 127 if there is no such program.\n";
 
 /* Exits with 0, or with an error if output was lost. */
 static void finish(void)
@@ -164,7 +164,8 @@ int main(int count, char **arguments)
 {
     static struct program program;
     if (getauxval(AT_SECURE) != 0)
-        die(NOT_RUN, "it has more rights than its caller, and runs nothing then");
+        die(NOT_RUN,
+            "rex-run has more rights than its caller (set-ID or capabilities): remove them");
     rex_configure(REX_OPTION_LOG, "off"); /* for rex-run itself, which reports errors with die() */
     struct request request = parse(count, arguments);
     find_program(&program, arguments[optind]);
