@@ -1,5 +1,5 @@
-"""The examples, for the links of pages.py: their files, the order of the lessons, their kernels, and
-the lines that use a name of the reference.
+"""The examples, for the links of pages.py: their files, the order of the lessons, their kernels,
+and the lines that use a name of the reference.
 
 SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """
@@ -61,7 +61,7 @@ class Lessons:
         return found
 
     def parts_of(self, path):
-        """Returns the parts between blank lines: (path, line, text, names in the code). Skips the head."""
+        """Returns the parts between blank lines: (path, line, text, names used). Skips the head."""
         line, out = 1, []
         for text in read(path).rstrip("\n").split("\n\n"):
             code = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
