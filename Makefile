@@ -351,7 +351,7 @@ run-rodinia: $(LIB) $(EXAMPLES)
 	@O='$(O)' tests/rodinia $(if $(K),-k '$(K)')
 
 test_env = O='$(O)' CC=$(call quote,$(CC)) MAKE='$(MAKE)' SAN='$(SAN)' VERSION='$(VERSION)' NVCC='$(NVCC)'
-check:  ## build everything and run all tests, on four LLVM releases and a sample on six (installs missing packages); K=pattern: some tests, on all releases
+check:  ## build everything and run all tests, each on four LLVM releases and one of six others (installs missing packages); K=pattern: some tests, on all releases
 check-all:  ## run all tests on all releases, and slow ones: every mistake of the models, valgrind on each release, a longer walk
 asan:  ## run unit and runtime tests with AddressSanitizer
 ubsan:  ## run unit and runtime tests with UndefinedBehaviorSanitizer
