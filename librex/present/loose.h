@@ -11,8 +11,8 @@
 /*
  * Makes the memory of RANGES loose, because the call may be unfinished when it returns, or has
  * failed. Mappings that its rows of no length may have counted become loose, too. Absent memory
- * does not: a call that ends later has mapped its memory already. The driver launches no more if
- * the call's memory is unknown, or if memory for the entries is short.
+ * does not become loose: a call that ends later has mapped its memory already. The driver launches
+ * no more if the call's memory is unknown, or if memory for the entries is short.
  */
 void rex_loosen_call(struct rex_present_table *table, const struct rex_range_lock *ranges);
 

@@ -75,7 +75,7 @@ struct rex_range {
 _Static_assert(sizeof(struct rex_range) == 64, "a range fits a line of the cache");
 
 /*
- * The wait of one call. A call that waits holds no memory. Only against starvation, launches and
+ * The wait of one call. A call that waits holds no memory. To prevent starvation, launches and
  * updates that meet a waiting call wait, too, in windows that double. Between two windows they go
  * on, because the calls that hold the memory may wait for them.
  */
@@ -94,7 +94,7 @@ struct rex_table_wait {
 /* The memory that one launch or one data call uses until it ends. */
 struct rex_range_lock {
     struct rex_range_lock *next;
-    struct rex_range *range; /* array of COUNT ranges; many are sorted by their addresses */
+    struct rex_range *range; /* array of COUNT ranges, sorted by address if there are many */
     size_t count;
     size_t known;   /* ranges that have entries */
     int32_t values; /* rows that are values or private and no members: they have no range */

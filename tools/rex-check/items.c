@@ -204,8 +204,8 @@ static void read_name(struct declaration *declaration, const struct tokens *toke
 }
 
 /*
- * Reads the token at INDEX of a declaration; an entry has the type and values. Returns the index of
- * the last token read.
+ * Reads the token at INDEX of a declaration, which is an entry if it has the type and values of
+ * one. Returns the index of the last token read.
  */
 static size_t read_declaration(struct items *items, const struct tokens *tokens, size_t index,
                                struct declaration *declaration)
