@@ -23,7 +23,7 @@
         document.head.append(script);
     }
 
-    /* Returns how well PAGE matches the PARTS of a query; 0 if it lacks one. Case matters for names. */
+    /* Returns how well PAGE matches the PARTS of a query; 0 if one is missing. Names need case. */
     function rank(page, parts) {
         let sum = page.names.includes(field.value.trim()) ? 2000 : 0;
         for (const part of parts) {
