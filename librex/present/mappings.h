@@ -40,7 +40,7 @@ struct rex_present_table {
 
 extern struct rex_present_table rex_present_tables[REX_CUDA_DEVICES_MAX];
 
-/* Returns the table of device NUMBER; NULL if the number is no GPU's. */
+/* Returns the table of device NUMBER; NULL if the number cannot be that of a GPU. */
 static inline struct rex_present_table *rex_present_table(int number)
 {
     return number >= 0 && number < REX_CUDA_DEVICES_MAX ? &rex_present_tables[number] : NULL;

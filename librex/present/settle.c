@@ -44,7 +44,7 @@ static bool settle_entry(struct rex_present_table *table, const struct rex_range
     return next != 0;
 }
 
-/* Copies the first entry after AT that no call other than END owns. */
+/* Copies the first entry from AT on that is not gone, and that END or no call owns. */
 static bool find_unowned(struct rex_present_table *table, const struct rex_range_lock *end,
                          uintptr_t at, struct rex_entry *found)
 {

@@ -1,5 +1,5 @@
 /*
- * elfsymbols.c - symbols and relocations of an ELF file, one after another.
+ * elfsymbols.c - reads the symbols and relocations of an ELF file in order.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

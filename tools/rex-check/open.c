@@ -1,5 +1,5 @@
 /*
- * open.c - reads a program, in steps.
+ * open.c - reads a program: calls the readers of its parts in order.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

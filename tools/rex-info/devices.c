@@ -1,5 +1,5 @@
 /*
- * devices.c - the GPUs, and the devices that libomptarget offers for an image.
+ * devices.c - reports the GPUs, and the devices that libomptarget offers for an image.
  *
  * LLVM 19 and later crash if a program asks about devices before a registration, and all releases
  * count only devices that a registered image suits. So rex-info registers an image of its own, a

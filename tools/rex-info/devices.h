@@ -1,5 +1,5 @@
 /*
- * devices.h - GPUs, and the devices of libomptarget.
+ * devices.h - reports the GPUs, and the devices of libomptarget.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
