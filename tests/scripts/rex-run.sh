@@ -34,7 +34,7 @@ WRONG
 
 # The completion, made from --help, has the values that the library knows.
 for option in wait launch-blocking log; do
-    "$rex_run" --$option=never true 2>&1 | sed 's/.*, only //; s/, and :FILE.*//; s/ or / /; s/,//g' >"$work/values"
+    "$rex_run" --$option=never true 2>&1 | sed 's/.*, only //; s/, with :FILE.*//; s/ or / /; s/,//g' >"$work/values"
     sed -n "s/^ *--$option) .*-W '\([^']*\)'.*/\1/p" "$O/completion/bash/rex-run" | diff "$work/values" - || fail "--$option: completed to others"
 done
 # ---- programs that do not offload: the same output, status and signal
@@ -148,7 +148,7 @@ done <<PATCHES
 18|$other|is for $word
 18|\377\377|machine number 65535
 4|\001|32-bit
-$interpreter|/lib/ld-musl-x.so.1\000|ld-musl-x.so.1; librex is made for ld-linux
+$interpreter|/lib/ld-musl-x.so.1\000|ld-musl-x.so.1, but librex is for ld-linux
 PATCHES
 cp "$work/nothing" "$work/setuid"
 for mode in 4755:user 2755:group; do
