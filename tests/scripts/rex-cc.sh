@@ -207,7 +207,7 @@ if command -v clang-19 >/dev/null; then
     works on_release embed/ptx # without a GPU on the host image inside
     by_clang --arch=sm_80 -c kernels.cu
     ! command -v clang-14 >/dev/null || refused 2 \
-        'clang-14 cannot compile for sm_90; it does for sm_' \
+        'clang-14 cannot compile for sm_90, only for sm_' \
         env CLANG=clang-14 "$rex_cc" --device-compiler=clang --arch=sm_90 -c kernels.cu
     by_clang --arch=sm_80 app.o kernels.o -o two/ptx
     grep -q '^\.target sm_80$' two/rex_lib_nvidia.cubin || fail 'no PTX for sm_80'
