@@ -1,10 +1,10 @@
 # librex: build, test, install. `make help` lists the targets; GNU make 4.3 or newer.
 
 VERSION := 0.2.0
-# The SONAME's end, and the name of the version node in librex/librex.map: before 1.0 a minor version may change both.
+# The end of the SONAME, and the name of the version node in librex/librex.map: before 1.0 a minor version may change both.
 ABI     := 0.2
 
-# Where its sources are; a packager may give the address of a copy.
+# The address of the sources; a packager may give that of a copy.
 URL     ?= https://librex.invalid/
 
 .DEFAULT_GOAL := all
@@ -14,26 +14,26 @@ URL     ?= https://librex.invalid/
 .SECONDEXPANSION:
 MAKEFLAGS += --no-builtin-rules
 
-# Everything below is named from the top of the tree.
+# All paths below are relative to the top of the tree.
 ifeq ($(wildcard librex/librex.map),)
 $(error there is nothing to build here; 'make -C $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))' builds librex from any folder)
 endif
 
-# ---- Settings, all of which may be given on the command line
+# ---- Settings, which may all be given on the command line
 
 ifeq ($(origin CC),default)
 CC := gcc
 endif
 SAN      ?=
-# Hardened unless CFLAGS are given: who gives them, a packager or a debugging session, chooses. _FORTIFY_SOURCE needs
-# optimisation, and would hide from a sanitizer the functions that it replaces.
+# Hardened unless CFLAGS are given: a packager or a debugging session chooses its own. _FORTIFY_SOURCE needs optimisation, and would hide from a
+# sanitizer the functions that it replaces.
 ifeq ($(origin CFLAGS),undefined)
 CFLAGS   := -O2 -g -fstack-protector-strong
 CPPFLAGS ?= $(if $(SAN),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
 endif
 CPPFLAGS ?=
 LDFLAGS  ?=
-# Warnings are errors where tests are built: those of a newer compiler must not stop a build or an installation.
+# Warnings are errors when tests are built; warnings of a newer compiler must not stop a build or an installation.
 WERROR   ?= $(if $(filter run-check% run-asan run-ubsan run-tsan,$(MAKECMDGOALS)),-Werror)
 V        ?=
 K        ?=
@@ -51,10 +51,10 @@ fishcompletiondir ?= $(prefix)/share/fish/vendor_completions.d
 NVCC ?= $(firstword $(shell command -v nvcc 2>/dev/null) $(wildcard /usr/local/cuda/bin/nvcc))
 NVCC := $(NVCC)# else each use would start a shell
 
-# What compiles kernels for GPUs: nvcc where there is one, which makes CUBINs; clang, which makes PTX, where it is asked for.
+# The compiler of kernels for GPUs: nvcc if found, which makes CUBINs; clang on request, which makes PTX.
 DEVICE_COMPILER ?= $(if $(NVCC),nvcc)
 
-# The GPU that is here, else sm_90. Asked only where there is a compiler that could use the answer.
+# The GPU in this machine, else sm_90. Only computed if there is a compiler that could use the answer.
 ifneq ($(DEVICE_COMPILER),)
 ARCH ?= $(or $(addprefix sm_,$(shell nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null \
                                      | sed -n '1s/[^0-9]//gp')),sm_90)
@@ -77,46 +77,46 @@ sanitize_tsan  := -fsanitize=thread -fno-omit-frame-pointer
 sanitize_fuzz  := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 sanitize       := $(sanitize_$(SAN))
 
-# Tests that are linked with the library's inside have sanitizers in each build: they see a byte too far, and memory that is not freed.
+# Tests that are linked with the library's internals have sanitizers in each build: they find accesses past the end, and leaks.
 sanitize_both   := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 sanitize_tested := $(or $(sanitize),$(sanitize_both))
 TESTED          := $(O)/$(if $(SAN),,tested/)librex.a
 
-# The same bits in whichever folder they are built, so that another name of the folder rebuilds nothing. A sanitizer's reports keep the whole path.
+# The bits do not depend on the folder of the build, so that another name of the folder rebuilds nothing. A sanitizer's reports keep the whole path.
 anywhere      := $(if $(SAN),,-ffile-prefix-map=$(call quote,$(CURDIR))=.)
 warnings      := -Wall -Wextra -Wpedantic -Wshadow -Wconversion $(WERROR)
 # Threads that use librex may have little stack: 64 KiB in some programs. Sanitizers and -O0 need more.
 small_frames  := $(if $(SAN)$(filter -O0,$(CFLAGS)),,-Wframe-larger-than=8192)
 common_cflags  = -std=c11 -D_GNU_SOURCE -pthread $(warnings) -Iinclude $(CPPFLAGS) $(CFLAGS) $(anywhere) $(sanitize) -MMD -MP
-# A launch reads objects of its thread: the library's few (base/process.h) are found without a call.
+# A launch reads thread-local objects. The library has few of them (base/process.h), which are reached without a call.
 lib_cflags     = $(common_cflags) -Ilibrex -fPIC -ftls-model=initial-exec $(small_frames) -fvisibility=hidden -DREX_BUILDING_LIBRARY= \
                  -DREX_VERSION_STRING='"$(VERSION)"' $(if $(SAN),-DREX_ASSERTS)
 test_cflags    = $(common_cflags) -Ilibrex -Itests -DREX_VERSION_STRING='"$(VERSION)"'
 # ThreadSanitizer cannot see how libomptarget hands device memory from one thread to another: no kernels for it.
 kernel_cflags  = -x c -std=gnu11 -O2 -g -shared -fPIC -pthread -Wall -Wextra $(WERROR) -Iinclude \
                  $(anywhere) $(filter-out -fsanitize=thread,$(sanitize)) $(more_kernel_cflags) -MMD -MP
-# For images of examples, as rex-cc has it; clang may lack its library.
+# For images of examples, as in rex-cc; clang may lack the library.
 has_openmp    := $(if $(findstring clang,$(CC)),$(shell echo 'int main(void) { return 0; }' | $(CC) -fopenmp -x c -o /dev/null - 2>/dev/null && echo yes),yes)
 openmp        := $(if $(SAN),,$(has_openmp:yes=-fopenmp -Wl,--as-needed))
 $(O)/examples/%.so: more_kernel_cflags = -O3 $(openmp)
 
-# Entry tables are reached through __start_ and __stop_ symbols alone: keep the linker from dropping them.
+# Only __start_ and __stop_ symbols refer to entry tables: keep the linker from dropping them.
 keep_entries := -Wl,-z,nostart-stop-gc
 lib_libs     := -ldl -pthread
 
-# libpng is optional for the examples: PNG_CFLAGS and PNG_LIBS are empty where it is missing.
+# libpng is optional for the examples: PNG_CFLAGS and PNG_LIBS are empty if it is missing.
 have_png   := $(shell printf '\043include <png.h>\n' | $(CC) -E -x c - >/dev/null 2>&1 && echo yes)
 PNG_CFLAGS := $(if $(have_png),-DHAVE_PNG)
 PNG_LIBS   := $(if $(have_png),-lpng)
 
-# So is Open MPI, for one example and a test: both are empty where it has no mpicc, and with a sanitizer, which it was built without.
+# Open MPI is optional for one example and a test: both variables are empty without mpicc, and with a sanitizer, because Open MPI was built without.
 MPI_CFLAGS := $(if $(SAN),,$(patsubst -I%,-isystem %,$(shell mpicc --showme:compile 2>/dev/null)))
 MPI_LIBS   := $(if $(SAN),,$(shell mpicc --showme:link 2>/dev/null))
 
 comma := ,
 
-# Short lines by default, whole commands with V=1. `$(call do,WORD)COMMAND` makes the target's folder, says WORD and the
-# target, or $(2), and runs COMMAND.
+# Short lines by default, whole commands with V=1. `$(call do,WORD)COMMAND` makes the target's folder, prints WORD and the target, or $(2), and runs
+# COMMAND.
 Q  := $(if $(filter 1,$(V)),,@)
 define do
 @mkdir -p $(@D)$(if $(Q),; printf '  %-7s %s\n' $(1) $(or $(2),$@))
@@ -124,39 +124,39 @@ $(Q)
 endef
 
 objects  = $(patsubst %.c,$(O)/obj/%.o,$(1))
-# $(call compile,FLAGS,WORD): the source of $@; more_cflags is for rules.mk to set for some objects.
+# $(call compile,FLAGS,WORD): compiles the source of $@; rules.mk sets more_cflags for some objects.
 compile  = $(call do,$(or $(2),CC),$<)$(CC) $(1) $(more_cflags) -c -o $@ $<
-# The objects and archives of $@; what follows are libraries.
+# Links the objects and archives of $@; the arguments after it are libraries.
 link     = $(call do,LINK)$(CC) $(CFLAGS) $(sanitize) $(LDFLAGS) $(keep_entries) -o $@ $(filter %.o,$^) $(filter %.a,$^)
-# librex, for what is built in a folder of its own: a program finds it by the way back from there.
+# librex, for programs in a folder of their own, which find it by the relative path back.
 space   := $(subst ,, )
 use_rex  = -L$(O) -lrex -Wl,-rpath,'$$ORIGIN/$(subst $(space),/,$(patsubst %,..,$(subst /, ,$(patsubst $(O)/%,%,$(@D)))))'
 nproc   := $(shell nproc 2>/dev/null || echo 2)
-# The last line of what somebody asked for: what came of it, and what to try next. Not with make -s.
+# The last line of a requested target: its result, and the next step. Not with make -s.
 tell     = $(if $(findstring s,$(firstword -$(MAKEFLAGS))),@:,@printf '%s\n' $(call quote,$(1)))
-# A sub-make that builds as wide as the machine, unless the caller has chosen a width.
+# A sub-make with one job for each processor, unless the caller has chosen a number.
 submake  = $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(nproc))
 
-# ---- What there is to build
+# ---- Things to build
 
 HEADERS  := $(wildcard include/rex.h include/rex_kmp.h include/rex/*.h)
 SONAME   := librex.so.$(ABI)
 LIB_SO   := $(O)/librex.so.$(VERSION)
 LIB_A    := $(O)/librex.a
 LIB      := $(LIB_SO) $(O)/$(SONAME) $(O)/librex.so $(LIB_A)
-# Section 1 is in tools. Sections 3 and 7 are made in one folder: the reference out of the headers that programs include.
+# Section 1 is in tools. Sections 3 and 7 are made in one folder: the reference from the headers that programs include.
 TOOLPAGES := $(wildcard tools/*.1)
 GUIDES    := $(wildcard librex/man/*.7)
 INTERNAL  := arguments clang clangmath kernelform openmp parameters
 REFERENCE := $(filter-out $(INTERNAL:%=include/rex/%.h),$(HEADERS))
 MANPAGES   = $(TOOLPAGES) $(O)/man/*.[37]
-# The last of them to be written: a line for each further name of a page, which is installed as a link.
+# Written last: a line for each further name of a page, which is installed as a link.
 MANUAL    := $(O)/man/links
 
-# examples/common is what several of them share.
+# examples/common is shared by several examples.
 example_dirs := $(filter-out examples/common $(if $(MPI_LIBS),,examples/hotspot_mpi),$(patsubst %/,%,$(sort $(dir $(wildcard $(addprefix examples/*/*.,c f90 py rs))))))
 runtime_dirs := $(patsubst %/,%,$(sort $(dir $(wildcard tests/runtime/*/*.c))))
-# Benchmarks that want a GPU are built with the tests, so that they stay in order, and started by hand.
+# Benchmarks that need a GPU are built with the tests, so that they keep working, and are started by hand.
 gpu_dirs     := $(patsubst %/,%,$(sort $(dir $(wildcard tests/gpu/*/*.c tests/bench/gpu/*/*.c))))
 program_dirs := $(example_dirs) $(runtime_dirs) $(gpu_dirs)
 support      := $(if $(wildcard tests/support/*.c),$(O)/libsupport.a)
@@ -176,11 +176,11 @@ WORK     := demo demo-mpi rodinia check check-all asan ubsan tsan# what installs
 .PHONY: install uninstall installcheck print-O clean FORCE
 FORCE:
 
-all: library examples manual  ## build the library, the tools and the examples (needs gcc and make alone)
-library: $(LIB)  ## the library and the tools alone: what a packager builds before make install
-manual: $(MANUAL)  ## the man pages, in a folder of the build
+all: library examples manual  ## build the library, the tools and the examples (needs only gcc and make)
+library: $(LIB)  ## build only the library and the tools, as a packager does before make install
+manual: $(MANUAL)  ## build the man pages, in a folder of the build
 
-help:  ## this list
+help:  ## print this list
 	@sed -n 's/^\([a-z-]*\):[^#]*##  *\(.*\)/\1\t\2/p' $(filter %Makefile %rules.mk,$(MAKEFILE_LIST)) | while IFS="$$(printf '\t')" read -r name text; do \
 	    printf '  %-14s %s\n' "$$name" "$$text"; done
 	@echo
@@ -189,7 +189,7 @@ help:  ## this list
 	@echo '            V=1 shows commands, K=pattern runs the tests whose name contains it, WERROR=-Werror stops at warnings'
 	@echo '  Building in $(O), with $(if $(DEVICE_COMPILER),$(DEVICE_COMPILER) for $(ARCH),no compiler for GPUs)'
 
-# ---- Extra rules beside what they are for. A rules.mk may set, for its directory D (examples/X or tests/runtime/X):
+# ---- Extra rules are beside their sources. A rules.mk may set, for its directory D (examples/X or tests/runtime/X):
 #   D.cflags, D.libs    added to the generic rule
 #   D.images = no       no images from D/*.cu by the generic rule (use $(call host-image,...), $(call cubin,...))
 #   D.own = yes         no generic rule at all: the file itself makes $(O)/D/X and all that it needs
@@ -197,19 +197,19 @@ help:  ## this list
 #   D.needs = FILES     built with the program
 # and may add to EXTRA whatever `make check` has to build.
 
-# $(eval $(call host-image,OUTPUT,SOURCES[,FLAGS])): kernels as a shared object for libomptarget's host device
+# $(eval $(call host-image,OUTPUT,SOURCES[,FLAGS])): builds kernels as a shared object for libomptarget's host device
 define host-image
 $(1): $(2)
 	$$(call do,HOSTIMG)$$(CC) $$(kernel_cflags) -MF $$@.d -MT $$@ $(3) -o $$@ $(2)
 endef
 
-# $(eval $(call cubin,OUTPUT,SOURCE[,FLAGS])): kernels for the GPU, where something compiles for one
+# $(eval $(call cubin,OUTPUT,SOURCE[,FLAGS])): builds kernels for the GPU, if there is a compiler for one
 define cubin
 $(1): $(2) $$(O)/arch $$(rex_cc_$$(DEVICE_COMPILER))
 	$$(call do,DEVICE)$$(call compile_$$(DEVICE_COMPILER),$(2),$(3))
 endef
 
-# $(eval $(call images,NAME,SOURCE[,FLAGS])): both, as NAME_host.so and NAME.cubin; $(call images-of,NAMES): those that are made
+# $(eval $(call images,NAME,SOURCE[,FLAGS])): builds both, as NAME_host.so and NAME.cubin; $(call images-of,NAMES): the images that are built
 cubin-of  = $(patsubst %/rex_lib.cubin,%/rex_lib_nvidia.cubin,$(1:%=%.cubin))
 images-of = $(1:%=%_host.so) $(if $(DEVICE_COMPILER),$(cubin-of))
 define images
@@ -217,12 +217,13 @@ $(call host-image,$(1)_host.so,$(2),$(3))
 $(call cubin,$(cubin-of),$(2),$(3))
 endef
 
-# $(call skipped,REASON): the command that makes $@ a program that is skipped
+# $(call skipped,REASON): the command that makes $@ a program that reports itself skipped
 skipped = printf '%s\n' '\#!/bin/sh' "echo 'skip: $(1)' >&2" 'exit 77' > $@ && chmod 755 $@
 
-# $(call compile_nvcc,SOURCE,FLAGS): what makes $@; more_nvcc is for rules.mk to set for one target
+# $(call compile_nvcc,SOURCE,FLAGS): the command that makes $@; rules.mk sets more_nvcc for one target
 compile_nvcc  = $(NVCC) -cubin -arch=$(ARCH) $(more_nvcc) -Iinclude -MMD -MF $@.d -MT $@ $(2) -o $@ $(1)
-# Likewise. rex-cc gives clang its options, and makes an image for the CPU, too, which is not taken.
+# $(call compile_clang,...): the command that makes $@ with clang. rex-cc passes clang its options, and also makes an image for the CPU, which is not
+# used.
 compile_clang = mkdir -p $@.images && $(O)/tools/rex-cc --device-compiler=clang --arch=$(ARCH) --images -g $(2) -o $@.images $(1) && \
                 mv $@.images/rex_lib_nvidia.cubin $@ && rm -r $@.images && $(CC) -x c -Iinclude $(2) -MM -MT $@ -MF $@.d $(1)
 compile_      = echo 'nothing here compiles for GPUs: install nvcc, or give DEVICE_COMPILER=clang' >&2; exit 1
@@ -242,8 +243,8 @@ lib_objects := $(call objects,$(wildcard librex/*/*.c))
 $(O)/obj/librex/%.o: librex/%.c $(O)/flags
 	$(call compile,$(lib_cflags))
 
-# The version script decides what is exported. No -Bsymbolic: libomptarget's own calls come back through our forwarders.
-# A sanitizer's symbols may be left for its runtime to resolve, so -z defs holds for normal builds alone.
+# The version script decides which symbols are exported. No -Bsymbolic: libomptarget's own calls come back through our forwarders.
+# A sanitizer leaves symbols for its runtime to resolve, so -z defs is only for normal builds.
 $(LIB_SO): $(lib_objects) librex/librex.map
 	$(call do,LD)$(CC) $(CFLAGS) $(sanitize) -shared -Wl,-soname,$(SONAME) -Wl,--version-script=librex/librex.map \
 	    $(if $(SAN),,-Wl,-z,defs) $(LDFLAGS) -o $@ $(lib_objects) $(lib_libs)
@@ -257,7 +258,7 @@ $(LIB_A): $(lib_objects)
 $(O)/%.a:
 	$(call do,AR)rm -f $@ && ar rcsD $@ $^
 
-# The same for tests, with sanitizers.
+# The library for tests, with sanitizers.
 tested_cflags = $(filter-out -O% $(small_frames),$(lib_cflags)) -O1 $(sanitize_tested) -DREX_ASSERTS
 
 $(O)/tested/librex/%.o: librex/%.c $(O)/flags
@@ -271,21 +272,21 @@ $(MANUAL): librex/man/errors.roff $(GUIDES) $(REFERENCE) librex/omp/release.c $(
 	$(call do,PAGES,$(@D))rm -f $(@D)/*.[37] && $(CC) -E -P -Ilibrex -Iinclude librex/omp/release.c | \
 	    awk -v folder=$(@D) $(pages_by:%=-f %) - $(filter %.roff %.7 %.h,$^)
 
-# Rewritten only when their content changes, so that a new version, flag or architecture rebuilds what it must. -Werror changes no object: what
-# `make` has built is not built again by `make check`, nor by `make install` after it.
+# Rewritten only if their content changes, so that a new version, flag or architecture rebuilds only its dependents. -Werror changes no object: `make
+# check` and `make install` do not rebuild what `make` has built.
 stamp = @mkdir -p $(@D); printf '%s\n' $(call quote,$(1)) | cmp -s - $@ || printf '%s\n' $(call quote,$(1)) > $@
 $(O)/flags: FORCE
 	$(call stamp,$(subst $(anywhere),,$(filter-out $(WERROR),$(lib_cflags) | $(test_cflags) | $(tested_cflags))))
 $(O)/arch: FORCE
 	$(call stamp,$(NVCC) $(ARCH) $(DEVICE_COMPILER))
-# Installing libpng, or removing it, makes what draws pictures anew.
+# Installing or removing libpng rebuilds the programs that draw pictures.
 $(O)/png: FORCE
 	$(call stamp,$(PNG_CFLAGS) $(PNG_LIBS))
-# And a compiler, what is compiled by it.
+# A new compiler rebuilds the files that it compiles.
 $(O)/languages: FORCE
 	$(call stamp,$(shell command -v $(FORTRAN) $(RUSTC)))
 
-# ---- Programs: examples, tests of the run, and benchmarks that want a GPU, each with the images of its kernels beside it
+# ---- Programs: examples, tests of the run, and benchmarks that need a GPU, each with the images of its kernels beside it
 
 $(O)/obj/examples/%.o: examples/%.c $(O)/flags
 	$(call compile,$(common_cflags))
@@ -302,7 +303,7 @@ $(EXAMPLES): beside := $(common)
 $(RUNTIME): beside := $(support)
 $(RUNTIME): usual_libs := -lcmocka
 
-# Images and further files are not linked in, yet asking for the program brings them up to date.
+# Images and further files are not linked in, but a request for the program also updates them.
 $(programs): $$(call objects,$$(wildcard $$(source)/*.c)) $$(beside) $(O)/librex.so \
              | $$(if $$(filter $$(source),$(with_images)),$$(call images-of,$$(@D)/rex_lib)) $$($$(source).needs)
 	$(link) $(use_rex) $(usual_libs) $($(source).libs) -lm -ldl -pthread
@@ -323,8 +324,8 @@ test-programs: $(LIB) $(MANUAL) $(TOOLS) $(COMPLETIONS) $(EXAMPLES) $(UNIT) $(RU
 
 # ---- Running
 
-# $(deps) is what tools/deps installs, $(fetch) another command. The real work is in a second make: what was missing when this
-# one read its files may be there now.
+# $(deps) is the argument of tools/deps, $(fetch) another command. A second make does the work, because both may have installed files that this make
+# did not find.
 .PHONY: $(WORK) $(WORK:%=run-%)
 deps = check
 demo rodinia: deps = demo
@@ -334,77 +335,77 @@ $(WORK):
 	$(if $(fetch),@$(fetch))
 	@+$(submake) $(with) run-$@
 
-demo:  ## build what is needed and run the heat map demo on the best device here (installs missing packages)
+demo:  ## build and run the heat map demo on the best device of this machine (installs missing packages)
 run-demo: $(LIB) $(O)/examples/hotspot/hotspot
 	$(O)/examples/hotspot/hotspot --size 512 --png build/hotspot.png
 
 # As root too, with more ranks than processors, and without process_vm_readv(), which containers forbid.
 RANKS ?= 4
 mpirun = mpirun --allow-run-as-root --oversubscribe --mca btl_vader_single_copy_mechanism none
-demo-mpi:  ## the same on RANKS=4 ranks of Open MPI, one GPU each where there are enough, else the CPU (installs missing packages)
+demo-mpi:  ## run the demo on RANKS=4 ranks of Open MPI, one GPU each if there are enough, else on the CPU (installs missing packages)
 run-demo-mpi: $(LIB) $(O)/examples/hotspot_mpi/hotspot_mpi
 	$(mpirun) -n $(RANKS) $(O)/examples/hotspot_mpi/hotspot_mpi --size 512 --png build/hotspot_mpi.png
 
-rodinia:  ## run the reduced Rodinia programs on the best device here, small and at their own sizes; K=pattern for some
+rodinia:  ## run the reduced Rodinia programs on the best device of this machine, in small and original sizes; K=pattern for some
 run-rodinia: $(LIB) $(EXAMPLES)
 	@O='$(O)' tests/rodinia $(if $(K),-k '$(K)')
 
 test_env = O='$(O)' CC=$(call quote,$(CC)) MAKE='$(MAKE)' SAN='$(SAN)' VERSION='$(VERSION)' NVCC='$(NVCC)'
-check:  ## build everything and run all tests, on four LLVM releases and a sample of six (installs missing packages); K=pattern for some, on all
-check-all:  ## all tests on all releases, and what takes minutes: every mistake of the models, valgrind on each release, a longer walk
-asan:  ## unit and runtime tests with AddressSanitizer
-ubsan:  ## unit and runtime tests with UndefinedBehaviorSanitizer
-tsan:  ## unit and runtime tests with ThreadSanitizer
+check:  ## build everything and run all tests, each on four LLVM releases and one of six others (installs missing packages); K=pattern: some tests, on all releases
+check-all:  ## run all tests on all releases, and slow ones: every mistake of the models, valgrind on each release, a longer walk
+asan:  ## run unit and runtime tests with AddressSanitizer
+ubsan:  ## run unit and runtime tests with UndefinedBehaviorSanitizer
+tsan:  ## run unit and runtime tests with ThreadSanitizer
 asan ubsan tsan: with = SAN=$@
-# K=script/NAME, of one script: what a line of it names is built, not all, if it has such a line: "# make builds for it: library fakes".
+# K=script/NAME of one script: if the script has a line "# make builds for it: library fakes", only these are built.
 asked_script := $(if $(filter script/%,$(K)),$(wildcard tests/scripts/$(K:script/%=%)*.sh))
 asked_needs  := $(if $(filter 1,$(words $(asked_script))),$(shell sed -n 's/^\# make builds for it: //p' $(asked_script)))
 run-check run-check-all run-asan run-ubsan run-tsan: $(filter-out nothing,$(or $(asked_needs),test-programs))
 	@$(test_env) tests/run $(if $(filter %-all,$@),--all) $(if $(K),-k '$(K)')
 
-conform: $(LIB) $(O)/tools/rex-check | $(O)/lib  ## does what a generator wrote compile, fit and run, however it is built? DIR=folder ARGS=of the program
+conform: $(LIB) $(O)/tools/rex-check | $(O)/lib  ## check that generated sources compile, match and run in every kind of build; DIR=folder, ARGS=arguments of the program
 	@$(if $(DIR),,echo 'conform: say which sources with DIR=...' >&2; exit 2;) O='$(O)' tests/conform $(DIR) -- $(ARGS)
 
 # The walk, with its own sanitized build of the library, and the readers' targets run on no GPU.
 for_gpu = $(filter-out $(addprefix $(O)/tests/,walk/% fuzz/% bench/%),$(EXTRA))
-check-gpu:  ## run the runtime tests on the GPU, on the libomptarget of the environment
+check-gpu:  ## run the runtime tests on the GPU, with the libomptarget of the environment
 	@+$(submake) run-$@
 run-check-gpu: $(LIB) $(TOOLS) $(RUNTIME) $(EXAMPLES) $(for_gpu)
 	@$(test_env) tests/run --gpu $(if $(K),-k '$(K)')
 
-html: $(MANUAL)  ## the manual as linked pages with a search, in build/html (installs missing packages)
+html: $(MANUAL)  ## make the manual as linked pages with a search, in build/html (installs missing packages)
 	@tools/deps html
 	@tools/pages/pages.py build/html $(O)/man $(wildcard build/bench/*.svg)
-check-html: html library $(TOOLS)  ## look at those pages and at a report of a million events in a headless browser
+check-html: html library $(TOOLS)  ## check the manual's pages and a report of a million events in a headless browser
 	@tools/deps browser
 	@tests/browser/check-report $(O)/tools/rex-report build/pictures
 	@tests/browser/check-pages build/html $(O)/man build/pictures
 
-bench-gpu: library  ## time librex against stock libomptarget, the CUDA driver, clang and GCC on the GPU here; ROUNDS=N QUICK=1
+bench-gpu: library  ## time librex against stock libomptarget, the CUDA driver, clang and GCC on the GPU of this machine; ROUNDS=N QUICK=1
 
-# ---- Installing. Programs find librex through the loader's configuration, rex.pc or CMake's find_package; nothing here
-# touches these. Folders may have spaces in their names.
+# ---- Installing. Programs find librex by the loader's configuration, rex.pc or CMake's find_package, which this file does not change. Folders may
+# have spaces in their names.
 
 pcdir    := $(libdir)/pkgconfig
 cmakedir := $(libdir)/cmake/rex
 datadir  := $(prefix)/share/librex
-# Where a completion goes: .../zsh/_rex-run to $(zshcompletiondir).
+# The installed name of a completion: .../zsh/_rex-run becomes $(zshcompletiondir)/_rex-run.
 installed_completion = $($(notdir $(patsubst %/,%,$(dir $(1))))completiondir)/$(notdir $(1))
-# $(call to,FOLDER): the folder to install to, as a word of the shell's
+# $(call to,FOLDER): the folder to install to, as a word for the shell
 to = $(call quote,$(DESTDIR)$(1))
-# $(call placed,FROM): sed's arguments that fill in a template which is installed in the folder FROM and names the others
-# from there, so that an installed tree may be moved
+# $(call placed,FROM): sed's arguments for a template that is installed in the folder FROM. It names the other folders relative to FROM, so that an
+# installed tree may be moved
 relative = -e "s|@$(1)@|$$(realpath -m --relative-to=$(call quote,$(3)) $(call quote,$(2)))|"
 placed   = -e 's|@VERSION@|$(VERSION)|' -e 's|@ABI@|$(ABI)|' -e 's|@URL@|$(URL)|' $(call relative,PREFIX,$(prefix),$(1)) \
            $(call relative,BINDIR,$(bindir),$(1)) $(call relative,LIBDIR,$(libdir),$(1)) \
            $(call relative,INCLUDEDIR,$(includedir),$(1))
-# A tree in /usr is not moved. With its folders' own names pkg-config leaves out -I and -L, which the compiler searches anyhow.
+# A tree in /usr is not moved. With absolute names pkg-config leaves out -I and -L, which the compiler searches anyway.
 absolute = -e 's|$${pcfiledir}/@PREFIX@|$(prefix)|' -e 's|$${pcfiledir}/@LIBDIR@|$(libdir)|' \
            -e 's|$${pcfiledir}/@INCLUDEDIR@|$(includedir)|'
 DATA_FILES  := tools/rex-info/abi.schema.json examples/fortran/rex.f90
 CMAKE_FILES := rexConfig.cmake rexConfigVersion.cmake
 
-# Folders in a run path, in options of compilers, in LD_LIBRARY_PATH or in templates, with a character that none of these can have.
+# Folders with a character that a run path, compiler options, LD_LIBRARY_PATH or a template cannot have.
 unfit = $(firstword $(foreach c,$(comma) : ; & | \ ",$(if $(findstring $(c),$(prefix)$(bindir)$(libdir)$(includedir)),$(c))))
 
 install: library $(TOOLS) $(COMPLETIONS) $(MANUAL)  ## install to $(DESTDIR)$(prefix)
@@ -427,13 +428,13 @@ install: library $(TOOLS) $(COMPLETIONS) $(MANUAL)  ## install to $(DESTDIR)$(pr
 	$(Q)while read -r page name; do ln -sf $$page $(call to,$(mandir))/man3/$$name || exit 1; done < $(MANUAL)
 	$(call tell,$(installed))
 
-# The loader looks in folders below /usr and nowhere else, unless it is told; rex-cc tells each program.
+# By default the loader searches only folders below /usr; rex-cc gives each program a run path.
 installed = librex $(VERSION) is installed in $(DESTDIR)$(prefix); next: $(strip \
     $(if $(DESTDIR),pack it up, \
     $(if $(filter /usr /usr/%,$(libdir)),sudo ldconfig$(comma) then rex-info, \
     $(bindir)/rex-info says what runs here$(comma) $(bindir)/rex-cc compiles programs)))
 
-uninstall: $(MANUAL)  ## remove what install put there
+uninstall: $(MANUAL)  ## remove the installed files
 	$(Q)rm -f $(foreach f,$(notdir $(LIB)) pkgconfig/rex.pc $(CMAKE_FILES:%=cmake/rex/%),$(call to,$(libdir)/$(f)))
 	$(Q)rm -f $(foreach h,$(HEADERS:include/%=%),$(call to,$(includedir)/$(h)))
 	$(Q)rm -f $(foreach f,$(notdir $(DATA_FILES)),$(call to,$(datadir)/$(f))) $(foreach t,$(notdir $(TOOLS)),$(call to,$(bindir)/$(t)))
@@ -443,14 +444,14 @@ uninstall: $(MANUAL)  ## remove what install put there
 	$(Q)for d in $(call to,$(includedir)/rex) $(call to,$(cmakedir)) $(call to,$(datadir)); do \
 	    [ ! -d "$$d" ] || rmdir --ignore-fail-on-non-empty "$$d" || exit 1; done
 
-installcheck: library $(TOOLS)  ## install into temporary places and use what was installed
+installcheck: library $(TOOLS)  ## install into temporary folders and use the installed files
 	@$(test_env) tests/scripts/installcheck.sh
 
-# tests/run asks for this when it is started by hand.
+# tests/run calls this if it is started by hand.
 print-O:
 	@echo $(O)
 
-clean:  ## remove everything that was built, downloads included
+clean:  ## remove all built and downloaded files
 	rm -rf build
 
 -include $(shell find $(O) -name '*.d' 2>/dev/null)

@@ -1,5 +1,5 @@
-# The tools: programs that use librex through its public headers. They find it in ../lib, installed
-# or in the build directory.
+# The tools: programs that use librex through its public headers. They find librex in ../lib,
+# installed or in the build directory.
 
 tools    := $(O)/tools
 with_lib  = -L$(O) -lrex -Wl,-rpath,'$$ORIGIN/../lib'
@@ -10,8 +10,8 @@ $(O)/lib:
 $(O)/obj/tools/%.o: tools/%.c $(O)/flags
 	$(call compile,$(common_cflags) -Itools -Ilibrex)
 
-# Of each the objects of its folder, those that several share, and the library's that need libc
-# alone. rex-check's bytes.c is for tests.
+# A tool links the objects of its folder, those of tools/common, and those of the library that need
+# only libc. rex-check's bytes.c is for tests.
 compiled    := $(patsubst %,$(tools)/%,rex-run rex-check rex-report rex-info)
 tool_common := $(call objects,$(wildcard tools/common/*.c) \
                    $(addprefix librex/,image/elf.c base/text.c base/file.c))
@@ -23,7 +23,7 @@ TOOLS += $(compiled) $(tools)/rex-cc
 $(tools)/rex-cc: tools/rex-cc/rex-cc.in Makefile
 	$(call do,GEN)sed 's|@VERSION@|$(VERSION)|' $< > $@ && chmod 755 $@
 
-# rex-info has a kernel of its own inside, and lists that are made from the public headers.
+# rex-info contains a kernel of its own, and lists made from the public headers.
 info := $(O)/obj/tools/rex-info
 info_headers := $(filter-out %/arguments.h %/kernel.h %/kernelform.h %/openmp.h %/rex.h,$(HEADERS))
 $(eval $(call host-image,$(info)/probe.so,tools/rex-info/probe.cu,-fno-sanitize=all))
@@ -35,8 +35,8 @@ $(info)/abi.o: more_cflags = -I$(info)
 $(info)/contract.o: more_cflags = -DSONAME='"$(SONAME)"'
 $(info)/abi.o: $(info)/abi.inc
 
-# Completions for three shells, made from what each tool says with --help. rex-cc says nothing
-# before there is a library beside it.
+# Completions for three shells, made from the --help of each tool. rex-cc runs only with a library
+# beside it.
 completion := $(O)/completion
 .PRECIOUS: $(completion)/%.help
 $(completion)/%.help: $(tools)/% | $(LIB) $(O)/lib

@@ -1,5 +1,5 @@
 /*
- * ends.c - ends in the present table: which is the last of a mapping, and waits for its users.
+ * ends.c - ends in the present table: finds the last end of a mapping, and its wait for users.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -9,15 +9,15 @@
 #include "present/exclude.h"
 #include "present/waits.h"
 
-/* Whether one reference less, or a few, may end the mapping. */
+/* Returns true if an end that takes TAKEN references may end the mapping. */
 static bool takes_last(const struct rex_entry *entry, uint32_t taken)
 {
     return entry->refs == REX_REFS_UNKNOWN || taken == REX_REFS_UNKNOWN || entry->refs <= taken;
 }
 
 /*
- * Counts the references that the end takes of each entry. Whether another call changes one, or
- * updates where the end detaches.
+ * Counts the references that END takes of each entry. Returns true if another call changes an
+ * entry, or updates one where END detaches a pointer.
  */
 static bool count_taken(struct rex_present_table *table, const struct rex_range_lock *end)
 {
@@ -45,9 +45,10 @@ static bool count_taken(struct rex_present_table *table, const struct rex_range_
 }
 
 /*
- * Whether an end that has waited, and is not the last any more, goes on waiting: until those users
- * have left that there are now. It keeps nobody else waiting. If it subtracted at once, the end of
- * the begin that has come would be the last, and wait for a kernel that may wait for its thread.
+ * Returns true if an end that has waited, and is no longer the last, still waits for the users of
+ * this moment. Other calls do not wait for it. If the end subtracted its references at once, the
+ * end of the newer begin would be the last. That end would wait for a kernel that may wait for its
+ * thread.
  */
 static bool awaits_older(struct rex_entry *entry, struct rex_range *range)
 {
@@ -62,8 +63,8 @@ static bool awaits_older(struct rex_entry *entry, struct rex_range *range)
 }
 
 /*
- * Finds the ranges that the end has to have for itself, and that others use. Returns whether it
- * waits for older users of others of its ranges.
+ * Finds the ranges that END needs for itself and that other calls use. Returns true if END waits
+ * for older users of its other ranges.
  */
 static bool find_used(const struct rex_present_table *table, struct rex_range_lock *end)
 {
@@ -94,7 +95,7 @@ static bool find_used(const struct rex_present_table *table, struct rex_range_lo
     return some;
 }
 
-/* The entries of ranges that are used are awaited, and no others. Whether there are any. */
+/* Marks the entries of ranges in use as awaited, and no others. Returns true if there are any. */
 static bool mark_used(struct rex_present_table *table, struct rex_range_lock *end)
 {
     struct rex_entry *entry;
@@ -131,7 +132,7 @@ void rex_end_hold(struct rex_present_table *table, struct rex_range_lock *end, b
     bool is_open = end->wait.is_open;
     for (size_t i = 0; i < end->count; i++)
         end->range[i].is_used = is_held && end->range[i].needs_all;
-    end->wait.is_open = false; /* the windows of other waits do not count */
+    end->wait.is_open = false; /* ignore the windows of other waits */
     mark_used(table, end);
     end->wait.is_open = is_open;
 }

@@ -8,16 +8,18 @@
 
 #include "present/mappings.h"
 
-/* Whether the end has to wait: for a call that changes an entry, or for users. */
+/* Returns true if END has to wait for users, or for a call that changes an entry. */
 bool rex_end_has_to_wait(struct rex_present_table *table, struct rex_range_lock *end);
 
 /*
- * Launches and updates of what the end has to have for itself wait from now on, or no longer. It
- * does not wait for users.
+ * If IS_HELD, launches and updates of the memory that END needs for itself wait; else they go on.
+ * Does not wait for users.
  */
 void rex_end_hold(struct rex_present_table *table, struct rex_range_lock *end, bool is_held);
 
-/* The end owns what it is the last of, and takes its references of the rest. */
+/*
+ * Makes END the owner of each entry that it may end, and subtracts its references from the others.
+ */
 void rex_end_goes_on(struct rex_present_table *table, struct rex_range_lock *end);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * entries.c - entries in the order of their addresses: found, added, taken out.
+ * entries.c - finds, adds and removes entries, which are in the order of their addresses.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -16,7 +16,9 @@ void rex_entries_reset(struct rex_entry_list *in)
     in->used = in->free = 0;
 }
 
-/* Finds the last entries that end at AT or before, one on each level: the lowest is returned. */
+/*
+ * Stores in BEFORE the last entry of each level that ends at or before AT. Returns that of level 0.
+ */
 static uint32_t find_before(const struct rex_entry_list *in, uintptr_t at,
                             uint32_t before[REX_ENTRY_LEVELS])
 {
@@ -56,7 +58,10 @@ bool rex_entries_make_room(struct rex_entry_list *in, size_t count)
             return false;
         if (in->used > 0)
             memcpy(more, old, in->used * sizeof *more);
-        /* In this order: a fork does not wait for the lock, and the child's pointer is valid. */
+        /*
+         * Store before free(): fork() does not wait for the lock, and the child's pointer must be
+         * valid.
+         */
         __atomic_store_n(&in->entry, more, __ATOMIC_SEQ_CST);
         in->room = 2 * needed;
         free(old);
@@ -80,7 +85,7 @@ struct rex_entry *rex_entries_add(struct rex_entry_list *in, const struct rex_en
     struct rex_entry *entry = &in->entry[number];
     *entry = *made;
     entry->born = ++in->made;
-    /* A fourth of the entries has a second level, a fourth of these a third. */
+    /* A fourth of the entries has a second level, and a fourth of those has a third. */
     uint64_t bits = entry->born * UINT64_C(0x9e3779b97f4a7c15) >> 32;
     uint32_t levels = 1 + (uint32_t)__builtin_ctzll(bits | 1u << 2 * (REX_ENTRY_LEVELS - 1)) / 2;
     in->levels = levels > in->levels ? levels : in->levels;

@@ -7,7 +7,7 @@
 
 #include "base/assert.h"
 
-/* Whether libomptarget maps what is absent. */
+/* Returns true if libomptarget maps absent memory for the call. */
 static bool maps(const struct rex_range_lock *ranges)
 {
     return ranges->call == REX_CALL_LAUNCHES || ranges->call == REX_CALL_BEGINS;
@@ -24,8 +24,8 @@ static bool are_same_bytes(const struct rex_range *range, const struct rex_range
 }
 
 /*
- * Whether RANGES cannot go on with RANGE beside OTHER, which has listed WITH: the same memory.
- * IS_IN_FORCE: see rex_is_in_force().
+ * Returns true if RANGES must wait with RANGE because OTHER, a call at work, uses WITH, which
+ * overlaps RANGE. IS_IN_FORCE is the result of rex_is_in_force().
  */
 static bool excludes(const struct rex_range_lock *ranges, const struct rex_range *range,
                      const struct rex_range_lock *other, const struct rex_range *with,
@@ -33,14 +33,15 @@ static bool excludes(const struct rex_range_lock *ranges, const struct rex_range
 {
     bool by_driver = ranges->call == REX_CALL_BY_DRIVER || other->call == REX_CALL_BY_DRIVER;
     /*
-     * libomptarget aborts if a call extends what it has mapped for the other one. The same memory
-     * it counts twice, but LLVM 14 and 15 may delete a mapping that another call has just found.
+     * libomptarget aborts if one call extends memory that it has mapped for the other call. It
+     * counts equal memory twice, but LLVM 14 and 15 may delete a mapping that a call has just
+     * found.
      */
     if (maps(ranges) && maps(other) && is_mapped_anew(range) && is_mapped_anew(with) &&
         (rex_found_may_be_deleted() ||
          (!are_same_bytes(range, with) && !range->is_empty && !with->is_empty)))
         return true;
-    /* A call that overlaps a mapping in part is refused, if it finds the mapping. */
+    /* libomptarget refuses a call that finds a mapping of only a part of its memory. */
     if (!is_in_force)
         return ranges->call == REX_CALL_ENDS && is_mapped_anew(with) &&
                !are_same_bytes(range, with);
@@ -58,7 +59,7 @@ static bool excludes(const struct rex_range_lock *ranges, const struct rex_range
 bool rex_range_meets(const struct rex_range_lock *ranges, const struct rex_range *range,
                      const struct rex_range_lock *other, size_t *first, bool is_in_force)
 {
-    /* It uses all memory, because a mapper tells its rows to libomptarget alone. */
+    /* OTHER uses all memory, because only libomptarget sees the rows of a mapper. */
     if (other->is_all && !other->is_waiting) {
         bool has_to_wait =
             (ranges->call == REX_CALL_BY_DRIVER || ranges->call == REX_CALL_BEGINS) &&
@@ -81,8 +82,8 @@ bool rex_range_meets(const struct rex_range_lock *ranges, const struct rex_range
             continue;
         }
         /*
-         * It gives way to a data call that waits. Otherwise launches, or updates, that follow each
-         * other closely would keep that waiting for good.
+         * RANGES gives way to a data call that waits. Otherwise launches or updates in close
+         * succession would keep the data call waiting for ever.
          */
         bool gives_way =
             (ranges->call == REX_CALL_BY_DRIVER && !range->is_whole && !with->is_whole) ||

@@ -11,8 +11,9 @@
 #include "present/mappings.h"
 
 /*
- * Whether the driver may use mappings, or does at the moment. Otherwise only libomptarget does, and
- * no call waits for users, unless libomptarget may delete what a user has found.
+ * Returns true if the driver may use mappings, or a call at work may use it, or if libomptarget may
+ * delete a mapping that a call has found. If false, only libomptarget uses mappings, and no call
+ * waits for users.
  */
 static inline bool rex_is_in_force(const struct rex_present_table *table)
 {
@@ -20,17 +21,20 @@ static inline bool rex_is_in_force(const struct rex_present_table *table)
 }
 
 /*
- * Whether RANGES cannot go on with RANGE beside OTHER. *FIRST is 0 for the first one of RANGES. If
- * they are in order, the loop skips those that end before RANGE, or begin behind it.
+ * Returns true if RANGES must wait with RANGE because of OTHER. *FIRST is 0 for the first range of
+ * RANGES. If the ranges are in order, *FIRST skips those of OTHER that end before RANGE.
  */
 bool rex_range_meets(const struct rex_range_lock *ranges, const struct rex_range *range,
                      const struct rex_range_lock *other, size_t *first, bool is_in_force);
 
-/* The first call at work that RANGES meets; NULL if there is none. */
+/* Returns the first call at work for which RANGES must wait; NULL if there is none. */
 const struct rex_range_lock *rex_find_met(const struct rex_present_table *table,
                                           const struct rex_range_lock *ranges);
 
-/* Whether a call with RANGE excludes one at work with ENTRY, because one of them attaches. */
+/*
+ * Returns true if a call with RANGE excludes a call at work on ENTRY: one attaches a pointer, and
+ * the other is an update.
+ */
 static inline bool rex_attach_excludes(const struct rex_range_lock *ranges,
                                        const struct rex_range *range, const struct rex_entry *entry)
 {
@@ -38,7 +42,7 @@ static inline bool rex_attach_excludes(const struct rex_range_lock *ranges,
            (ranges->call == REX_CALL_UPDATES && entry->attaching > 0);
 }
 
-/* The list of the calls that use memory without an entry, or wait for it. */
+/* Add and remove a call that uses memory without an entry, or waits for it. */
 void rex_at_work_add(struct rex_present_table *table, struct rex_range_lock *ranges);
 void rex_at_work_remove(struct rex_present_table *table, struct rex_range_lock *ranges);
 

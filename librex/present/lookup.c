@@ -12,10 +12,10 @@
 #include "present/mappings.h"
 #include "trace/trace.h"
 
-/* The device address of memory that omp_target_is_present() has found. */
+/* Returns the device address of memory that omp_target_is_present() has found. */
 static void *address_of_present(const void *address, int number)
 {
-    if (number == rex_devices_known()) /* the host; LLVM 16 prints an error for it */
+    if (number == rex_devices_known()) /* the host; LLVM 16 would print an error */
         return (void *)(uintptr_t)address;
     return rex_runtime_omp()->mapped_pointer(address, number);
 }
@@ -39,12 +39,12 @@ static enum rex_presence ask_once(const void *address, size_t size, int number, 
     if (!has_first || !has_last)
         return REX_PRESENT_IN_PART;
     /*
-     * Two mappings that are neighbours on the host and on the device look like one, unless the
-     * table knows where one of them ends.
+     * Two mappings that are adjacent on the host and on the device look like one. Only the table
+     * knows where one of them ends.
      */
     void *on_device = address_of_present(address, number);
     if (on_device == NULL)
-        return REX_ABSENT; /* the mapping has ended meanwhile */
+        return REX_ABSENT; /* the mapping has ended since is_present() */
     struct rex_entry entry;
     uintptr_t at = (uintptr_t)address, end = rex_end_of(address, size);
     if (distance > 0 &&
@@ -56,7 +56,7 @@ static enum rex_presence ask_once(const void *address, size_t size, int number, 
     return REX_PRESENT_WHOLE;
 }
 
-/* Ask again, because another thread may begin or end the mapping between two questions. */
+/* Ask several times: another thread may begin or end the mapping between two questions. */
 #define TRIES 8
 
 static enum rex_presence ask_until_sure(const void *address, size_t size, int number, void **device)
@@ -90,8 +90,8 @@ enum rex_presence rex_memory_presence(const void *address, size_t size, int numb
     if (presence != REX_ABSENT)
         return presence;
     /*
-     * Loose memory inside may still be mapped. The first and the last byte have been asked for, and
-     * another call may have mapped them since.
+     * Loose memory inside may still be mapped. The first and the last byte were asked for above,
+     * and another call may have mapped them since.
      */
     bool is_found = !is_known && rex_entry_find(at, end, number, &entry);
     while (is_found && !(entry.is_loose && at < entry.begin && entry.end < end &&
@@ -109,7 +109,7 @@ bool rex_found_may_be_deleted(void)
     return __atomic_load_n(&look_ups_take_references, __ATOMIC_ACQUIRE);
 }
 
-/* Locks the table of device NUMBER, or the first one if the device has none. */
+/* Locks the table of device NUMBER, or that of device 0 if the device has no table. */
 static struct rex_present_table *lock_table(int number)
 {
     struct rex_present_table *table = rex_present_table(number);
@@ -160,11 +160,11 @@ void rex_ending_end(int number)
 }
 
 /*
- * LLVM 14 and 15 have no omp_get_mapped_ptr. The runtime writes the device address to the base of a
- * row with RETURN_PARAM (use_device_ptr), and the end takes the row's reference back. LLVM 15
+ * LLVM 14 and 15 have no omp_get_mapped_ptr. libomptarget writes the device address to the base of
+ * a row with RETURN_PARAM (use_device_ptr), and the end takes the row's reference back. LLVM 15
  * crashes if a row without a reference meets the end of its mapping. No mapping ends during a
- * look-up, so memory that is present has a reference to take and give back. Absent memory gives
- * NULL: the row's end would end a mapping that another thread makes meanwhile.
+ * look-up, so present memory has a reference to take and to give back. Returns NULL for absent
+ * memory: the row's end would end a mapping that another thread makes in between.
  */
 static void *pointer_by_row(const void *address, int device)
 {

@@ -11,51 +11,59 @@
 #include <stddef.h>
 
 /*
- * Whether SIZE bytes at ADDRESS are present on device NUMBER: by the index, else by libomptarget.
+ * How much of SIZE bytes at ADDRESS is present on device NUMBER: by the index, else by
+ * libomptarget.
  */
 enum rex_presence {
     REX_ABSENT,
-    REX_PRESENT_INSIDE, /* a mapping lies inside, and has neither the first nor the last byte */
+    REX_PRESENT_INSIDE, /* a mapping lies inside, without the first and the last byte */
     REX_PRESENT_IN_PART,
     REX_PRESENT_WHOLE
 };
 enum rex_presence rex_memory_presence(const void *address, size_t size, int number);
 
-/* The same; if all bytes are present, *DEVICE gets the device address. */
+/*
+ * Returns the presence without REX_PRESENT_INSIDE. If all bytes are present, *DEVICE becomes the
+ * device address.
+ */
 enum rex_presence rex_memory_find(const void *address, size_t size, int number, void **device);
 
-/* The device address of present memory; NULL if absent. */
+/* Returns the device address of present memory; NULL if the memory is absent. */
 void *rex_memory_address(const void *address, int number);
 
 /* ---- look-ups that take references ----------------------------------------------------------- */
 
 /*
- * LLVM 14 and 15 return the device address of mapped memory only from a data call, which takes a
- * reference until its end. If another thread ends the mapping in between, that end is not the last:
- * it copies nothing back, and the mapping may stay. So no mapping on a device ends during such a
+ * LLVM 14 and 15 return the device address of mapped memory only from a data call, which holds a
+ * reference until its end. If another thread ends the mapping in between, its end is not the last.
+ * That end copies nothing back, and the mapping may stay. So no mapping on a device ends during a
  * look-up.
  */
 
-/* libomptarget is bound: whether its look-ups take references is known from here on. */
+/* Call after libomptarget is bound: finds out whether its look-ups take references. */
 void rex_lookups_bind(void);
 
 /*
- * The same LLVM 14 and 15 delete a mapping at its last end, though another call has just found it.
- * So calls that map or end the same memory exclude each other.
+ * Returns true on LLVM 14 and 15: their last end deletes a mapping even if another call has just
+ * found it. So calls that map or end equal memory exclude each other.
  */
 bool rex_found_may_be_deleted(void);
 
-/* Begin and end such a look-up. rex_lookup_begin() waits for calls at work that end mappings. */
+/*
+ * Begin and end a look-up that takes a reference. rex_lookup_begin() waits for calls that end
+ * mappings.
+ */
 void rex_lookup_begin(int number);
 void rex_lookup_end(int number);
 
 /*
- * Begin and end a call of libomptarget that ends mappings: no look-up has a reference meanwhile.
- * False if look-ups take no references: then the caller ends nothing. A thread may be inside
- * several, because LLVM 15's functions call each other through the forwarders.
+ * Begin and end a call of libomptarget that ends mappings: no look-up holds a reference meanwhile.
+ * rex_ending_begin() returns false if look-ups take no references; then do not call
+ * rex_ending_end(). A thread may be inside several, because LLVM 15's functions call each other
+ * through the forwarders.
  *
  * A thread that counts its calls in flight (gate.h) counts them first. So no thread waits for a
- * registration between these two; a registration waits for all calls in flight.
+ * registration between begin and end; a registration waits for all calls in flight.
  */
 bool rex_ending_begin(int number);
 void rex_ending_end(int number);

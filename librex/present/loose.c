@@ -1,5 +1,5 @@
 /*
- * loose.c - memory that libomptarget may still use or end: made so, looked at, taken out.
+ * loose.c - memory that libomptarget may still use or end: marks, examines and removes it.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -9,7 +9,7 @@
 #include "omp/device.h"
 #include "present/lookup.h"
 
-/* Finds the first loose entry that no call uses from *AT on, and before END. */
+/* Finds the first loose entry from AT to END that no call uses. */
 static bool find_loose(struct rex_present_table *table, uintptr_t at, uintptr_t end,
                        struct rex_entry *found, unsigned *changes)
 {
@@ -25,7 +25,7 @@ static bool find_loose(struct rex_present_table *table, uintptr_t at, uintptr_t 
     return entry != NULL;
 }
 
-/* Before a call maps its memory: what of it is loose, and libomptarget has no more, is absent. */
+/* Before a call maps its memory: removes the loose entries that libomptarget no longer has. */
 static void look_at_loose(struct rex_present_table *table, const struct rex_range_lock *begin)
 {
     const struct rex_omp *omp = rex_runtime_omp();
@@ -35,13 +35,16 @@ static void look_at_loose(struct rex_present_table *table, const struct rex_rang
         for (uintptr_t at = begin->range[i].begin;
              find_loose(table, at, begin->range[i].end, &gone, &changes); at = gone.end) {
             /*
-             * Its address is not asked for. On LLVM 14 and 15 that takes a reference, and giving it
+             * Do not ask for the address. On LLVM 14 and 15 that takes a reference, and giving it
              * back would end the mapping of another thread's launch before the launch does.
              */
             if (omp->is_present((const void *)gone.begin, begin->number) ||
                 omp->is_present((const void *)(gone.end - 1), begin->number))
                 continue;
-            /* It stays if memory has become loose, or a begin has used some, since find_loose(). */
+            /*
+             * Keep the entry if memory has become loose, or a begin has used some, since
+             * find_loose().
+             */
             pthread_mutex_lock(&table->lock);
             struct rex_entry *entry = rex_entries_first(&table->mapped, gone.begin, gone.end);
             if (table->loosened + table->begun == changes && entry != NULL &&
@@ -54,8 +57,8 @@ static void look_at_loose(struct rex_present_table *table, const struct rex_rang
 }
 
 /*
- * Each call with other memory leaves an entry that no later one looks at. The more entries there
- * are, the less often all are looked at, so that a call looks at three on average.
+ * Calls with ever new memory leave entries that no later call examines. So all are examined at
+ * intervals that grow with their number: a call examines three on average.
  */
 static void look_at_all_loose(struct rex_present_table *table, int number)
 {
@@ -99,7 +102,7 @@ void rex_loosen_call(struct rex_present_table *table, const struct rex_range_loc
 void rex_pin_looked_at(struct rex_present_table *table, struct rex_range_lock *ranges)
 {
     for (int i = 0; i < PIN_TRIES; i++) {
-        /* Relaxed: read once more under the lock. */
+        /* Relaxed: read again under the lock. */
         unsigned loosened = __atomic_load_n(&table->loosened, __ATOMIC_RELAXED);
         if (loosened != 0)
             look_at_loose(table, ranges);

@@ -9,16 +9,16 @@
 #include "present/mappings.h"
 
 /*
- * The call may return before it is done, or has failed: its memory is loose, and so is what its
- * rows of no length have counted. A call that is to be over later has mapped its memory already:
- * what is absent is over. The driver launches no more if the call does not tell its memory,
- * or if there is no memory for the entries.
+ * Makes the memory of RANGES loose, because the call may be unfinished when it returns, or has
+ * failed. Mappings that its rows of no length may have counted become loose, too. Absent memory
+ * does not become loose: a call that ends later has mapped its memory already. The driver launches
+ * no more if the call's memory is unknown, or if memory for the entries is short.
  */
 void rex_loosen_call(struct rex_present_table *table, const struct rex_range_lock *ranges);
 
 /*
- * Pins a call that maps after a look at its loose memory. Looks again if memory has become loose in
- * between.
+ * Examines the loose memory of a call that maps, then pins its ranges. Does so again if memory has
+ * become loose in between.
  */
 void rex_pin_looked_at(struct rex_present_table *table, struct rex_range_lock *ranges);
 

@@ -1,6 +1,6 @@
 /*
- * mappings.c - the entries of the present table: what data calls have mapped, from where to where,
- * and where it is on the device.
+ * mappings.c - the entries of the present table: host memory that data calls have mapped, and its
+ * place on the device.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -32,15 +32,12 @@ REX_FORK_RENEWED(15, forget_all);
 /* ---- entries --------------------------------------------------------------------------------- */
 
 /*
- * A quick look, because most calls come while nothing is mapped. `count` is written under the lock,
- * and by an atomic for this reader.
+ * A quick check, because most calls come while nothing is mapped. `count` is written under the
+ * lock, and atomically for this reader.
  */
 static bool is_empty(const struct rex_present_table *table)
 {
-    /*
-     * Relaxed: a mapping that another thread is just adding may be missed, as it would be a moment
-     * earlier.
-     */
+    /* Relaxed: a mapping that another thread adds at this moment may be missed. */
     return table == NULL || __atomic_load_n(&table->mapped.count, __ATOMIC_RELAXED) == 0;
 }
 
@@ -195,7 +192,9 @@ bool rex_mapping_is_new(const void *begin, size_t size, int number)
            entry.begin == at && entry.end == end;
 }
 
-/* Only an end of this mapping alone owns an entry whose count it has found to be 1. */
+/*
+ * Only an end of exactly this mapping owns an entry whose count is 1 and takes 1 reference of it.
+ */
 bool rex_mapping_is_ending(const void *begin, size_t size, int number, struct rex_mapping *found)
 {
     struct rex_entry entry;

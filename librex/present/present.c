@@ -2,20 +2,21 @@
  * present.c - the present table: which calls may work at once on which memory.
  *
  * libomptarget counts a launch as a user of the memory that it maps, so that another thread cannot
- * end the mapping under it. A launch by the driver counts itself in the table instead. A call takes
- * all its memory in one critical section, or it waits and holds none.
+ * end the mapping during the launch. A launch by the driver counts itself in the table instead. A
+ * call takes all its memory in one critical section, or it waits and holds no memory.
  *
  * Shared calls are launches, updates, begins of present memory, and ends that are not the last of
  * their mapping. Each counts as a user until it is over. Exclusive calls are begins of absent
  * memory, until it is copied, and ends that are the last, or may be. They own their entries, and
  * other calls wait.
  *
- * An end subtracts its references when it goes on. If it is the last and the entry has users, it
- * waits, and marks its memory: launches and updates of it wait, too, but begins do not. The marks
- * hold in windows that double (struct rex_table_wait). If a begin makes the end a non-last one, its
- * marks go, and it goes on when the users of that time have left.
+ * An end subtracts its references when it goes on. If the end is the last and the entry has users,
+ * it waits and marks its memory. Launches and updates of marked memory wait, too, but begins do
+ * not. The marks hold in windows that double (struct rex_table_wait). If a new begin adds a
+ * reference, the end is no longer the last. Then its marks are removed, and it goes on after the
+ * users of that time.
  *
- * A call that attaches a pointer and an update of the same memory exclude each other, because the
+ * A call that attaches a pointer and an update of that memory exclude each other, because the
  * update copies the host's pointer.
  *
  * Memory of launches that has no entry is listed. Two launches, one of them by the driver, exclude
@@ -56,12 +57,12 @@ static int by_begin(const void *left, const void *right)
     const struct rex_range *a = left, *b = right;
     if (a->begin != b->begin)
         return a->begin < b->begin ? -1 : 1;
-    return (a->end < b->end) - (a->end > b->end); /* what contains others comes before them */
+    return (a->end < b->end) - (a->end > b->end); /* a range comes before those that it contains */
 }
 
-#define FEW 8 /* ranges that are compared faster than sorted */
+#define FEW 8 /* so few ranges are compared faster than sorted */
 
-/* For comparisons with the memory of other calls. */
+/* Sorts the ranges, for comparisons with the memory of other calls. */
 static void put_in_order(struct rex_range_lock *ranges)
 {
     size_t i = 1;
@@ -75,8 +76,8 @@ static void put_in_order(struct rex_range_lock *ranges)
 }
 
 /*
- * Pins the ranges of a launch by the driver, which are as rex_plan_check() makes them. It stops
- * before a range that is not in the entry of the last time, or whose entry may not stay.
+ * Pins the ranges of a launch by the driver, which rex_plan_check() has prepared. Stops before a
+ * range that is not in its last entry, or whose entry is held or may end.
  */
 static void pin_as_before(struct rex_present_table *table, struct rex_range_lock *launch)
 {
@@ -97,14 +98,17 @@ static void pin_as_before(struct rex_present_table *table, struct rex_range_lock
     launch->known = (size_t)(range - launch->range);
 }
 
-/* Unpins the first ranges of a launch by the driver, which have entries. Whether some are gone. */
+/*
+ * Unpins the first ranges of a launch by the driver, which have entries. Returns true if an entry
+ * is gone.
+ */
 static bool unpin_known(struct rex_present_table *table, struct rex_range_lock *launch)
 {
     const struct rex_range *range = launch->range, *end = range + launch->known;
     struct rex_entry *entries = table->mapped.entry;
     bool some_are_gone = false;
     for (; range < end; range++) {
-        /* Its number stays as long as the call is a user. */
+        /* An entry keeps its number as long as it has a user. */
         struct rex_entry *entry = &entries[range->at];
         rex_entry_remove_user(entry, REX_CALL_BY_DRIVER, range);
         some_are_gone |= entry->is_gone;
@@ -114,9 +118,10 @@ static bool unpin_known(struct rex_present_table *table, struct rex_range_lock *
 }
 
 /*
- * Looks up how the ranges that are not pinned are mapped: each first where it was the last time.
- * Whether the call has to wait: for an entry's owner, for an update where it attaches a pointer,
- * for an end that waits, or for a call without an entry. `met` of RANGES becomes that call.
+ * Looks up how the ranges that are not pinned are mapped, each first in its last entry. Returns
+ * true if the call has to wait: for an entry's owner, for an update of memory where it attaches a
+ * pointer, for an end that waits, or for a call without an entry. `met` of RANGES becomes that
+ * call.
  */
 static bool look_up_ranges(const struct rex_present_table *table, struct rex_range_lock *ranges)
 {
@@ -131,7 +136,9 @@ static bool look_up_ranges(const struct rex_present_table *table, struct rex_ran
                    : rex_entries_near(in, last, range->begin);
         range->at = last;
         const struct rex_entry *entry = rex_entry_touching(in, last, range->end);
-        /* The common case: all that is below, for one mapping that has the whole range. */
+        /*
+         * The common case, a settled mapping that has the whole range: the loop below, but faster.
+         */
         if (is_plain && entry != NULL && rex_entry_is_settled(entry) && !range->attaches &&
             rex_entry_has(entry, range->begin, range->end)) {
             range->is_mapped = range->is_whole = range->is_in_one = true;
@@ -151,9 +158,9 @@ static bool look_up_ranges(const struct rex_present_table *table, struct rex_ran
             range->is_loose |= entry->is_loose;
             range->is_attached |= entry->is_attached;
             /*
-             * A call only lists the range if the mapping may end before libomptarget looks. A loose
-             * one may. If only libomptarget launches, no end waits for a launch of the whole
-             * mapping, because either of them may come first.
+             * If the mapping may end before libomptarget looks, the range is only listed. A loose
+             * mapping may. If only libomptarget launches, the whole mapping may, too: no end waits
+             * for such a launch, because either may come first.
              */
             bool is_all_of_it = range->begin == entry->begin && range->end == entry->end;
             bool has_all = rex_entry_has(entry, range->begin, range->end);
@@ -192,8 +199,8 @@ static void use_entries(struct rex_present_table *table, struct rex_range_lock *
 /* ---- begins ---------------------------------------------------------------------------------- */
 
 /*
- * A launch that has listed the memory of a new entry may have a reference to the mapping. An end
- * meets whatever is listed there.
+ * Forgets the counts of new entries whose memory a launch has listed, because the launch may hold a
+ * reference to the mapping. An end meets every listed call.
  */
 static void forget_listed(struct rex_present_table *table, const struct rex_range_lock *ranges)
 {
@@ -209,9 +216,9 @@ static void forget_listed(struct rex_present_table *table, const struct rex_rang
 }
 
 /*
- * Makes entries for the absent memory of a begin, which comes in order. A row inside another one
- * needs none. Without memory for entries nothing keeps launches by the driver away: none goes that
- * way any more.
+ * Makes entries for the absent memory of a begin, whose ranges are in order. A range inside another
+ * one needs no entry. If memory for entries is short, nothing would keep the driver's launches
+ * away, so the driver launches no more.
  */
 static void make_new_entries(struct rex_present_table *table, struct rex_range_lock *ranges)
 {
@@ -266,9 +273,9 @@ static void cut_loose(struct rex_present_table *table, uintptr_t at)
 }
 
 /*
- * A begin may map a part of loose memory, which is absent by then. The parts become entries of
- * their own, so that each is asked for, and they stay until the begin is over. Memory with users,
- * which it had before it became loose, is mapped as a whole.
+ * Makes the begin the owner of the loose memory that it may map. Loose memory that it maps in part
+ * is cut, so that libomptarget is asked for each part. Memory that has users from before it became
+ * loose is not cut or owned.
  */
 static void own_loose(struct rex_present_table *table, const struct rex_range_lock *begin)
 {
@@ -286,7 +293,9 @@ static void own_loose(struct rex_present_table *table, const struct rex_range_lo
     }
 }
 
-/* The memory of a pointer that the call attaches differs from the host's from now on. */
+/*
+ * Marks the memory of each pointer that the call attaches: it differs from the host's from now on.
+ */
 static void mark_attached(struct rex_present_table *table, const struct rex_range_lock *ranges)
 {
     struct rex_entry *entry;
@@ -326,15 +335,15 @@ void rex_present_show(const void *address, int number)
     pthread_mutex_unlock(&table->lock);
 }
 
-#define FIRST_HOLD 10 /* milliseconds; each is twice as long as the one before */
+#define FIRST_HOLD 10 /* milliseconds; each hold is twice as long as the one before */
 
 /*
- * Whether the end has waited for deferred launches that have come since its call began, without the
- * lock. Then it looks again. It takes its entries in the section in which it found none.
+ * Returns true if the end has waited, without the lock, for deferred launches on memory that it may
+ * end. The end then looks again, and takes its entries in the section in which it found no launch.
  *
- * A thread that launches without a pause would keep it waiting for ever. So from the second time on
- * the end keeps launches waiting for HOLD, as one that waits for users does. Then it goes on
- * without, because the kernel may wait for the thread that launches.
+ * A thread that launches without a pause would keep the end waiting for ever. So from the second
+ * time on the end keeps launches waiting for *HOLD milliseconds. Then it waits without holding
+ * them, because the kernel may wait for the thread that launches.
  */
 static bool has_awaited_launches(struct rex_present_table *table, struct rex_range_lock *end,
                                  int *hold)
@@ -344,7 +353,10 @@ static bool has_awaited_launches(struct rex_present_table *table, struct rex_ran
     uint64_t newest = table->dropped;
     if (!rex_is_deferred(end->number))
         return false;
-    /* Launches on a mapping that stays may go on for ever. */
+    /*
+     * Only ranges that the end needs for itself: launches on a mapping that stays may go on for
+     * ever.
+     */
     for (size_t i = 0; i < end->count; i++)
         if (end->range[i].needs_all)
             REX_EACH_ENTRY(table, entry, &end->range[i])
@@ -368,7 +380,7 @@ static bool has_awaited_launches(struct rex_present_table *table, struct rex_ran
     return true;
 }
 
-/* Whether the end has to wait for other calls. */
+/* Returns true if the end has to wait for other calls. */
 static bool has_end_to_wait(struct rex_present_table *table, struct rex_range_lock *end, int *hold)
 {
     do
@@ -386,7 +398,7 @@ unsigned rex_present_pin(struct rex_range_lock *ranges)
     bool ends = ranges->call == REX_CALL_ENDS, begins = ranges->call == REX_CALL_BEGINS;
     int hold = 0;
     ranges->is_ordered = ranges->count < 2;
-    /* A launch by the driver on mapped memory is compared with nothing. */
+    /* A launch by the driver on mapped memory is compared with no other call. */
     if (ranges->call != REX_CALL_BY_DRIVER)
         put_in_order(ranges);
     ranges->known = 0;
@@ -436,7 +448,7 @@ unsigned rex_present_pin(struct rex_range_lock *ranges)
     return 0;
 }
 
-/* The entries of a deferred launch get its number. Another thread's may be newer, and be there. */
+/* Stores the number of a deferred launch in its entries, unless another thread's is newer. */
 static __attribute__((noinline)) void leave_number(struct rex_present_table *table,
                                                    struct rex_range_lock *launch)
 {
@@ -483,12 +495,12 @@ void rex_present_unpin(struct rex_range_lock *ranges)
             some_are_gone |= entry->is_gone;
             if (range->is_shared)
                 rex_entry_remove_user(entry, call, range);
-            /* A row that overlaps a mapping in part changes a count that is not known. */
+            /* A row that overlaps a mapping only in part makes its count unknown. */
             if (counts && range->is_mapped && !range->is_new)
                 add_refs(entry, range->is_shared ? range->counts : REX_COUNTS_UNKNOWN);
         }
     }
-    /* After all ranges: a new entry may lie in another range of the call, which comes before. */
+    /* After all ranges: a new entry may also lie in an earlier range of the call. */
     for (size_t i = 0; i < ranges->count && ranges->call >= REX_CALL_BEGINS; i++)
         REX_EACH_ENTRY(table, entry, &ranges->range[i])
     if (entry->owner == ranges)

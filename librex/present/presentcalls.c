@@ -1,5 +1,6 @@
 /*
- * presentcalls.c - calls of libomptarget enter the present table and leave it: what their rows use.
+ * presentcalls.c - enters calls of libomptarget into the present table, with the memory of their
+ * rows.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -48,14 +49,14 @@ static void note_bases(enum rex_present_call call, const struct rex_map *map)
 /* ---- calls of libomptarget ------------------------------------------------------------------- */
 
 #define TYPE_ATTACH INT64_C(0x4000) /* map type of clang 22: attach a pointer, the row's base */
-#define ON_STACK 32                 /* ranges without an allocation; a row has at most two */
+#define ON_STACK 32 /* number of ranges without an allocation; a row has at most two */
 
-/* The outermost call that a thread is in; libomptarget may call itself through the forwarders. */
+/* The outermost call of a thread. libomptarget may call itself through the forwarders. */
 struct call {
     unsigned depth;
-    void *const *begin; /* its column; libomptarget passes the same one on */
+    void *const *begin; /* column of the call's map; libomptarget passes it on unchanged */
     struct rex_range_lock ranges;
-    struct rex_range range[ON_STACK], *more; /* an array for more ranges, or NULL */
+    struct rex_range range[ON_STACK], *more; /* array for more ranges, or NULL */
     bool has_mapper;
 };
 
@@ -66,8 +67,9 @@ bool rex_present_is_entered(void)
 }
 
 /*
- * A member does not count, its parent does; but one that deletes ends the whole mapping. If the
- * base does not lie in the row, a row of no length elsewhere may count the mapping, too.
+ * Returns the references that row I takes. A member takes none, because its parent does; but a
+ * member that deletes ends the whole mapping. If the base is outside the row, a row of no length
+ * elsewhere may also count the mapping.
  */
 static enum rex_counts counts_of(const struct rex_map *map, int32_t i)
 {
@@ -82,8 +84,8 @@ static enum rex_counts counts_of(const struct rex_map *map, int32_t i)
 }
 
 /*
- * Fills in the ranges of a call. A call with a mapper locks all memory, because a mapper tells its
- * rows to libomptarget alone. A call without memory for its ranges locks all memory, too.
+ * Fills in the ranges of a call. A call with a mapper locks all memory, because only libomptarget
+ * sees the rows of a mapper. If memory for its ranges is short, a call also locks all memory.
  */
 static void collect_ranges(struct call *own, enum rex_present_call call, const struct rex_map *map,
                            int number)
@@ -115,14 +117,15 @@ static void collect_ranges(struct call *own, enum rex_present_call call, const s
         types |= type;
         if (ranges->is_all)
             continue;
-        *range = (struct rex_range){.begin = (uintptr_t)map->begin[i],
-                                    .end = rex_end_of(map->begin[i], (size_t)size),
-                                    .row = i,
-                                    .at = own->more == NULL ? range->at : 0, /* of the last call */
-                                    .counts = counts_of(map, i),
-                                    .is_changed = (type & REX_MAP_FROM) != 0,
-                                    .is_empty = size == 0,
-                                    .shows = (type & REX_MAP_RETURN_PARAM) != 0};
+        *range = (struct rex_range){
+            .begin = (uintptr_t)map->begin[i],
+            .end = rex_end_of(map->begin[i], (size_t)size),
+            .row = i,
+            .at = own->more == NULL ? range->at : 0, /* entry of the thread's last call */
+            .counts = counts_of(map, i),
+            .is_changed = (type & REX_MAP_FROM) != 0,
+            .is_empty = size == 0,
+            .shows = (type & REX_MAP_RETURN_PARAM) != 0};
         range++;
         if (type & REX_MAP_PTR_AND_OBJ)
             *range++ = (struct rex_range){.begin = (uintptr_t)map->base[i],
@@ -145,8 +148,8 @@ static void collect_ranges(struct call *own, enum rex_present_call call, const s
 }
 
 /*
- * Called if there is no memory for the ranges of a call. No launch goes by the driver any more, and
- * the call waits for all calls at work.
+ * Waits for all calls at work, and ends launches by the driver. Called if memory for the ranges of
+ * a call is short.
  */
 static void lock_all(int number)
 {
@@ -162,8 +165,8 @@ static void lock_all(int number)
 /* ---- in and out ------------------------------------------------------------------------------ */
 
 /*
- * Whether a row lies in a mapping that has no entry and may be larger. A call may end that mapping
- * by naming other parts of it, and the table would keep the row.
+ * Returns true if a row lies in a mapping that has no entry and may be larger. A call may end that
+ * mapping by other parts of it, and the table would keep the row.
  */
 static bool lies_in_unseen(const struct rex_range_lock *ranges)
 {
@@ -179,8 +182,8 @@ static bool lies_in_unseen(const struct rex_range_lock *ranges)
 }
 
 /*
- * A call inside of another one: libomptarget's own, or by a mapper or a function for the log, whose
- * rows the table does not follow.
+ * Returns true for a call inside another one whose rows the table does not follow: by libomptarget
+ * itself, a mapper, or a function for the log.
  */
 static bool is_foreign_call(const struct call *own, const struct rex_map *map, int number)
 {
@@ -222,7 +225,7 @@ const struct rex_range_lock *rex_present_enter(enum rex_present_call call,
     rex_shelter_begin();
     collect_ranges(own, call, map, number);
     int64_t types = own->ranges.types;
-    /* The table marks the memory of those pointers that the ranges tell. */
+    /* The table marks the memory only of pointers that have a range. */
     if (call != REX_CALL_UPDATES && (own->has_mapper || (types & TYPE_ATTACH) ||
                                      (own->ranges.is_all && (types & REX_MAP_PTR_AND_OBJ))))
         __atomic_store_n(&pointers_are_attached, true, __ATOMIC_RELEASE);
@@ -237,11 +240,11 @@ const struct rex_range_lock *rex_present_enter(enum rex_present_call call,
         rex_present_pin(&own->ranges);
     own->ranges.is_unseen =
         call == REX_CALL_BEGINS && !rex_all_mappings_are_seen() && lies_in_unseen(&own->ranges);
-    rex_thread.holds++; /* as rex_log_hold(), within the shelter */
+    rex_thread.holds++; /* as rex_log_hold(), but without its own shelter */
     return &own->ranges;
 }
 
-/* The entries of the call's ranges become what libomptarget has now, or loose. */
+/* Updates the entries of the call's ranges to the state of libomptarget, or makes them loose. */
 void rex_present_leave(enum rex_present_call call, const struct rex_map *map, int number,
                        enum rex_present_outcome how)
 {

@@ -1,5 +1,5 @@
 /*
- * settle.c - after a call: its entries become what libomptarget has now.
+ * settle.c - updates the entries of a call to the state of libomptarget, after the call.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -10,8 +10,8 @@
 #include "present/mappings.h"
 
 /*
- * The entry of END in RANGE that begins at *AT, if any, stays or goes. *AT becomes the begin of the
- * next one.
+ * Keeps the entry of END in RANGE that begins at *AT, if any, or marks it as gone. *AT becomes the
+ * begin of the next one. Returns false if there is no next one.
  */
 static bool settle_entry(struct rex_present_table *table, const struct rex_range_lock *end,
                          const struct rex_range *range, uintptr_t *at, bool stays)
@@ -30,7 +30,10 @@ static bool settle_entry(struct rex_present_table *table, const struct rex_range
             entry->is_gone |= !stays && !entry->is_loose;
             entry->is_kept |= stays && entry->is_attached;
             entry->refs = REX_REFS_UNKNOWN;
-            /* A launch that the end has not waited for may hold it, and nobody looks later. */
+            /*
+             * A launch that the end has not waited for may hold the entry, and no later call
+             * checks.
+             */
             if (stays && rex_process_reasons() != 0)
                 rex_entries_loosen(table, entry->begin, entry->end);
         } else
@@ -41,7 +44,7 @@ static bool settle_entry(struct rex_present_table *table, const struct rex_range
     return next != 0;
 }
 
-/* Copies the first entry from AT on that no call but END has for itself. */
+/* Copies the first entry from AT on that is not gone, and that END or no call owns. */
 static bool find_unowned(struct rex_present_table *table, const struct rex_range_lock *end,
                          uintptr_t at, struct rex_entry *found)
 {
@@ -57,8 +60,8 @@ static bool find_unowned(struct rex_present_table *table, const struct rex_range
 }
 
 /*
- * After an end that may have ended any mapping: libomptarget is asked about each entry. An entry
- * that stays has a count that is not known.
+ * Asks libomptarget about every entry, after an end that may have ended any mapping. The count of
+ * an entry that stays is unknown.
  */
 static void settle_table(struct rex_present_table *table, const struct rex_range_lock *end)
 {
@@ -80,7 +83,9 @@ static void settle_table(struct rex_present_table *table, const struct rex_range
     pthread_mutex_unlock(&table->lock);
 }
 
-/* A row of no length may have ended a mapping beside it, without its users. */
+/*
+ * Removes mappings beside rows of no length that the end may have ended regardless of their users.
+ */
 static void look_beside(struct rex_present_table *table, const struct rex_range_lock *end)
 {
     for (size_t i = 0; i < end->count; i++) {
@@ -90,7 +95,7 @@ static void look_beside(struct rex_present_table *table, const struct rex_range_
         while (count-- > 0) {
             if (rex_runtime_omp()->is_present((const void *)begins[count], end->number))
                 continue;
-            rex_mapped_unseen(); /* another thread may just have mapped it again */
+            rex_mapped_unseen(); /* another thread may have mapped it again since */
             pthread_mutex_lock(&table->lock);
             struct rex_entry *entry =
                 rex_entries_first(&table->mapped, begins[count], begins[count] + 1);
@@ -106,8 +111,8 @@ void rex_settle_end(struct rex_range_lock *end)
 {
     struct rex_present_table *table = rex_present_table(end->number);
     /*
-     * A lock of all memory has no ranges of its own. A row that deletes ends a whole mapping; the
-     * table may know only a part of it unless all mappings are seen.
+     * A lock of all memory has no ranges of its own. A row that deletes ends a whole mapping;
+     * unless all mappings are seen, the table may know only a part of it.
      */
     bool may_end_others =
         end->is_all || ((end->types & REX_MAP_DELETE) && !rex_all_mappings_are_seen());

@@ -1,5 +1,5 @@
 /*
- * settle.h - after a call: its entries become what libomptarget has now.
+ * settle.h - updates the entries of a call to the state of libomptarget, after the call.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -12,9 +12,9 @@
 void rex_settle_end(struct rex_range_lock *end);
 
 /*
- * Asks libomptarget where the memory lies that the begin has made entries for. On the host all
- * memory is present, and has no entry. LLVM 19 and later know the number of devices only when
- * something is present.
+ * Asks libomptarget for the device addresses of the entries that the begin has made. On the host
+ * all memory is present, and has no entry. LLVM 19 and later know the number of devices only after
+ * something was mapped.
  */
 void rex_settle_begin(struct rex_range_lock *begin);
 

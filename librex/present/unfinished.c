@@ -20,10 +20,11 @@
 /* ---- before a mapping or a module ends ------------------------------------------------------- */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t let_go = PTHREAD_COND_INITIALIZER; /* a queue has no holder any more */
+static pthread_cond_t let_go =
+    PTHREAD_COND_INITIALIZER; /* signalled when a queue has no holder left */
 struct rex_unfinished *rex_unfinished_first;
 
-/* Forgets all queues, because all of them use GPUs, which a child of fork cannot use. */
+/* Forgets all queues, because all of them use GPUs, which a child of fork() cannot use. */
 static void forget_in_child(void)
 {
     rex_fork_renew(&lock);
@@ -33,9 +34,7 @@ static void forget_in_child(void)
 
 REX_FORK_RENEWED(14, forget_in_child);
 
-/*
- * Relaxed: the list is read under its lock; without the lock only whether it is empty is read.
- */
+/* Relaxed: the list is read under its lock; without the lock it is only compared with NULL. */
 static void set_link(struct rex_unfinished **at, struct rex_unfinished *to)
 {
     __atomic_store_n(at, to, __ATOMIC_RELAXED);
@@ -49,7 +48,7 @@ void rex_unfinished_add(struct rex_unfinished *unfinished)
     rex_unlock(&lock);
 }
 
-/* The link to UNFINISHED, or one that is NULL. */
+/* Returns the link to UNFINISHED, or the NULL at the end of the list. */
 static struct rex_unfinished **find_link(const struct rex_unfinished *unfinished)
 {
     struct rex_unfinished **at = &rex_unfinished_first;
@@ -58,7 +57,7 @@ static struct rex_unfinished **find_link(const struct rex_unfinished *unfinished
     return at;
 }
 
-/* In a child of fork the list lacks it, and the holders are those of the parent. */
+/* In a child of fork() the list is empty, and the holders are those of the parent. */
 void rex_unfinished_remove(struct rex_unfinished *unfinished)
 {
     rex_lock(&lock);
@@ -72,9 +71,9 @@ void rex_unfinished_remove(struct rex_unfinished *unfinished)
 }
 
 /*
- * Goes through the list, from NULL to NULL, without its lock: the caller holds one queue at a time,
- * gives back LAST and gets the next. Lines of the log come at the end, because the program's
- * function for them may destroy a queue.
+ * Walks the list without keeping its lock: takes LAST (NULL: the first call), releases it, and
+ * returns the next queue with a holder, or NULL after the last. Log lines are held until the end,
+ * because the program's log function may destroy a queue.
  */
 static struct rex_unfinished *hold_next(struct rex_unfinished *last)
 {
@@ -99,7 +98,7 @@ static struct rex_unfinished *hold_next(struct rex_unfinished *last)
     each != NULL;                                  \
     each = hold_next(each)
 
-/* The caller may be inside the gate, which it leaves meanwhile. */
+/* Waits for BUSY. Leaves the gate meanwhile, if the caller is inside it. */
 static int sync_outside(struct rex_unfinished *busy)
 {
     uint32_t depth = rex_gate_pause();
@@ -109,8 +108,8 @@ static int sync_outside(struct rex_unfinished *busy)
 }
 
 /*
- * WHAT cannot be done to OBJECT while BUSY has unfinished commands. Returns 0 after waiting for
- * BUSY, or an error.
+ * Waits for the unfinished commands of BUSY, or refuses WHAT for OBJECT with an error. Returns 0
+ * after the wait.
  */
 static int sync_or_refuse(struct rex_unfinished *busy, const char *what, const char *object)
 {
@@ -124,7 +123,7 @@ static int sync_or_refuse(struct rex_unfinished *busy, const char *what, const c
                     what, busy->name, object, rex_settings[REX_OPTION_UNFINISHED].variable);
 }
 
-/* Rows at NULL are of no memory. */
+/* A row at NULL has no memory. */
 static bool uses_a_row(struct rex_unfinished *unfinished, const struct rex_map *map, int number)
 {
     for (int32_t i = 0; i < map->count; i++)
@@ -136,7 +135,7 @@ static bool uses_a_row(struct rex_unfinished *unfinished, const struct rex_map *
 }
 
 /*
- * Checks for a lost device last, because a look at a queue may find the loss. libomptarget would
+ * Checks for a lost device last, because examining a queue may find the loss. libomptarget would
  * abort on a lost device.
  */
 int rex_before_unmap(const struct rex_map *map, int number, const char *what)

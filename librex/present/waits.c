@@ -12,7 +12,7 @@
 #define FIRST_WINDOW 10 /* milliseconds */
 #define TOLD_AFTER 10   /* seconds */
 
-/* Where the window ends that a call is in after so many milliseconds. */
+/* Returns the end of the window that a call is in after WAITED milliseconds. */
 static int64_t find_window(int64_t waited, bool *is_open)
 {
     int64_t begin = 0, length = FIRST_WINDOW;
@@ -24,7 +24,7 @@ static int64_t find_window(int64_t waited, bool *is_open)
     return begin + (*is_open ? 2 * length : length);
 }
 
-/* The lock is not held then: the log's function may launch. */
+/* Releases the lock while it logs, because the program's log function may launch. */
 static void log_wait(struct rex_present_table *table, struct rex_table_wait *wait)
 {
     static const char *const names[] = {"a launch", "a launch", "an update", "a begin", "an end"};
@@ -80,7 +80,7 @@ void rex_wait_begin(struct rex_present_table *table, struct rex_range_lock *rang
     if (ranges->call >= REX_CALL_BEGINS)
         rex_at_work_add(table, ranges);
     if (wait->size > 0)
-        return; /* a launch that has waited before */
+        return; /* the launch has waited before */
     clock_gettime(CLOCK_REALTIME, &wait->since);
     wait->until = FIRST_WINDOW;
     wait->begin = (const void *)ranges->range->begin;

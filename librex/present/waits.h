@@ -15,11 +15,11 @@ static inline void rex_tell_change(struct rex_present_table *table)
     pthread_cond_broadcast(&table->changed);
 }
 
-/* The call has to wait. It is listed if others give way to it. */
+/* Begins a wait. Lists the call if others give way to it. */
 void rex_wait_begin(struct rex_present_table *table, struct rex_range_lock *ranges);
 
 /*
- * Waits until another call leaves, or until the window ends. A long wait is told once, because a
+ * Waits until another call leaves, or until the window ends. Warns of a long wait once, because a
  * kernel may wait for this thread.
  */
 void rex_wait_for_change(struct rex_present_table *table, struct rex_table_wait *wait);

@@ -42,8 +42,8 @@ EXTRA += $(FUZZ) $(counted)
 # make fuzz: with clang, whose libFuzzer this is
 FUZZ_CC ?= clang-19
 WORK += fuzz fuzz-keep
-fuzz: library  ## look for bytes that break a reader, each for FUZZ_SECONDS=60 seconds; K=pattern for some targets
-fuzz-keep: library  ## take over into tests/fuzz/corpus what make fuzz found and runs more of the readers
+fuzz: library  ## search for bytes that break a reader, FUZZ_SECONDS=60 seconds for each; K=pattern for some targets
+fuzz-keep: library  ## copy findings of make fuzz that run more of the readers to tests/fuzz/corpus
 fuzz fuzz-keep: deps = fuzz
 fuzz fuzz-keep: with = CC='$(FUZZ_CC)' SAN=fuzz CFLAGS='-O1 -g'
 run-fuzz run-fuzz-keep: fuzz-programs

@@ -27,7 +27,7 @@ EXTRA += $(if $(SAN),,$(oracle_built)/librex $(oracle_images))
 WORK += oracle oracle-mutate
 .PHONY: oracle-gpu oracle-programs
 oracle:  ## compare librex's maps with clang's own lowering (installs missing packages)
-oracle-mutate:  ## change librex's map bits one at a time; fails where no shape of the oracle notices
+oracle-mutate:  ## change librex's map bits one at a time, and check that the oracle notices
 oracle oracle-mutate: fetch = tests/llvm
 oracle-programs: $(oracle_built)/librex $(oracle_images) \
     $(if $(and $(shell command -v $(ORACLE_CLANG)),$(wildcard $(oracle_llvm)/lib/libomptarget.so)),$(oracle_built)/clang)

@@ -3,7 +3,7 @@
 
 WORK += check-packages
 check-packages: deps = packages
-check-packages:  ## test archive, CMake package, recipes and Debian packages, in clean roots of Debian as root; K=cmake, recipes, dist, deb or roots alone
+check-packages:  ## test archive, CMake package, recipes and Debian packages, in clean roots of Debian (needs root); K=cmake, recipes, dist, deb or roots for one
 run-check-packages: library tools
 	@for test in $(or $(K),cmake recipes dist deb roots); do \
 	    echo "== $$test"; \

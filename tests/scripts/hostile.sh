@@ -138,7 +138,7 @@ while IFS='|' read -r file status text other said; do
 done <<'CASES'
 zeros|2|it is not an ELF file|2|it is not an ELF file
 archive|2|it is an archive|2|it is not an ELF file
-ptx|2|it is PTX; the program comes first, then its images|0|no findings
+ptx|2|it is PTX: give the program first, then its images|0|no findings
 cubin|2|it is a CUBIN|1|image for sm_90, 6 kernels
 object|0|no findings|2|it is for this processor, but it is not a shared object
 library|||0|no findings
@@ -146,5 +146,5 @@ sections|2|it has more sections than any program|2|it has more sections than any
 comment|||2|it is not an ELF file
 images|||2|its OffloadBinary is truncated
 CASES
-takes -1 2 'it is no source' --source source.c
+takes -1 2 'it is not a source' --source source.c
 for file in zeros ptx archive; do takes $((64 << 20)) 2 'it is ' $file; done

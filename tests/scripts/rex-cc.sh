@@ -19,7 +19,7 @@ done <<WRONG
 2|-o: its value is missing|app.c -o
 1||--host --no-check --$(letters 50000) $top/examples/13_raw_packet/raw_packet.c
 2|-o with -c and several files|-c -o both.o a.c b.cu
-2|--arch: 90 is no architecture|--arch=90 a.cu
+2|--arch: 90 is not an architecture|--arch=90 a.cu
 2|--arch: |--arch=sm_90;>injected; -c a.cu
 2|--arch: |--arch=sm_90\$(>injected) -c a.cu
 2|--arch: |--arch=sm_a -c a.cu
@@ -30,7 +30,7 @@ done <<WRONG
 2||-c --embed a.cu
 2||-E a.c
 2||--images --embed kernels.cu
-2|--images takes kernels and nothing else|--images -o images kernels.cu app.o
+2|--images takes only kernels|--images -o images kernels.cu app.o
 1||--no-check -o $work/none /nonexistent.c
 2|--ach=sm_90: no such option; is --arch meant?|--ach=sm_90 app.c
 2|--embed=x: no such option; is --embed meant?|--embed=x app.c
@@ -207,7 +207,7 @@ if command -v clang-19 >/dev/null; then
     works on_release embed/ptx # without a GPU on the host image inside
     by_clang --arch=sm_80 -c kernels.cu
     ! command -v clang-14 >/dev/null || refused 2 \
-        'clang-14 cannot compile for sm_90; it does for sm_' \
+        'clang-14 cannot compile for sm_90, only for sm_' \
         env CLANG=clang-14 "$rex_cc" --device-compiler=clang --arch=sm_90 -c kernels.cu
     by_clang --arch=sm_80 app.o kernels.o -o two/ptx
     grep -q '^\.target sm_80$' two/rex_lib_nvidia.cubin || fail 'no PTX for sm_80'
@@ -268,7 +268,7 @@ for words in 'app.c half.cu -o ./half.cu' '-c half.cu -o half.cu'; do
     # shellcheck disable=SC2086
     refused 2 'half.cu is a file to compile or link' "$rex_cc" --host $words
 done
-refused 2 'is what the image beside it is called' "$rex_cc" --host -shared twice.c half.cu -o images/rex_lib_host.so
+refused 2 'is the name of the image beside it' "$rex_cc" --host -shared twice.c half.cu -o images/rex_lib_host.so
 cmp half.cu kernels.cu || fail 'a source is written over'
 for output in half.o half; do [ ! -e $output ] || fail "$output is there without its kernels for GPUs"; done
 
@@ -329,11 +329,11 @@ while read -r words; do
     cp older.cubin $cubin
     run "$build/tools/rex-check" -q marks/app
     ends 0
-    prints "$cubin: note: rex-cc made it in another build than marks/app"
+    prints "$cubin: note: it is from another build of rex-cc than marks/app"
     # Without the program's mark one image is compared with the other.
     objcopy --remove-section .rex_program marks/app marks/unmarked
     run "$build/tools/rex-check" -q marks/unmarked
-    prints "marks/rex_lib_host.so: note: rex-cc made it in another build than $cubin"
+    prints "marks/rex_lib_host.so: note: it is from another build of rex-cc than $cubin"
     # The program inside has no image for GPUs, and would take that.
     host_build -O1 --embed -o marks/app
     [ ! -e $cubin ] || fail "$words: the CUBIN of an older build stays beside images inside"

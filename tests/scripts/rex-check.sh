@@ -507,7 +507,7 @@ kill -BUS $!
 status=0
 wait $! || status=$?
 exec 3>&-
-[ "$status, $(cat output)" = '2, rex-check: a file was cut while it was read' ] || fail "a file that is cut: $status, $(cat output)"
+[ "$status, $(cat output)" = '2, rex-check: a file was shortened while it was read' ] || fail "a file that is cut: $status, $(cat output)"
 
 # Colour: asked for, or on a terminal that wants it.
 escape=$(printf '\033')

@@ -148,10 +148,10 @@ cuda;22;;.gpus[0] | [.capability, .memory, .multiprocessors] | join(", ");9.0, 8
 cuda;22;;.driver["CUDA version"];13.0
 cuda;22;;.launch.by;the CUDA driver
 cuda;22;;.libomptarget.trouble;null
-cuda;22;FAKE_CUDA_DEVICES=2 LD_LIBRARY_PATH=$build/tests/fake/cuda;.summary | split(" launches ") | .[1];on 2 GPUs, Fake GPU 0, Fake GPU 1; the host device: a kernel did not run: it has left its result unwritten
+cuda;22;FAKE_CUDA_DEVICES=2 LD_LIBRARY_PATH=$build/tests/fake/cuda;.summary | split(" launches ") | .[1];on 2 GPUs, Fake GPU 0, Fake GPU 1; the host device: a kernel did not run: its result is missing
 cuda;22;OMP_NUM_TEAMS=3;.summary | contains(" launches by libomptarget: OMP_NUM_TEAMS is set, which libomptarget obeys");true
 cuda;25;;.summary | contains(" it is LLVM 25's, which this librex does not know");true
-cuda;22;FAKE_CUDA_FAILS=100;.summary | split(" launches ") | .[1];nothing, there is no GPU: cuInit: CUDA_ERROR_NO_DEVICE; the host device: a kernel did not run: it has left its result unwritten
+cuda;22;FAKE_CUDA_FAILS=100;.summary | split(" launches ") | .[1];nothing, there is no GPU: cuInit: CUDA_ERROR_NO_DEVICE; the host device: a kernel did not run: its result is missing
 cuda;25;;.libomptarget.release;24
 cuda;25;;.libomptarget.trouble;it is LLVM 25's, which this librex does not know, and is treated as LLVM 24's
 cuda;22;REX_LAUNCH_BY=runtime;.launch.by;libomptarget: REX_LAUNCH_BY=runtime
@@ -160,11 +160,11 @@ cuda;22;OMP_TOOL_LIBRARIES=/tool.so REX_LAUNCH_BY=driver;.launch.by;nobody (REX_
 cuda;22;FAKE_CUDA_FAILS=100;.driver.error;cuInit: CUDA_ERROR_NO_DEVICE
 cuda;22;FAKE_CUDA_FAILS=100;.gpus | length;0
 cuda;22;FAKE_CUDA_FAILS=800;.driver["what helps"];null
-cuda;22;FAKE_CUDA_FAILS=34;.driver["what helps"];take its folder out of LD_LIBRARY_PATH
-cuda;22;FAKE_CUDA_FAILS=802;.driver["what helps"];start that service
-cuda;22;FAKE_CUDA_FAILS=803;.driver["what helps"] | startswith("load the kernel module anew");true
-cuda;22;FAKE_CUDA_FAILS=804;.driver["what helps"];take it out of LD_LIBRARY_PATH
-cuda;22;FAKE_CUDA_FAILS=805;.driver["what helps"] | startswith("start it, or unset");true
+cuda;22;FAKE_CUDA_FAILS=34;.driver["what helps"];remove the folder of the stub from LD_LIBRARY_PATH
+cuda;22;FAKE_CUDA_FAILS=802;.driver["what helps"];start the missing service
+cuda;22;FAKE_CUDA_FAILS=803;.driver["what helps"] | startswith("reload the kernel module");true
+cuda;22;FAKE_CUDA_FAILS=804;.driver["what helps"];remove the folder of that package from LD_LIBRARY_PATH
+cuda;22;FAKE_CUDA_FAILS=805;.driver["what helps"] | startswith("start the MPS daemon");true
 cuda;22;FAKE_CUDA_FAILS=800;.driver.error;cuInit: CUDA_ERROR_NOT_PERMITTED
 cuda;22;FAKE_CUDA_DEVICES=0;.driver.error;the CUDA driver reports no device
 cuda;22;FAKE_CUDA_DEVICES=0;.launch.by;libomptarget: there is no NVIDIA GPU, or its driver is too old
@@ -183,8 +183,8 @@ while IFS=';' read -r words helps; do
     is ".driver[\"what helps\"] | startswith(\"$helps\")" true
 done <<HELPS
 cannot be opened: Permission denied;become a member of the group
-cannot be opened: Operation not permitted;the container or the job
-cannot be opened: No such file;nvidia-modprobe -u -c 0
+cannot be opened: Operation not permitted;give the container or the job
+cannot be opened: No such file;create it as root
 its kernel module is loaded;install the library
 no file can be opened;close files
 -1;unset CUDA_VISIBLE_DEVICES

@@ -16,9 +16,9 @@ refused 2 'No such file' "$report" "$work/none"
 refused 2 'it is a folder' "$report" "$work"
 : >"$work/empty"
 refused 2 'it is empty' "$report" "$work/empty"
-refused 2 'it does not begin as a trace that librex wrote' "$report" Makefile
+refused 2 'it does not begin like a trace of librex' "$report" Makefile
 printf '[\n]\n' >"$work/nothing"
-refused 2 '-: it has no line that librex wrote' "$report" - <"$work/nothing"
+refused 2 '-: it has no line of librex' "$report" - <"$work/nothing"
 
 # ---- advice
 
@@ -44,7 +44,7 @@ for way in each inside around failed short failed-short; do advice $way "s/$time
 run "$report" "$work/around.json"
 grep -qE '^  twice__kernel__  waited for        40 ' "$work/out" || fail 'the table of kernels'
 grep -qE "^  data begin +1  +$time +$time +400 kB +0 bytes " "$work/out" || fail 'the table of copies'
-grep -q "Copied in all, launches included: 400 kB to devices, 0 bytes from them" "$work/out" || fail 'the bytes'
+grep -q "Copied in total, with launches: 400 kB to devices, 0 bytes from devices" "$work/out" || fail 'the bytes'
 grep -qE '^program, process [0-9]+: 40 launches in .* on the CPU; [0-9 ]+ events$' "$work/out" || fail "the facts: $(sed 1q "$work/out")"
 ! grep -q 'ends before' "$work/out" || fail 'a whole trace is doubted'
 
@@ -168,7 +168,7 @@ if page.open or {"script", "img"} & set(page.tags) or "url(" in text or "@import
     sys.exit("not closed, or something is run or loaded: %s, %s" % (page.open, set(page.tags)))
 if page.links != [("a", "href", "https://ui.perfetto.dev")]:
     sys.exit("links: %s" % page.links)
-for part in ("<script>alert(1)</script>&\\x1b[31m", "\"><img src=x>", "400 kB", "hostile.json", "copied both ways anew"):
+for part in ("<script>alert(1)</script>&\\x1b[31m", "\"><img src=x>", "400 kB", "hostile.json", "copied both ways again"):
     if part not in page.text:
         sys.exit("%s is not on the page" % part)
 if page.tags.count("svg") < 2 or page.tags.count("path") < 2 or len(text) > 100000:
@@ -199,7 +199,7 @@ if [ ! -s "$work/out" ] || [ ! -s "$work/both.html" ]; then fail '--text -o'; fi
 
 run on_release "$rex_run" --report="$work/report.html" "$work/program" each 40
 ends 0 '--report'
-grep -q 'copied both ways anew at each of 39 launches' "$work/report.html" || fail '--report: the page'
+grep -q 'copied both ways again at each of 39 launches' "$work/report.html" || fail '--report: the page'
 [ -s "$work/report.html.json" ] || fail '--report: the trace is gone'
 run on_release "$rex_run" --trace="$work/other.json" --report="$work/other.html" "$work/program" \
     abort 40
@@ -208,8 +208,8 @@ grep -q 'ends before the program did' "$work/other.html" || fail '--report after
 [ -s "$work/other.json" ] || fail '--trace with --report'
 run "$rex_run" --report="$work/other.html" sh -c 'exit 3'
 ends 3 '--report'
-says 'since nothing was offloaded'
-refused 125 'a report is made of one file' "$rex_run" --report=x --trace=%p.json true
+says 'because nothing was offloaded'
+refused 125 'a report needs one file' "$rex_run" --report=x --trace=%p.json true
 refused 125 'the value is empty' "$rex_run" --report= true
 
 # ---- outputs behind links: a folder that may not be searched, also by root here; and a folder like /tmp, where the kernel follows no link of

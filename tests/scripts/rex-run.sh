@@ -34,7 +34,7 @@ WRONG
 
 # The completion, made from --help, has the values that the library knows.
 for option in wait launch-blocking log; do
-    "$rex_run" --$option=never true 2>&1 | sed 's/.*, only //; s/, and :FILE.*//; s/ or / /; s/,//g' >"$work/values"
+    "$rex_run" --$option=never true 2>&1 | sed 's/.*, only //; s/, with :FILE.*//; s/ or / /; s/,//g' >"$work/values"
     sed -n "s/^ *--$option) .*-W '\([^']*\)'.*/\1/p" "$O/completion/bash/rex-run" | diff "$work/values" - || fail "--$option: completed to others"
 done
 # ---- programs that do not offload: the same output, status and signal
@@ -47,7 +47,7 @@ from standard input
 INPUT
 ends 7 'the status of the program is lost'
 [ "$(cat "$work/out")" = '--wait=x|two words||from standard input' ] || fail "arguments or input: $(cat "$work/out")"
-says ' is linked with no libomptarget: there is nothing to adapt'
+says ' is not linked with libomptarget: there is nothing to adapt'
 [ "$(wc -l <"$work/err")" = 1 ] || fail "said to a program that does not offload: $(cat "$work/err")"
 # shellcheck disable=SC2016
 run "$rex_run" sh -c 'kill -TERM $$'
@@ -67,8 +67,8 @@ for given in log=info:l.%p:REX_LOG=info:/l.%p log=:l:REX_LOG=:/l log=debug:/dev/
 done
 # --report removes the trace of an earlier run, and no other file.
 printf '{"name": "mine"}\n' >"$work/package.json"
-refused 125 'package.json is there, and is no trace' "$rex_run" --report="$work/package" true
-refused 125 'package.json is there, and is no trace' "$rex_run" --report="$work/page.html" \
+refused 125 'package.json is not a trace' "$rex_run" --report="$work/package" true
+refused 125 'package.json is not a trace' "$rex_run" --report="$work/page.html" \
     --trace="$work/package.json" true
 grep -q mine "$work/package.json" || fail '--report has removed a file that is no trace'
 # What could not be made when the program has ended is refused before it starts. Nobody writes to the pipe.
@@ -78,9 +78,9 @@ while IFS='|' read -r text options; do
     # shellcheck disable=SC2086
     refused 125 "$text" timeout 60 "$rex_run" $options true
 done <<REPORTS
-$work/traces is no regular file|--report=$work/page.html --trace=$work/traces
-$work is no regular file|--report=$work/page.html --trace=$work
---trace=on: a report is made of one file|--report=$work/page.html --trace=on
+$work/traces is not a regular file|--report=$work/page.html --trace=$work/traces
+$work is not a regular file|--report=$work/page.html --trace=$work
+--trace=on: a report needs one file|--report=$work/page.html --trace=on
 it is the trace itself|--report=$work/trace.json --trace=$work/trace.json
 $work/none/page.html.json cannot be written: No such file|--report=$work/none/page.html
 $work/none/page.html cannot be written: No such file|--report=$work/none/page.html --trace=$work/trace.json
@@ -148,7 +148,7 @@ done <<PATCHES
 18|$other|is for $word
 18|\377\377|machine number 65535
 4|\001|32-bit
-$interpreter|/lib/ld-musl-x.so.1\000|ld-musl-x.so.1; librex is made for ld-linux
+$interpreter|/lib/ld-musl-x.so.1\000|ld-musl-x.so.1, but librex is for ld-linux
 PATCHES
 cp "$work/nothing" "$work/setuid"
 for mode in 4755:user 2755:group; do
@@ -321,7 +321,7 @@ lines" '$ORIGIN'; do
     quietly "$CC" -shared -fPIC -o "$work/libbetween.so" "$work/between.c" -Wl,--no-as-needed "$folder19/libomptarget.so.19.1" \
         -Wl,--allow-shlib-undefined -Wl,--disable-new-dtags -Wl,-rpath,"$folder19"
     quietly "$CC" -o "$work/through" "$work/nothing.c" -Wl,--no-as-needed "$work/libbetween.so" -Wl,--allow-shlib-undefined
-    refused 126 "the loader takes $folder19/libomptarget.so.19.1 all the same" elsewhere 22 \
+    refused 126 "the loader still takes $folder19/libomptarget.so.19.1" elsewhere 22 \
         "$rex_run" --omptarget="$lib22" "$work/through"
     tidy 'what --omptarget refuses'
     # The program may change its folder, and what it starts finds the private one all the same.

@@ -26,8 +26,8 @@ EXTRA += $(if $(SAN),,$(walk_built)/walk $(walk_images))
 WORK += walk
 walk: fetch = tests/llvm
 .PHONY: walk-gpu
-walk:  ## call every public function at random, SECONDS=60 SEED=1, on the fake GPU and the host device; what is found is shrunk
+walk:  ## call every public function at random, SECONDS=60 SEED=1, on the fake GPU and the host device; failures are shrunk
 run-walk: $(walk_built)/walk $(walk_images) $(FAKES)
 	@$(test_env) $(walk)/run --seconds $(or $(SECONDS),60) --seed $(or $(SEED),1)
-walk-gpu: $(walk_built)/walk $(walk_real)  ## the same on the GPU here
+walk-gpu: $(walk_built)/walk $(walk_real)  ## run the walk on the GPU of this machine
 	@$(test_env) $(walk)/run --on device --seconds $(or $(SECONDS),60) --seed $(or $(SEED),1)

@@ -7,8 +7,9 @@
 #define TOOLS_CHANNEL_H
 
 /*
- * As pipe(2). No end has a number of 0 to 2, though the tool was started without these: what a
- * library says on standard error would be in between, and dup2() of such an end would close it.
+ * Opens a pipe as pipe(2) does, but never with descriptors 0 to 2, even if the tool was started
+ * without them. Otherwise a library's standard error would mix with the answer, and dup2() of such
+ * an end would close it.
  */
 int channel_open(int ends[2]);
 

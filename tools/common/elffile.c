@@ -1,5 +1,5 @@
 /*
- * elffile.c - map an ELF file; its sections, strings and memory.
+ * elffile.c - maps an ELF file; finds its sections, strings and memory.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -24,15 +24,17 @@ bool elf_is_object(const struct elf_file *file)
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* The header; a file that is none of these takes not even address space. */
+/* Checks the header before the file is mapped: another file must not even take address space. */
 static int check_identity(struct elf_file *file, const void *bytes, size_t size)
 {
     if (size >= 8 && memcmp(bytes, "!<arch>\n", 8) == 0)
-        return refuse(file, "it is an archive: give its members, which `ar x` extracts");
+        return refuse(file, "it is an archive: extract its members with `ar x`, and give those");
     if (size >= 4 && memcmp(bytes, "BC\xc0\xde", 4) == 0)
-        return refuse(file, "it is LLVM's intermediate code (clang -flto), which is not looked "
-                            "into: compile without -flto, or check the "
-                            "linked program");
+        return refuse(
+            file,
+            "it is LLVM's intermediate code (clang -flto), which is not checked: compile without "
+            "-flto, or check the "
+            "linked program");
     return rex_elf_identify(&file->elf, bytes, size) == 0 ? 0 : refuse(file, file->elf.why);
 }
 
@@ -43,7 +45,7 @@ int elf_file_view(struct elf_file *file, const void *bytes, size_t size)
         return -1;
     if (rex_elf_view(&file->elf, bytes, size) != 0)
         return refuse(file, file->elf.why);
-    /* A file has one table of symbols that may need them; all its sections are looked at once. */
+    /* A file has only one table of extended section indices, so one search at opening is enough. */
     if (file->elf.sections <= SHN_LORESERVE ||
         !rex_elf_find_type(&file->elf, SHT_SYMTAB_SHNDX, &file->extended))
         memset(&file->extended, 0, sizeof file->extended);

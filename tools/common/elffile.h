@@ -1,10 +1,10 @@
 /*
- * elffile.h - a file that librex's ELF reader looks at: executables, shared objects, objects; any
+ * elffile.h - a view of an ELF file for tools: executables, shared objects and objects, with any
  * number of sections.
  *
- * For tools. The bytes may be hostile: every read is checked, a broken part reads as if it were not
- * there. Nothing is copied, and long sweeps drop pages as they go, so that a file of any size
- * needs little memory.
+ * The bytes may be hostile: every read is checked, and a broken part reads as if it were absent.
+ * Nothing is copied, and long sweeps drop pages as they go, so that a file of any size needs little
+ * memory.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -22,26 +22,27 @@
 
 struct elf_file {
     struct rex_elf elf;
-    Elf64_Shdr extended; /* indices of sections that do not fit into a symbol; all 0: none */
+    Elf64_Shdr
+        extended; /* indices that do not fit into a symbol; all 0 if the file has no such table */
     struct timespec changed;
     bool mapped;
-    char why[MAPPING_WHY]; /* why opening failed */
+    char why[MAPPING_WHY]; /* reason why opening failed */
 };
 
-/* Map the file at PATH, or look at SIZE BYTES that outlive the view. 0, or -1 with ->why. */
+/* Map the file at PATH, or view SIZE BYTES that outlive the view. Return 0, or -1 with ->why. */
 int elf_file_open(struct elf_file *file, const char *path);
 int elf_file_view(struct elf_file *file, const void *bytes, size_t size);
 void elf_file_close(struct elf_file *file);
 
-/* Drop the pages that were read; they are read again when needed. */
+/* Drops the pages that were read; they are read again when needed. */
 void elf_file_drop_pages(const struct elf_file *file);
 
-/* Whether it is an object before the link, whose addresses count from its sections. */
+/* Returns true for an object before the link, whose addresses count from its sections. */
 bool elf_is_object(const struct elf_file *file);
 
 /*
- * A place in memory: a section and an offset in objects, section 0 and an address in what is
- * linked. Places order by section, then offset.
+ * A place in memory: section and offset in an object; section 0 and an address in a linked file.
+ * Places order by section, then by offset.
  */
 struct elf_place {
     size_t section;
@@ -50,15 +51,15 @@ struct elf_place {
 int elf_compare_places(struct elf_place a, struct elf_place b);
 
 /*
- * The bytes from PLACE to the end of its section; their number in *SIZE. NULL where the file has
- * none.
+ * Returns the bytes from PLACE to the end of its section, with their number in *SIZE. Returns NULL
+ * if the file has no bytes there.
  */
 const unsigned char *elf_at(const struct elf_file *file, struct elf_place place, uint64_t *size);
 
-/* The string at PLACE, NULL if it does not end there. */
+/* Returns the string at PLACE, or NULL if it has no end there. */
 const char *elf_string_at(const struct elf_file *file, struct elf_place place);
 
-/* The name of a processor: a constant, or NUMBER with its number. */
+/* Returns the name of a processor: a constant, or NUMBER with a text for an unknown processor. */
 #define ELF_MACHINE_MAX 32
 const char *elf_machine_name(unsigned machine, char number[ELF_MACHINE_MAX]);
 

@@ -1,5 +1,5 @@
 /*
- * elfsymbols.c - symbols and relocations of an ELF file, one after another.
+ * elfsymbols.c - reads the symbols and relocations of an ELF file in order.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* A sweep drops its pages after so many rows: with their names some megabytes. */
+/* rows after which a sweep drops its pages: some megabytes, with the names */
 #define ROWS_HELD 0x8000
 
 /* ---- symbols --------------------------------------------------------------------------------- */

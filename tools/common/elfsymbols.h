@@ -1,5 +1,5 @@
 /*
- * elfsymbols.h - symbols and relocations of an ELF file, one after another.
+ * elfsymbols.h - reads the symbols and relocations of an ELF file in order.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -8,16 +8,16 @@
 
 #include "common/elffile.h"
 
-/* A symbol. A name lasts as long as the file is open. */
+/* A symbol. The name is valid until the file is closed. */
 struct elf_symbol {
     const char *name;
-    struct elf_place place; /* of a defined one */
+    struct elf_place place; /* place of a defined symbol */
     uint64_t size;
     unsigned type, binding;
-    bool defined; /* in this file, at a place */
+    bool defined; /* the file itself defines the symbol */
 };
 
-/* The symbols of one table: all of them, one after another, or by index. */
+/* The symbols of one table, read in order or by index. */
 struct elf_symbols {
     const struct elf_file *file;
     Elf64_Shdr table, extended;
@@ -28,25 +28,25 @@ bool elf_next_symbol(struct elf_symbols *symbols, struct elf_symbol *symbol);
 int elf_symbol(const struct elf_symbols *symbols, size_t index, struct elf_symbol *symbol);
 
 /*
- * The index of the best symbol table: the full one, else the dynamic one; 0 if there is neither.
- * *FULL says which.
+ * Returns the index of the full symbol table, else of the dynamic one; 0 if the file has neither.
+ * *FULL becomes true for the full one.
  */
 size_t elf_symbol_table(const struct elf_file *file, bool *full);
 
 /*
- * A relocation: at OFFSET of what its section relocates (an address in what is linked) comes
- * SYMBOL's address plus ADDEND.
+ * A relocation writes SYMBOL's address plus ADDEND to OFFSET, which is in the section that the
+ * table relocates; in a linked file it is an address.
  */
 struct elf_relocation {
     uint64_t offset;
     int64_t addend;
-    size_t symbol; /* 0: none */
+    size_t symbol; /* 0: no symbol */
     uint32_t type;
 };
 
 /*
- * The relocation with addend *NEXT, from 0, of SECTION, and the number of the next one in *NEXT.
- * False: there is none.
+ * Reads relocation *NEXT (from 0) of SECTION, which has addends, and increments *NEXT. Returns
+ * false after the last one.
  */
 bool elf_next_relocation(const struct elf_file *file, const Elf64_Shdr *section, size_t *next,
                          struct elf_relocation *relocation);

@@ -1,5 +1,5 @@
 /*
- * mapping.c - a file of any size, mapped, not read.
+ * mapping.c - maps a file of any size instead of reading it.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -24,13 +24,14 @@ static int check(int descriptor, struct stat *status, char why[MAPPING_WHY])
     if (fstat(descriptor, status) != 0)
         return refuse(why, strerror(errno));
     if (!S_ISREG(status->st_mode))
-        return refuse(why, S_ISDIR(status->st_mode) ? "it is a folder" : "it is no regular file");
+        return refuse(why,
+                      S_ISDIR(status->st_mode) ? "it is a folder" : "it is not a regular file");
     return status->st_size > 0 ? 0 : refuse(why, "it is empty");
 }
 
 int mapping_open(const char *path, struct stat *status, char why[MAPPING_WHY])
 {
-    /* A pipe without a writer would be waited for. */
+    /* O_NONBLOCK: open() would wait for a pipe's writer. */
     int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (descriptor < 0)
         return refuse(why, strerror(errno));

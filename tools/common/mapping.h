@@ -1,7 +1,7 @@
 /*
- * mapping.h - a file of any size, mapped, not read.
+ * mapping.h - maps a file of any size instead of reading it.
  *
- * For tools. Parts of a file that are not read take address space, and no memory.
+ * For tools. Unread parts of a file take address space, but no memory.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -11,15 +11,15 @@
 #include <stddef.h>
 #include <sys/stat.h>
 
-#define MAPPING_WHY 160 /* bytes that a reason takes at most */
+#define MAPPING_WHY 160 /* maximum size of a reason, in bytes */
 
 /*
- * Open PATH if it is a regular file that is not empty: its descriptor, with its STATUS, or -1 with
- * the reason in WHY.
+ * Opens PATH if it is a regular file that is not empty. Returns the descriptor, with its STATUS, or
+ * -1 with the reason in WHY.
  */
 int mapping_open(const char *path, struct stat *status, char why[MAPPING_WHY]);
 
-/* All bytes of the file, to be given back by mapping_end(); NULL with the reason in WHY. */
+/* Returns all bytes of the file, which mapping_end() unmaps, or NULL with the reason in WHY. */
 const void *mapping_make(int descriptor, const struct stat *status, char why[MAPPING_WHY]);
 void mapping_end(const void *bytes, size_t size);
 

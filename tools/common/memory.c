@@ -1,5 +1,5 @@
 /*
- * memory.c - memory for tools, which end where there is none.
+ * memory.c - memory for tools, which exit if it is short.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -1,5 +1,5 @@
 /*
- * memory.h - memory for tools, which end where there is none.
+ * memory.h - memory for tools, which exit if it is short.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -8,16 +8,16 @@
 
 #include <stddef.h>
 
-/* COUNT elements of SIZE bytes, zeroed. */
+/* Returns COUNT elements of SIZE bytes, zeroed. */
 void *tool_alloc(size_t count, size_t size);
 
 /*
- * ARRAY with room for one more element beside its COUNT ones of SIZE bytes. Room doubles, so that
- * COUNT alone tells how much there is: for arrays that grow by this function alone.
+ * Returns ARRAY, maybe moved, with room for one more element after its COUNT elements of SIZE
+ * bytes. Room doubles, and COUNT alone determines it: only this function may grow such an array.
  */
 void *tool_grow(void *array, size_t count, size_t size);
 
-/* A string made by printf's rules, which the caller frees. */
+/* Returns a string formatted as by printf(), which the caller frees. */
 char *tool_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * option.c - which option of the command line getopt_long() did not take.
+ * option.c - names the option that getopt_long() refused.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -12,7 +12,10 @@
 
 #include "common/memory.h"
 
-/* getopt_long() is already behind an option, but for a letter in front of others of one word. */
+/*
+ * Returns the refused word. optind is after it, unless the refused letter is in a word of several
+ * letters and another one follows.
+ */
 static const char *word_of(char *const *arguments)
 {
     const char *before = arguments[optind - 1];
@@ -23,6 +26,6 @@ static const char *word_of(char *const *arguments)
 
 char *refused_option(char *const *arguments)
 {
-    return tool_format("%s: no such option, or its value is missing or too much",
+    return tool_format("%s: no such option, or its value is missing or unexpected",
                        word_of(arguments));
 }

@@ -1,5 +1,5 @@
 /*
- * option.h - which option of the command line getopt_long() did not take.
+ * option.h - names the option that getopt_long() refused.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -7,8 +7,8 @@
 #define TOOLS_OPTION_H
 
 /*
- * Right after getopt_long() has returned '?', with opterr 0, so that a tool says it with
- * tool_error(): "OPTION: no such option, or ...". The caller frees it.
+ * Returns "OPTION: no such option, or ..." for tool_error(); the caller frees it. Call it right
+ * after getopt_long() has returned '?', with opterr 0.
  */
 char *refused_option(char *const *arguments);
 

@@ -1,5 +1,5 @@
 /*
- * print.c - text that others wrote, on a terminal and in JSON.
+ * print.c - prints text of unknown origin, to a terminal and in JSON.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -1,5 +1,5 @@
 /*
- * print.h - text that others wrote, on a terminal and in JSON.
+ * print.h - prints text of unknown origin, to a terminal and in JSON.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -10,29 +10,30 @@
 #include <stdio.h>
 
 /*
- * TEXT with bytes that could command a terminal as \xNN: control characters, of ASCII and those
- * above it (U+0080 to U+009F), and what is no UTF-8.
+ * Prints TEXT. Bytes that could command a terminal become \xNN: control characters, ASCII or U+0080
+ * to U+009F, and invalid UTF-8.
  */
 void print_text(FILE *out, const char *text);
 
-/* "PROGRAM: TEXT" as a line of standard error, with TEXT as print_text() has it. */
+/* Writes "PROGRAM: TEXT" as a line to standard error, escaped as print_text() does. */
 void tool_error(const char *program, const char *text);
 
 /*
- * TEXT as a string of JSON, with its quotes; null for NULL. Bytes that are no UTF-8 become U+FFFD.
+ * Prints TEXT as a JSON string with quotes, or null for NULL. Bytes that are not UTF-8 become
+ * U+FFFD.
  */
 void print_json(FILE *out, const char *text);
 
 /*
- * Checks that the whole output was written: NULL, or the reason why not. Behind print_begin() a
- * file that gets too large is such a reason, and does not kill the tool.
+ * print_end() checks that the whole output was written: returns NULL, or the reason why not. After
+ * print_begin() a file that gets too large is such a reason, and does not kill the tool.
  */
 void print_begin(void);
 const char *print_end(void);
 
 /*
- * Whether to use colour for OUT: a terminal, unless NO_COLOR is set and not empty, or TERM says
- * dumb.
+ * Returns true if OUT takes colour: a terminal, unless NO_COLOR is set and not empty, or TERM is
+ * "dumb".
  */
 bool print_colour(FILE *out);
 

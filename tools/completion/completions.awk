@@ -1,12 +1,12 @@
-# completions.awk - the completion of a program, from what it says with --help.
+# completions.awk - makes the completion of a program from the output of its --help.
 #
 # usage: PROGRAM --help | awk -v program=PROGRAM -v shell=bash|zsh|fish -f completions.awk
 #
 # An option is a line of the help that begins with two spaces and a dash: its names, its argument in
-# capital letters, two spaces, and what it is for, which may go on in indented lines. Values are
-# offered where that names them: "how threads wait: auto (the default), spin or block". FILE and LIB
-# are files. The usage tells what else stands on the command line: a PROGRAM with ARGUMENTs of its
-# own, files, or nothing.
+# capital letters, two spaces, and a description, which may continue in indented lines. If the
+# description lists values, they are offered: "how threads wait: auto (the default), spin or block".
+# FILE and LIB are files. The usage shows what else is on the command line: a PROGRAM with ARGUMENTs
+# of its own, files, or nothing.
 #
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
@@ -15,8 +15,8 @@ function trimmed(words) {
     return words
 }
 
-# The values that WORDS list, with spaces between: what comes before a semicolon, and behind the
-# last colon.
+# Returns the values that WORDS list, separated by spaces: the part after the last colon, without a
+# semicolon and the text after it.
 function values_in(words,    count, list, i, found) {
     sub(/;.*/, "", words)
     sub(/.*: /, "", words)
@@ -49,7 +49,7 @@ function add_option(line,    head, count, names, i) {
     spellings[options] = count
 }
 
-# What an option's argument is: "files", the values, or "" for anything else.
+# Returns the kind of an option's argument: "files", the values, or "" for anything else.
 function kind_of(i) {
     return argument[i] ~ /^(FILE|LIB)$/ ? "files" : values_in(text[i])
 }
@@ -57,7 +57,7 @@ function kind_of(i) {
 function is_command() { return usage ~ /PROGRAM \[ARGUMENT\]/ }
 function is_files() { return usage ~ /FILE|IMAGE|PROGRAM/ }
 
-# The names of option I, with BETWEEN between them; a "=" behind those that want one if EQUALS.
+# Returns the names of option I, separated by BETWEEN; if EQUALS, a "=" follows those that need one.
 function names_of(i, between, equals,    j, list) {
     for (j = 1; j <= spellings[i]; j++) {
         list = list (j > 1 ? between : "") name[i, j]
@@ -67,7 +67,7 @@ function names_of(i, between, equals,    j, list) {
     return list
 }
 
-# Those of all options that have an argument.
+# Returns the names of all options that have an argument.
 function with_argument(between,    i, list) {
     for (i = 1; i <= options; i++)
         if (argument[i] != "")
@@ -156,7 +156,7 @@ function zsh_quoted(words) {
     return "'" words "'"
 }
 
-# What I is for, in brackets, and its argument.
+# Returns the description of option I in brackets, and its argument.
 function zsh_rest(i,    words, kind) {
     words = text[i]
     gsub(/\[|\]|:|\\/, "\\\\&", words)
@@ -225,7 +225,7 @@ function fish_program(before) {
     print "    return 0"
     print "end"
     print ""
-    # Long options that come first it would take for its own.
+    # fish would take long options that come first for its own.
     print "complete -c " program " -x -a '(__fish_complete_subcommand - " with_argument(" ") ")'"
 }
 

@@ -1,5 +1,5 @@
-# Spack: var/spack/repos/builtin/packages/librex/package.py, or a repository of your own. Python's
-# compiler alone has checked it: no Spack has run it yet.
+# Spack: var/spack/repos/builtin/packages/librex/package.py, or a repository of your own. Only
+# Python's compiler has checked it: no Spack has run it yet.
 #
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import os
@@ -31,7 +31,7 @@ class Librex(MakefilePackage):
         return ["install", "NVCC=", f"prefix={self.prefix}"]
 
     def setup_run_environment(self, env):
-        # The library's own search knows the folders of the loader and of distributions alone.
+        # The library's own search knows only the folders of the loader and of distributions.
         llvm = self.spec["llvm"].prefix
         for path in find_libraries("libomptarget", root=llvm, recursive=True):
             env.set("REX_OMPTARGET", os.path.realpath(path))

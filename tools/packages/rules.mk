@@ -1,10 +1,10 @@
 # Release archive and Debian packages. Their tests are tests/packages.
 
 .PHONY: dist deb
-dist:  ## the release archive with its checksum in build/dist, the same bits wherever it is made
+dist:  ## make the release archive and its checksum in build/dist, with equal bits in any folder
 	@tools/packages/dist '$(VERSION)'
 	$(call tell,build/dist/librex-$(VERSION).tar.xz is made; next: unpack it and run make there)
-deb:  ## Debian packages in build/deb (installs missing packages)
+deb:  ## make Debian packages in build/deb (installs missing packages)
 	@tools/deps deb
 	@tools/packages/deb '$(VERSION)'
 	$(call tell,Debian packages are in build/deb; next: sudo apt install ./build/deb/*.deb)

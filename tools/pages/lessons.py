@@ -1,5 +1,5 @@
-"""The examples as pages.py links them: the files of each, the order of the lessons, their kernels,
-and which lines use a name of the reference.
+"""The examples, for the links of pages.py: their files, the order of the lessons, their kernels,
+and the lines that use a name of the reference.
 
 SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """
@@ -11,7 +11,7 @@ import re
 import markdown
 
 SHOWN = (".c", ".f90", ".py", ".rs", ".cu", ".h", ".sh", ".awk", ".txt", ".mlir")
-WRONG = "examples/17_broken"  # on purpose: nothing to show how a function is used
+WRONG = "examples/17_broken"  # broken on purpose: not an example of use
 
 
 def read(path):
@@ -20,7 +20,7 @@ def read(path):
 
 
 def folder_of(path):
-    """The example that the file at PATH belongs to, or None."""
+    """Returns the example that the file at PATH belongs to, or None."""
     match = re.match(r"(examples/\w+)/", path)
     return match and match.group(1)
 
@@ -41,7 +41,7 @@ class Lessons:
         return [path for suffix in SHOWN for path in sorted(found) if path.endswith(suffix)]
 
     def neighbours(self, folder):
-        """The programs of the lessons before and after that of FOLDER; None where there is none."""
+        """Returns the programs of the lessons before and after FOLDER's, or None for each."""
         for column in self.columns:
             folders = list(map(folder_of, column))
             if folder in folders:
@@ -51,7 +51,7 @@ class Lessons:
         return None, None
 
     def kernels_beside(self, path):
-        """The kernels of the example of PATH: {name: (file, line)}."""
+        """Returns the kernels of the example of PATH: {name: (file, line)}."""
         found = {}
         for at in self.files(folder_of(path)) if folder_of(path) else ():
             for number, line in enumerate(read(at).split("\n"), 1):
@@ -61,7 +61,7 @@ class Lessons:
         return found
 
     def parts_of(self, path):
-        """What blank lines separate: (path, line, text, the names in its code). Not the head."""
+        """Returns the parts between blank lines: (path, line, text, names used). Skips the head."""
         line, out = 1, []
         for text in read(path).rstrip("\n").split("\n\n"):
             code = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
@@ -70,7 +70,7 @@ class Lessons:
         return out
 
     def that_use(self, names):
-        """As few parts as use all of NAMES that lessons use: (path, line, text)."""
+        """Returns few parts that use all NAMES that lessons use: (path, line, text)."""
         wanted, out = set(names), []
         while True:
             best = max(self.parts, key=lambda part: len(part[3] & wanted))

@@ -1,4 +1,4 @@
-"""As much of Markdown as this project's texts use, as HTML: headings, paragraphs, lists, tables,
+"""Converts the Markdown of this project's texts to HTML: headings, paragraphs, lists, tables,
 blocks of code, links, pictures, `code`, **bold**, *emphasis*.
 
 SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -9,12 +9,12 @@ import re
 
 
 def anchor(text):
-    """The name of a heading, as GitHub makes it."""
+    """Returns the name of a heading, as GitHub makes it."""
     return re.sub(r"[^\w\- ]", "", text.lower()).strip().replace(" ", "-")
 
 
 def inline(text, link):
-    """LINK turns the target of a link into one of the pages, or None: the text alone stays."""
+    """LINK returns the page for the target of a link, or None to keep only the text."""
     parts = []
 
     def keep(code):
@@ -59,7 +59,7 @@ def table(lines, link):
 
 
 def item_end(lines, at, indent):
-    """Behind the lines of the list's item that begins before AT: all further to the right."""
+    """Returns the line after the list item that begins before AT: its lines are indented."""
     while at < len(lines):
         if lines[at].strip() and not lines[at].startswith(" " * indent):
             break
@@ -88,7 +88,7 @@ def while_true(lines, at, test):
 
 
 def block(lines, at, link):
-    """The block at AT as HTML, and the line behind it."""
+    """Returns the block at AT as HTML, and the number of the line after it."""
     line = lines[at]
     if line.startswith("```"):
         end = lines.index("```", at + 1)

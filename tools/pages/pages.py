@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """usage: tools/pages/pages.py FOLDER MANUAL [FIGURE.svg]...
 
-Write the manual as linked pages to FOLDER, which `make html` calls build/html: man pages, those in
-the folder MANUAL and those of the tools, by mandoc, the README, the examples with their sources,
-what changed, figures of benchmarks, an entry page, and a search that needs no server.
+Writes the manual as linked pages to FOLDER, which is build/html for `make html`: the man pages of
+the folder MANUAL and of the tools, by mandoc, the README, the examples with their sources, the
+changes, figures of benchmarks, an entry page, and a search that needs no server.
 
 A name that has a page is a link to it, in code too. A page with many headings has a table of
 contents. A page of the reference shows how a lesson uses its names.
@@ -48,7 +48,7 @@ WAYS = """<p><a href="readme.html#a-first-program-by-hand">A first program</a>,
 <a href="rex-troubleshooting.7.html">from a symptom to its cause</a>,
 <a href="changes.html">what changed</a>.</p>"""
 
-# What has no name to look at (a link, a tag, a character reference), a header, another name.
+# Text without names to link (a link, a tag, a character reference), a header, or another name.
 A_NAME = re.compile(r"<a\b.*?</a>|<[^>]*>|&#?\w+;|\brex(?:[/_]\w+)?\.h\b|\b[A-Za-z_]\w*\b", re.S)
 
 
@@ -76,8 +76,8 @@ class ManPage:
 
 
 def for_mandoc(text):
-    """The page TEXT with code as mandoc 1.14.6 needs it: that breaks the line before one that
-    begins with a blank, and drops an empty one. These have U+E000, which is taken out later."""
+    """Prepares code in the page TEXT for mandoc 1.14.6, which breaks the line before one that
+    begins with a blank, and drops empty lines. Marks such lines with U+E000, removed later."""
     lines, is_code = [], False
     for line in text.split("\n"):
         if re.match(r"\.(EX|EE|nf|fi)$", line):
@@ -89,14 +89,14 @@ def for_mandoc(text):
 
 
 def plain(markup):
-    """What a reader sees of MARKUP, for the search, without what leads elsewhere."""
+    """Returns the visible text of MARKUP, for the search, without navigation."""
     markup = re.sub(r"<(nav|details)\b.*?</\1>|</?(?:a|b|i|em|strong|code|span|wbr)\b[^>]*>", "",
                     markup, flags=re.S)
     return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", markup)).split())
 
 
 def with_contents(body, begin):
-    """BODY with a table of its headings after the first BEGIN, if they are many."""
+    """Returns BODY with a table of its headings after the first BEGIN, if there are many."""
     head, begin, rest = body.partition(begin)
     found = re.findall(r'<h[12][^>]* id="([^"]+)">(.*?)</h', rest, re.S)
     listed = ['<li><a href="#%s">%s</a></li>' % (place, html.escape(plain(title)))
@@ -111,7 +111,7 @@ CURRENT = ' aria-current="page"'
 
 
 def link_list(links, here):
-    """LINKS, pairs of a file and a name, with the one marked that is HERE."""
+    """Returns LINKS, pairs of a file and a name, as HTML; marks the link to HERE."""
     return " ".join('<a href="%s"%s>%s</a>' % (file, CURRENT if file == here else "", name)
                     for file, name in links)
 
@@ -147,7 +147,7 @@ class Site:
                           if section == "3"}
         self.version, = {page.version for page in self.pages}
         self.lessons = Lessons()
-        self.words = []  # of the search: [title, file, what is on it, names]
+        self.words = []  # for the search: [title, file, text, names]
         self.sources = set()
 
     def write(self, file, title, body, names=()):
@@ -156,7 +156,7 @@ class Site:
             out.write(frame(title, body, file, self.version))
 
     def with_names(self, body, here, kernels={}):
-        """BODY with a link from each name to its page, but for those of HERE, or to its kernel."""
+        """Returns BODY with a link from each name to its page or kernel, except names of HERE."""
         def link(match):
             name = match.group(0)
             file = kernels.get(name) or self.reference.get(
@@ -171,8 +171,8 @@ class Site:
         return '<a href="%s">%s</a>' % (file, match.group(0)) if file else match.group(0)
 
     def with_pages(self, body):
-        """BODY with links from name(3), and the like, that are no links yet."""
-        # A name may be bold where it stands alone; mandoc breaks lines wherever there is a blank.
+        """Returns BODY with links from names like name(3) that are not links yet."""
+        # A single name may be bold; mandoc breaks lines at any blank.
         return re.sub(r"(<a\b.*?</a>)|(<b>)?\b([A-Za-z_][\w.-]*)(</b>)?\((\d)\)",
                       lambda match: match.group(1) or self.refer(match), body, flags=re.S)
 
@@ -181,9 +181,9 @@ class Site:
                               capture_output=True, input=for_mandoc(read(page.path))).stdout
         body = re.sub(r'<table class="(?:head|foot)">.*?</table>', "", body, flags=re.S)
         body = body.replace("&#xE000;", "")
-        # A term of a list is no link to itself: it may be one to its page.
+        # A term of a list does not link to itself: it may link to its page.
         body = re.sub(r'(<dt[^>]*>)<a class="permalink"[^>]*>(.*?)</a>', r"\1\2", body, flags=re.S)
-        # A paragraph's break in a block that is not filled: mandoc makes two blocks of it.
+        # mandoc makes two blocks of a paragraph's break in a block that is not filled.
         body = re.sub(r"</pre>\n<pre>", "\n\n", body).replace('<p class="Pp"></p>\n', "")
         body = re.sub(r"(<pre>.*?</pre>|<table class=\"tbl\".*?</table>)",
                       r'<div class="wide">\1</div>', body, flags=re.S)
@@ -209,7 +209,7 @@ class Site:
     # ---- texts and sources
 
     def source(self, path):
-        """The page of the source at PATH, which is written once."""
+        """Returns the page of the source at PATH, and writes it at the first call."""
         file = "source-" + path.replace("/", "-") + ".html"
         if path not in self.sources:
             self.sources.add(path)
@@ -232,7 +232,7 @@ class Site:
         return "\n".join('<span id="L%d">%s</span>' % one for one in enumerate(lines, 1))
 
     def beside(self, path, here):
-        """A bar of the files of an example, with the lessons before and after it."""
+        """Returns a bar with the files of an example, and the lessons before and after it."""
         folder = folder_of(path)
         if folder is None:
             return ""

@@ -10,7 +10,7 @@
     const most = 20;
     let pages = [], script = null;
 
-    /* words.js is large: it is loaded where somebody searches. */
+    /* words.js is large: it is loaded at the first search. */
     function load() {
         if (script !== null) return;
         script = document.createElement("script");
@@ -23,7 +23,7 @@
         document.head.append(script);
     }
 
-    /* How well PAGE answers to the PARTS of a question; 0: it lacks one. Case tells names apart. */
+    /* Returns how well PAGE matches the PARTS of a query; 0 if one is missing. Names need case. */
     function rank(page, parts) {
         let sum = page.names.includes(field.value.trim()) ? 2000 : 0;
         for (const part of parts) {
@@ -31,13 +31,13 @@
             if (page.name.replace(/\(.*/, "") === part) sum += 1000;
             else if (page.name.startsWith(part)) sum += 100;
             else if (page.name.includes(part)) sum += 50;
-            else if (at >= 0) sum += at < 400 ? 20 : 1; /* its names come first on a page */
+            else if (at >= 0) sum += at < 400 ? 20 : 1; /* a page begins with its names */
             else return 0;
         }
         return sum;
     }
 
-    /* The text around the first of PARTS that PAGE has, with that marked. */
+    /* Returns the text around the first of PARTS in PAGE, with the part marked. */
     function excerpt(page, parts) {
         const line = document.createElement("p");
         const part = parts.find(one => page.lower.includes(one)) || "";
@@ -68,7 +68,7 @@
 
     field.addEventListener("focus", load);
     field.addEventListener("input", show);
-    /* Before words.js is here the form itself is sent, to the entry page. */
+    /* Until words.js is loaded, the form itself is sent, to the entry page. */
     field.form.addEventListener("submit", event => {
         const first = found.querySelector("a");
         if (first === null) return;

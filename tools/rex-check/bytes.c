@@ -1,5 +1,5 @@
 /*
- * bytes.c - rex-check over bytes in memory, for fuzzing.
+ * bytes.c - runs rex-check on bytes in memory, for fuzzing.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -33,7 +33,7 @@ int check_program_bytes(const void *bytes, size_t size)
     return result;
 }
 
-/* The same bytes as a host file and as a device file. */
+/* Reads the same bytes as a host file and as a device file. */
 int check_source_bytes(const void *bytes, size_t size)
 {
     const struct source sources[] = {{"bytes.c", (char *)(uintptr_t)bytes, size},

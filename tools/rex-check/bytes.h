@@ -1,5 +1,5 @@
 /*
- * bytes.h - rex-check over bytes in memory, for fuzzing.
+ * bytes.h - runs rex-check on bytes in memory, for fuzzing.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -9,8 +9,8 @@
 #include <stddef.h>
 
 /*
- * Everything that rex-check does with a program, or with a source, but printing. The number of
- * findings, or -1: it cannot be used.
+ * Check a program, or a source, without printing. Return the number of findings, or -1 if the bytes
+ * cannot be used.
  */
 int check_program_bytes(const void *bytes, size_t size);
 int check_source_bytes(const void *bytes, size_t size);

@@ -1,10 +1,9 @@
 /*
- * code.c - launch sites in what is linked: instructions of x86-64 that take the address of a host
- * key.
+ * code.c - launch sites in linked files: x86-64 instructions that take the address of a host key.
  *
- * The linker has resolved them, and relocations are gone. Compilers take an address by `lea
- * key(%rip)` or, in programs at a fixed address, as an immediate operand of `mov`; both are known
- * by their opcodes, whatever bytes come before.
+ * The linker has resolved the addresses and removed the relocations. Compilers take an address by
+ * `lea key(%rip)` or, in programs at a fixed address, as an immediate operand of `mov`. The opcode
+ * of each tells it, whatever bytes come before.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -17,7 +16,7 @@
 
 #define RELEASE_STEP ((uint64_t)8 << 20)
 
-/* Keys that are in no entry, by address. */
+/* Keys that are in no entry, sorted by address. */
 struct wanted {
     const struct key **keys;
     size_t count;
@@ -46,21 +45,23 @@ static const struct key *key_with(const struct wanted *wanted, uint64_t address)
                                                                              : NULL;
 }
 
-/* The byte so many before AT, which has BEFORE bytes before it; 0 where there is none. */
+/*
+ * Returns the byte DISTANCE bytes before AT, which has BEFORE bytes before it; 0 if there is none.
+ */
 static unsigned byte_before(const unsigned char *at, uint64_t before, unsigned distance)
 {
     return distance <= before ? *(at - distance) : 0;
 }
 
-/* The operand of 4 bytes at AT is that of `lea operand(%rip)`. */
+/* Returns true if the 4 bytes at AT are the operand of `lea operand(%rip)`. */
 static bool is_lea(const unsigned char *at, uint64_t before)
 {
     return before >= 3 && (at[-3] & 0xf8) == 0x48 && at[-2] == 0x8d && (at[-1] & 0xc7) == 0x05;
 }
 
 /*
- * It is an immediate operand of `mov`, to a register or, behind an address of up to 4 bytes, to
- * memory.
+ * Returns true if the 4 bytes at AT are the immediate operand of `mov`, to a register or to memory.
+ * An address of up to 4 bytes may stand between opcode and operand.
  */
 static bool is_mov(const unsigned char *at, uint64_t before)
 {

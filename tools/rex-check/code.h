@@ -1,5 +1,5 @@
 /*
- * code.h - launch sites in what is linked, told by instructions of x86-64.
+ * code.h - launch sites in linked files, found by x86-64 instructions.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -8,7 +8,7 @@
 
 #include "program.h"
 
-/* Find them where relocations tell of none; after symbols_name(). */
+/* Finds the launch sites if no relocations tell them. Call it after symbols_name(). */
 void code_find_sites(struct program *program);
 
 #endif

@@ -1,10 +1,10 @@
 /*
- * declared.c - the parameters of kernels, as a program and its images declare them: an image that
- * was built again, with other parameters under the same name, is found by what it says.
+ * declared.c - compares the parameters of kernels in a program and its images. This finds an image
+ * that was rebuilt with other parameters for the same kernel names.
  *
- * A program tells of a kernel by numbers of 2 bytes in its section rex_kernel_kinds, which
- * REX_KERNEL() of rex/entry.h makes of a list of parameters: how many numbers there are, and the
- * kind of each parameter; the kernel's name follows.
+ * REX_KERNEL() of rex/entry.h writes the list of parameters to the program's section
+ * rex_kernel_kinds. A kernel there is a row of 2-byte numbers: how many numbers there are, then the
+ * kind of each parameter. The kernel's name follows.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -27,7 +27,7 @@ static const struct rex_image_symbol *kernel_of(const struct image *image, const
     return symbol != NULL && symbol->kernel ? symbol : NULL;
 }
 
-/* The number of parameters, and parameter INDEX, not counting the runtime's. */
+/* The number of parameters, and parameter INDEX; the runtime's parameter does not count. */
 static size_t count_of(const struct rex_image_symbol *kernel)
 {
     return (size_t)kernel->parameters - kernel->env;
@@ -39,7 +39,7 @@ static const struct rex_image_parameter *parameter_of(const struct rex_image_sym
     return &kernel->parameter[index + kernel->env];
 }
 
-#define MOST_OF_WORD 32 /* bytes of ", struct of 65535", and of any kind's name */
+#define MOST_OF_WORD 32 /* maximum bytes of ", struct of 65535", and of the name of any kind */
 
 static size_t print_word(unsigned kind, unsigned width, char *text)
 {
@@ -62,11 +62,11 @@ char *declared_list(const struct rex_image_symbol *kernel)
     return list;
 }
 
-/* ---- what the program tells ------------------------------------------------------------------ */
+/* ---- what the program declares --------------------------------------------------------------- */
 
 struct told {
     const char *kernel;
-    const char *kinds; /* of 2 bytes each: enum rex_kind, and bytes above bit 8 */
+    const char *kinds; /* 2 bytes each: enum rex_kind in the low byte, the size above it */
     size_t count;
 };
 
@@ -78,8 +78,8 @@ static unsigned number_at(const char *bytes, size_t index)
 }
 
 /*
- * The first kernel of the SIZE bytes at BYTES, and how many of these are its own; numbers of 0 that
- * a linker has put in front of it tell of none.
+ * Reads the first kernel of the SIZE bytes at BYTES. Returns how many bytes it takes. A linker may
+ * pad with numbers of 0: then TOLD has no kernel.
  */
 static size_t told_read(struct told *told, const char *bytes, size_t size)
 {
@@ -113,7 +113,7 @@ static bool has_count(const struct rex_image_symbol *kernel, size_t count)
     return own == count || (!kernel->signature && !kernel->env && own == count + 1);
 }
 
-/* A kind that one side does not know agrees with all. */
+/* A kind that is unknown on one side agrees with every kind. */
 static bool agree(unsigned one, unsigned one_width, unsigned other, unsigned other_width)
 {
     if (one == REX_KIND_UNKNOWN || other == REX_KIND_UNKNOWN)
@@ -175,7 +175,7 @@ static void check_sections(const struct program *program, const struct image *im
     }
 }
 
-/* ---- images among each other ----------------------------------------------------------------- */
+/* ---- images compared with each other --------------------------------------------------------- */
 
 static bool are_same(const struct rex_image_symbol *kernel, const struct rex_image_symbol *again)
 {
@@ -191,7 +191,7 @@ static bool are_same(const struct rex_image_symbol *kernel, const struct rex_ima
     return true;
 }
 
-/* The kernel NAME, where both images tell its parameters. */
+/* Compares the kernel NAME of two images, if both have its parameters. */
 static void check_kernel(const char *name, const struct image *one, const struct image *other,
                          struct report *report)
 {

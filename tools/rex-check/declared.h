@@ -1,5 +1,5 @@
 /*
- * declared.h - the parameters of kernels, as a program and its images declare them.
+ * declared.h - compares the parameters of kernels in a program and its images.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -10,12 +10,14 @@
 #include "program.h"
 #include "report.h"
 
-/* The kernels of IMAGE against those that the program tells of, and those of OTHER, or NULL. */
+/*
+ * Compares the kernels of IMAGE with those that the program declares, and with those of OTHER (or
+ * NULL).
+ */
 void check_declared(const struct program *program, const struct image *image,
                     const struct image *other, struct report *report);
 
-/* The parameters of KERNEL, "(int64_t, pointer)", as its signature has them; the caller frees it.
- */
+/* Returns the parameters in the signature of KERNEL, "(int64_t, pointer)"; the caller frees it. */
 char *declared_list(const struct rex_image_symbol *kernel);
 
 #endif

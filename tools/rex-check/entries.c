@@ -1,6 +1,6 @@
 /*
- * entries.c - is every entry one that libomptarget can read, and do its key, its symbol and its
- * name belong together?
+ * entries.c - checks that libomptarget can read every entry, and that its key, symbol and name
+ * agree.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -22,21 +22,22 @@ static void check_outside(const struct program *program, struct report *report)
     for (size_t i = 0; i < program->entry_symbol_count; i++) {
         const struct entry_symbol *entry = &program->entry_symbols[i];
         if (entry->table == NO_TABLE)
-            report_finding(report, FINDING_ENTRY_OUTSIDE, program->path, NULL,
-                           "%s is not in the section omp_offloading_entries: it lacks the section "
-                           "attribute, and no launch finds it",
-                           entry->symbol.name);
+            report_finding(
+                report, FINDING_ENTRY_OUTSIDE, program->path, NULL,
+                "%s is not in the section omp_offloading_entries, and no launch finds it: it "
+                "lacks the section attribute",
+                entry->symbol.name);
     }
 }
 
-/* An object without host keys may belong to a program whose entries are in its other files. */
+/* An object without host keys may be part of a program whose entries are in other files. */
 static void report_none(const struct program *program, struct report *report)
 {
     bool object = elf_is_object(&program->file);
     if (object && program->key_count == 0 && program->entry_symbol_count == 0)
         report_note(
             report, program->path,
-            "no entries and no host keys are in this object: those of other files are not seen");
+            "this object has no entries and no host keys; the program's other files may have them");
     else if (program_is_by_name(program))
         report_note(report, program->path,
                     "it has no entries, and finds its kernels by name: it calls "
@@ -51,7 +52,7 @@ static void report_none(const struct program *program, struct report *report)
                                 "__attribute__((used)) or link with -rdynamic");
 }
 
-/* clang packs its own entries at any address, which x86-64 and aarch64 read. */
+/* clang packs its own entries at any address; x86-64 and aarch64 can read them there. */
 static void check_length(const struct program *program, size_t index, struct report *report)
 {
     const struct table *table = &program->tables[index];
@@ -60,7 +61,7 @@ static void check_length(const struct program *program, size_t index, struct rep
                                                        : table->begin.offset & -table->begin.offset;
     if (table->size % size != 0)
         report_finding(report, FINDING_SECTION_LENGTH, program->path, NULL,
-                       "%s is %llu bytes long, no multiple of the %zu bytes of an entry",
+                       "%s is %llu bytes long, not a multiple of the %zu bytes of an entry",
                        table->name, (unsigned long long)table->size, size);
     if (alignment < sizeof(void *) && alignment > 0 && !table->clangs)
         report_finding(report, FINDING_ENTRY_SIZE, program->path, NULL,
@@ -68,7 +69,7 @@ static void check_length(const struct program *program, size_t index, struct rep
                        (unsigned long long)alignment, alignment == 1 ? "" : "s");
 }
 
-/* Compares an entry with its row, where a symbol tells the size and the place of the entry. */
+/* Compares an entry with its row, if a symbol gives the size and the place of the entry. */
 static void check_symbol(const struct program *program, const struct entry_symbol *entry,
                          struct report *report)
 {
@@ -89,7 +90,8 @@ static void check_symbol(const struct program *program, const struct entry_symbo
 /* ---- one entry ------------------------------------------------------------------------------- */
 
 /*
- * The name of ROW in messages: its own symbol, else its name, else its number. The caller frees it.
+ * Returns the name of ROW in messages: its own symbol, else its name, else its number. The caller
+ * frees it.
  */
 static char *called(const struct program *program, const struct row *row)
 {
@@ -105,16 +107,17 @@ static void check_filled(const struct program *program, const struct row *row, c
 {
     bool key = row->key.kind != TARGET_NULL, name = row->name != NULL;
     if (!key && !name)
-        report_finding(report, FINDING_ENTRY_EMPTY, program->path, NULL,
-                       "%s is empty: entries lie apart, as compilers align large structs unless "
-                       "they say aligned(8)",
-                       who);
+        report_finding(
+            report, FINDING_ENTRY_EMPTY, program->path, NULL,
+            "%s is empty, because compilers leave gaps between large structs: declare the entries "
+            "aligned(8)",
+            who);
     else if (!key || !name)
         report_finding(report, FINDING_ENTRY_EMPTY, program->path, NULL, "%s has no %s", who,
                        key ? "name" : "key");
 }
 
-/* clang calls the key of NAME `.NAME.region_id`. */
+/* clang names the key of NAME `.NAME.region_id`. */
 static bool is_clangs(const char *symbol, const char *name)
 {
     const char *plain = symbol + (*symbol == '.');
@@ -122,14 +125,18 @@ static bool is_clangs(const char *symbol, const char *name)
     return strncmp(plain, name, length) == 0 && strcmp(plain + length, CLANG_SUFFIX) == 0;
 }
 
-/* The stem of the key of ROW; false where there is none, after a finding if that is wrong. */
+/*
+ * Finds the stem of the key of ROW. Returns false if there is none, after a finding if that is
+ * wrong.
+ */
 static bool check_key(const struct program *program, const struct row *row, const char *who,
                       struct report *report, const char **stem, size_t *length)
 {
     if (row->key.symbol == NULL) {
         if (program->all_symbols)
             report_finding(report, FINDING_KEY_SYMBOL, program->path, NULL,
-                           "%s: its key is no symbol's address; a symbol *id__ is expected", who);
+                           "%s: its key is not the address of a symbol; a symbol *id__ is expected",
+                           who);
         return false;
     }
     if (is_clangs(row->key.symbol, row->name) || row_is_images(row))
@@ -137,7 +144,7 @@ static bool check_key(const struct program *program, const struct row *row, cons
     if (name_stem(row->key.symbol, KEY_SUFFIX, stem, length))
         return true;
     report_finding(report, FINDING_KEY_SYMBOL, program->path, NULL,
-                   "%s: its key is %s, which is not called *id__", who, row->key.symbol);
+                   "%s: its key is %s, whose name is not *id__", who, row->key.symbol);
     return false;
 }
 
@@ -158,7 +165,7 @@ static void check_stems(const struct program *program, const struct row *row, co
                        row->key.symbol, row->name, (int)length, stem);
     else if (!symbol_agrees)
         report_finding(report, FINDING_NAME_DRIFT, program->path, NULL,
-                       "%s has key and name of another stem, %.*s", who, (int)length, stem);
+                       "%s: its key and its name have another stem, %.*s", who, (int)length, stem);
 }
 
 static void check_row(const struct program *program, const struct row *row, struct report *report)
@@ -175,7 +182,7 @@ static void check_row(const struct program *program, const struct row *row, stru
     free(who);
 }
 
-/* ---- entries among each other ---------------------------------------------------------------- */
+/* ---- entries compared with each other -------------------------------------------------------- */
 
 static int compare_by_key(const void *a, const void *b)
 {
@@ -206,7 +213,7 @@ static bool same_key(const struct row *one, const struct row *other)
 
 /*
  * clang puts the entry of an inline function, a template or a weak variable into each object that
- * has it: the linker makes one key and one kernel of these, and leaves all entries in the table.
+ * has it. The linker merges their keys and kernels, but leaves all entries in the table.
  */
 static bool is_same_entry(const struct program *program, const struct row *one,
                           const struct row *other)
@@ -224,8 +231,8 @@ static void check_neighbours(const struct program *program, const struct row *on
     char *who = called(program, one), *whom = called(program, other);
     if (keys && same_key(one, other))
         report_finding(report, FINDING_KEY_SHARED, program->path, NULL,
-                       "%s and %s have one key%s%s: launches of either run the first", who, whom,
-                       one->key.symbol != NULL ? ", " : "",
+                       "%s and %s have the same key%s%s: launches of either run the first", who,
+                       whom, one->key.symbol != NULL ? ", " : "",
                        one->key.symbol != NULL ? one->key.symbol : "");
     if (!keys && strcmp(one->name, other->name) == 0)
         report_finding(report, FINDING_NAME_SHARED, program->path, NULL, "%s and %s both name %s",
@@ -265,7 +272,7 @@ void check_entries(const struct program *program, struct report *report)
     check_shared(program, report);
     if (program_is_image(program))
         report_note(report, program->path,
-                    "it is an image for the CPU; the program comes first, then its images");
+                    "it is an image for the CPU: give the program first, then its images");
     if (program->row_count > 0 && !program->all_symbols)
         report_note(report, program->path, "it is stripped: the names of keys and entries are %s",
                     program->symbols ? "known only where exported" : "unknown");

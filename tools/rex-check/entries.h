@@ -1,5 +1,5 @@
 /*
- * entries.h - the tables and entries of a program by themselves.
+ * entries.h - checks the tables and entries of a program, without images.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

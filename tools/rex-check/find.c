@@ -1,6 +1,6 @@
 /*
- * find.c - the images that librex would load: in the program, or where rex_module_register() looks
- * for the names in it.
+ * find.c - finds the images that librex would load: in the program, or where rex_module_register()
+ * searches for the names in it.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -15,8 +15,8 @@
 #include "common/memory.h"
 
 /*
- * Where images are looked for, as one list with colons: the variable, the program's folder, the
- * current one.
+ * Returns the folders that are searched for images, as a list with colons: $REX_CUBIN_PATH, the
+ * program's folder, the current folder.
  */
 static char *folders_of(const struct program *program)
 {
@@ -31,7 +31,7 @@ static bool is_there(const char *path)
     return access(path, F_OK) == 0;
 }
 
-/* The path of NAME, which the caller frees; NULL if it is nowhere. */
+/* Returns the path of NAME, which the caller frees; NULL if it is in no folder. */
 static char *locate(const char *folders, const char *name)
 {
     if (strchr(name, '/') != NULL)
@@ -89,7 +89,7 @@ static int try_name(struct images *images, const struct program *program, const 
     return result;
 }
 
-/* NAMES is one file name or, with colons, several to choose from. */
+/* NAMES is one file name or, with colons, several alternatives. */
 static int try_names(struct images *images, const struct program *program, const char *folders,
                      const char *names, const char *said, struct report *report, char why[WHY_MAX])
 {
@@ -110,14 +110,14 @@ static void say_nowhere(const struct program *program, struct report *report)
 {
     const struct module_names *names = &program->module;
     if (program_is_image(program))
-        return; /* another note says so */
+        return; /* another note reports that the program is an image */
     if (!names->found && program->table_count > 0 && program->tables[0].clangs)
         report_note(report, program->path,
                     "no image given: clang puts its images into the linked program, where they are "
                     "not read: names not compared");
     else if (!names->found)
         report_note(report, program->path,
-                    "no image given, and the file does not tell one (it has no struct rex_module): "
+                    "no image given, and the file names none (it has no struct rex_module): "
                     "names not compared");
     else if (names->image == NULL && names->host_image == NULL)
         report_note(
@@ -125,8 +125,8 @@ static void say_nowhere(const struct program *program, struct report *report)
             "no image given, and the program's struct rex_module names none: names not compared");
     else
         report_note(report, program->path,
-                    "no image given: names not compared; the program asks for %s%s%s, not in "
-                    "$REX_CUBIN_PATH, beside it or here",
+                    "no image given: names not compared; the program needs %s%s%s, which is not in "
+                    "$REX_CUBIN_PATH, its own folder or the current one",
                     names->image != NULL ? names->image : "",
                     names->image != NULL && names->host_image != NULL ? " or " : "",
                     names->host_image != NULL ? names->host_image : "");

@@ -1,5 +1,5 @@
 /*
- * find.h - the images that librex would load for a program.
+ * find.h - finds the images that librex would load for a program.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -11,8 +11,8 @@
 #include "report.h"
 
 /*
- * Find those that librex would load, and say so in notes. 0, or -1 as above: one was found and
- * cannot be used.
+ * Adds the images that librex would load, with a note for each. Returns 0, or -1 with the reason in
+ * WHY if an image was found and cannot be used.
  */
 int images_find(struct images *images, const struct program *program, struct report *report,
                 char why[WHY_MAX]);

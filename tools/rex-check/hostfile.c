@@ -1,5 +1,5 @@
 /*
- * hostfile.c - host sources: what each includes, and when they initialise.
+ * hostfile.c - checks the includes of host sources, and the order of initialisation and clocks.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -10,7 +10,8 @@
 void check_includes(const struct tokens *tokens, struct report *report)
 {
     const struct token *first = NULL, *needed = NULL;
-    bool brought = false, unknown = false; /* by a header of librex; maybe by another */
+    bool brought = false,
+         unknown = false; /* declared by a header of librex; maybe by another header */
     for (size_t i = 0; i < tokens->count; i++) {
         const struct token *token = &tokens->list[i], *next = token_at(tokens, i + 1);
         bool include = token->kind == TOKEN_INCLUDE, kmp = include && token_has(token, "rex_kmp.h");
@@ -25,23 +26,23 @@ void check_includes(const struct tokens *tokens, struct report *report)
                      (token_has(token, "__tgt_") || token_has(token, "REX_KERNEL"));
         if (!needs || brought || needed != NULL)
             continue;
-        /* A generator that wants no header declares the structs itself. */
+        /* A generator that uses no header declares the structs itself. */
         brought = token_is(next, "{") || token_is(next, ";");
         needed = brought ? NULL : token;
     }
     if (needed != NULL && (first != NULL || !unknown))
         report_finding_at(report, FINDING_INCLUDE, (struct place){tokens->path, needed->line}, NULL,
                           "%.*s is used, but rex_kmp.h is %s", (int)needed->length, needed->text,
-                          first == NULL ? "not included" : "included only below");
+                          first == NULL ? "not included" : "included only after it");
 }
 
-#define MOST_OF_CLOCK 100 /* tokens of a function that tells the time */
+#define MOST_OF_CLOCK 100 /* maximum tokens of a function that returns the time */
 
 enum pass { PASS_NAMES, PASS_CLOCKS, PASS_REPORT };
 
 struct calls {
-    const struct token *own;  /* the name of such a function, or NULL */
-    struct place clock, init; /* the first clock, and the call of rex_offload_init() before */
+    const struct token *own;  /* name of such a function, or NULL */
+    struct place clock, init; /* first clock, and latest call of rex_offload_init() */
     bool times, has_main, registers;
 };
 
@@ -57,7 +58,10 @@ static bool is_clock(const struct calls *calls, const struct tokens *tokens, siz
     return same || chrono || token_is_any(token, names);
 }
 
-/* The name of the function with the BODY if it may be a clock: `TYPE NAME(void)`, and short. */
+/*
+ * Returns the name of the function with BODY if it may be a clock: `TYPE NAME(void)`, and short;
+ * else NULL.
+ */
 static const struct token *own_clock(const struct tokens *tokens, size_t body)
 {
     size_t name = body - (token_is(token_at(tokens, body - 2), "void") ? 4 : 3);
@@ -72,8 +76,8 @@ static const struct token *own_clock(const struct tokens *tokens, size_t body)
 }
 
 /*
- * Whether a variable keeps the time that the clock at INDEX tells: `long long t0 = clock();`. The
- * second reading may be in a file that is not given. A seed of random numbers times nothing.
+ * Returns true if a variable keeps the time of the clock at INDEX: `long long t0 = clock();`. The
+ * second reading may be in a file that was not given. A seed of random numbers is not a time.
  */
 static bool is_kept(const struct tokens *tokens, size_t index)
 {
@@ -81,7 +85,7 @@ static bool is_kept(const struct tokens *tokens, size_t index)
     while (token_is(token_at(tokens, at), ":") ||
            (token_at(tokens, at)->kind == TOKEN_NAME && token_is(token_at(tokens, at + 1), ":")))
         at--;
-    while (token_is(token_at(tokens, at), ")")) { /* of a cast */
+    while (token_is(token_at(tokens, at), ")")) { /* skips a cast */
         while (at > 0 && !token_is(token_at(tokens, at), "("))
             at--;
         at--;
@@ -89,7 +93,7 @@ static bool is_kept(const struct tokens *tokens, size_t index)
     return token_is(token_at(tokens, at), "=") && !token_has(token_at(tokens, at - 1), "seed");
 }
 
-/* A second call, and one behind CLOCK in the same function. */
+/* Reports a second call of rex_offload_init(), and a call after CLOCK in the same function. */
 static void check_call(struct calls *calls, struct place at, const struct token *token,
                        const struct token *clock, struct report *report)
 {
@@ -100,7 +104,7 @@ static void check_call(struct calls *calls, struct place at, const struct token 
     if (clock != NULL && calls->times)
         report_finding_at(
             report, FINDING_INIT, at, NULL,
-            "rex_offload_init() comes after %.*s() in line %zu: registration is timed too",
+            "rex_offload_init() comes after %.*s() in line %zu: registration is timed, too",
             (int)clock->length, clock->text, clock->line);
     if (!token->conditional)
         calls->init = at;
@@ -113,7 +117,7 @@ static void read_calls(struct calls *calls, const struct tokens *tokens, enum pa
     /* A program that calls one of these chooses the time of its registration. */
     static const char *const registers[] = {"rex_module_register", "rex_module_init",
                                             "register_cubin", NULL};
-    const struct token *clock = NULL; /* the first one in this function */
+    const struct token *clock = NULL; /* first clock in this function */
     for (size_t i = 0, body = 0, before = 0; i < tokens->count; i++, before = body) {
         const struct token *token = &tokens->list[i], *own;
         struct place at = {tokens->path, token->line};
@@ -149,7 +153,8 @@ void check_init(const struct tokens *hosts, size_t count, bool launches, struct 
         for (size_t i = 0; i < count; i++)
             read_calls(&calls, &hosts[i], pass, report);
     if (launches && calls.has_main && !calls.registers && calls.times)
-        report_finding_at(report, FINDING_INIT, calls.clock, NULL,
-                          "the program reads a clock here, and calls rex_offload_init() nowhere: "
-                          "registration is timed too");
+        report_finding_at(
+            report, FINDING_INIT, calls.clock, NULL,
+            "the program reads a clock in this line, but never calls rex_offload_init(): "
+            "registration is timed, too");
 }

@@ -1,5 +1,5 @@
 /*
- * hostfile.h - host sources: what each includes, and when they initialise.
+ * hostfile.h - checks the includes of host sources, and the order of initialisation and clocks.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -9,12 +9,12 @@
 #include "report.h"
 #include "tokens.h"
 
-/* Whether rex_kmp.h is included once, and before it is needed. */
+/* Checks that rex_kmp.h is included once, and before it is needed. */
 void check_includes(const struct tokens *tokens, struct report *report);
 
 /*
- * Whether the COUNT files together call rex_offload_init() once at most, and before they read a
- * clock; whether they call it at all, if they time launches.
+ * Checks that the COUNT files together call rex_offload_init() at most once, and before they read a
+ * clock. If they LAUNCH kernels and time them, they must call it.
  */
 void check_init(const struct tokens *hosts, size_t count, bool launches, struct report *report);
 

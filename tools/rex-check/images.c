@@ -1,5 +1,5 @@
 /*
- * images.c - open device images, and find those that a program names.
+ * images.c - opens device images, and compares the builds that made them.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -31,7 +31,7 @@ static int map_file(const char *path, struct mapped *file, struct timespec *chan
     return 0;
 }
 
-/* The processor of an image that is code for one; 0 where the program's own will do. */
+/* Returns the processor of an image that holds code for another one than the program; else 0. */
 static unsigned other_machine(const struct program *program, const void *bytes, size_t size)
 {
     Elf64_Ehdr header;
@@ -55,7 +55,7 @@ static void add(struct images *images, struct image image)
     images->list[images->count++] = image;
 }
 
-/* "images.fatbin(sm_90a)", as a member of an archive is called. */
+/* Returns the name of an image as of an archive's member: "images.fatbin(sm_90a)". */
 static char *member_path(const char *path, const struct rex_image_item *item)
 {
     if (item->kind == REX_IMAGE_HOST)
@@ -64,7 +64,7 @@ static char *member_path(const char *path, const struct rex_image_item *item)
                        item->architecture, &item->suffix);
 }
 
-/* FILE has what is the same for all images of a file. */
+/* FILE has the fields that all images of a file share. */
 static int add_item(struct images *images, const struct rex_image_list *list, size_t index,
                     const struct image *file, char why[WHY_MAX])
 {
@@ -85,20 +85,21 @@ static int add_items(struct images *images, const struct rex_image_list *list,
         if (list->items[i].kind != REX_IMAGE_OTHER)
             result = add_item(images, list, i, file, why);
         else
-            report_note(report, file->path,
-                        "image %zu of this file is for a linker or for another runtime: not read",
-                        i + 1);
+            report_note(
+                report, file->path,
+                "image %zu of this file is not read: it is for a linker or for another runtime",
+                i + 1);
     return result;
 }
 
 /* ---- builds ---------------------------------------------------------------------------------- */
 
-/* The mark of rex-cc: the build's checksum follows, in the same line as the program's name. */
+/* The mark of rex-cc. The build's checksum and the program's name follow in the line. */
 static const char mark[] = "\n// rex-cc: build ";
 
 #define MARK_MAX 8192 /* bytes that are searched: a file may be a hole of any size */
 
-/* "" if the last of the bytes, which may be NULL, have no mark. */
+/* Reads the build from the end of the bytes, which may be NULL; "" if there is no mark. */
 static void read_build(const unsigned char *bytes, size_t size, char build[BUILD_MAX])
 {
     size_t length = 0, last = size < MARK_MAX ? size : MARK_MAX;
@@ -114,7 +115,7 @@ static void read_build(const unsigned char *bytes, size_t size, char build[BUILD
     build[length] = '\0';
 }
 
-/* A program and a host image have the mark in a section, which stays if they are stripped. */
+/* Reads the mark from the section of a program or a host image, which stripping keeps. */
 static void read_section_build(const struct rex_elf *elf, char build[BUILD_MAX])
 {
     Elf64_Shdr section;
@@ -124,7 +125,10 @@ static void read_section_build(const struct rex_elf *elf, char build[BUILD_MAX])
             read_build(rex_elf_section_bytes(elf, &section), section.sh_size, build);
 }
 
-/* A note if the bytes of PATH are of another build than the program, or than an image before. */
+/*
+ * Adds a note if the bytes of PATH are from another build than the program, or than an earlier
+ * image.
+ */
 static void check_build(struct images *images, const struct program *program, const char *path,
                         const void *bytes, size_t size, struct report *report)
 {
@@ -140,7 +144,7 @@ static void check_build(struct images *images, const struct program *program, co
     if (build[0] == '\0' || strcmp(build, images->build) == 0)
         return;
     if (images->build[0] != '\0') {
-        report_note(report, path, "rex-cc made it in another build than %s", images->built);
+        report_note(report, path, "it is from another build of rex-cc than %s", images->built);
         return;
     }
     memcpy(images->build, build, sizeof build);
@@ -164,7 +168,7 @@ static int add_all(struct images *images, const struct program *program, struct 
     }
     if (rex_image_list_open(&list, bytes, size, file.path) != REX_OK)
         return refused(why);
-    if (file.share == 0) /* each static library has a build of its own */
+    if (file.share == 0) /* static libraries have builds of their own */
         check_build(images, program, file.path, bytes, size, report);
     file.one_of_several = list->items[0].stored != size;
     int result = add_items(images, list, &file, report, why);

@@ -13,12 +13,12 @@
 #include "report.h"
 
 struct image {
-    char *path;          /* with the GPU in parentheses, where it is one of several in a file */
-    bool one_of_several; /* librex takes the one for the GPU */
-    bool is_file;        /* and not in the program */
-    size_t share;        /* its number among those in the program that share the entries; or 0 */
-    struct timespec changed;     /* the file */
-    struct rex_image_view *view; /* NULL: it is for another processor, and could not be read */
+    char *path;              /* with the GPU in parentheses if the file has several images */
+    bool one_of_several;     /* librex chooses one of them for the GPU */
+    bool is_file;            /* a file, not a part of the program */
+    size_t share;            /* number among the program's images that share its entries; else 0 */
+    struct timespec changed; /* time of the file */
+    struct rex_image_view *view; /* NULL if it is for another processor, and was not read */
 };
 
 struct mapped {
@@ -31,30 +31,33 @@ struct mapped {
 struct images {
     struct image *list;
     size_t count;
-    struct mapped *files; /* that the images are in */
+    struct mapped *files; /* files of the images */
     size_t file_count;
-    char build[BUILD_MAX]; /* of rex-cc: the program's, or else the first image's; "": none known */
-    char *built;           /* the file that it is of */
+    char build[BUILD_MAX]; /* build of the program, or else of the first image; "": unknown */
+    char *built;           /* file that has this build */
 };
 
-/* Open the images in the file PATH for PROGRAM. 0, or -1 with the reason in WHY. */
+/* Opens the images in the file PATH for PROGRAM. Returns 0, or -1 with the reason in WHY. */
 int images_add(struct images *images, const struct program *program, const char *path,
                struct report *report, char why[WHY_MAX]);
 
 /*
- * The kind of images in the file PATH, which is no ELF file, in words; NULL: none that librex
- * knows.
+ * Returns the kind of images in the file PATH in words, if it is not an ELF file; NULL if librex
+ * does not know the kind.
  */
 const char *images_alone(const char *path);
 
-/* The same of the image in PROGRAM, called PATH, which is number SHARE of several, or 0. */
+/*
+ * Opens the image in PROGRAM called PATH, as images_add() does. SHARE is its number among several,
+ * or 0.
+ */
 int images_add_embedded(struct images *images, const struct program *program, const char *path,
                         const struct embedded *embedded, size_t share, struct report *report,
                         char why[WHY_MAX]);
 
 void images_close(struct images *images);
 
-/* The target of IMAGE: "sm_90", "compute_90" for PTX, or "the CPU". */
+/* Returns the target of IMAGE: "sm_90", "compute_90" for PTX, or "the CPU". */
 const char *image_target(const struct image *image, char buffer[32]);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * items.c - the entries and host keys of host sources, and the kernels of device sources.
+ * items.c - finds entries and host keys in host sources, and kernels in device sources.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -14,7 +14,7 @@
 
 #define ENTRY_TYPE "__tgt_offload_entry"
 #define SECTION "omp_offloading_entries"
-#define MOST_OF_VALUE 64 /* tokens that a host key is given by */
+#define MOST_OF_VALUE 64 /* maximum tokens of a host key */
 
 static char *text_of(const struct token *token)
 {
@@ -34,8 +34,8 @@ static struct item *add(struct items *items, enum item_kind kind, const struct t
 /* ---- macros ---------------------------------------------------------------------------------- */
 
 /*
- * Adds the items of the macro of rex/entry.h, rex/launch.h or rex/kernel.h at INDEX. Its first
- * argument is a name or a stem.
+ * Adds the items of the macro at INDEX, if it is of rex/entry.h, rex/launch.h or rex/kernel.h. The
+ * first argument of the macro is a name or a stem.
  */
 static void read_macro(struct items *items, const struct tokens *tokens, size_t index)
 {
@@ -66,7 +66,10 @@ static void read_macro(struct items *items, const struct tokens *tokens, size_t 
     free(stem);
 }
 
-/* A macro whose text has one of WORDS, or the include of a file that is no header. */
+/*
+ * Returns true for a macro whose text has one of WORDS, or for the include of a file other than a
+ * header.
+ */
 static bool may_define(const struct token *token, const char *const *words)
 {
     bool part = token->kind == TOKEN_INCLUDE && token->length > 0 && *token->text == '"' &&
@@ -78,12 +81,12 @@ static bool may_define(const struct token *token, const char *const *words)
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-/* The tokens from FIRST up to END. */
+/* The tokens from FIRST up to END, which is excluded. */
 struct value {
     size_t first, end;
 };
 
-/* The value at FROM: up to a comma, a semicolon, or CLOSE. */
+/* Returns the value at FROM, which ends at a comma, a semicolon, or CLOSE. */
 static struct value value_at(const struct tokens *tokens, size_t from, size_t close)
 {
     static const char *const ends[] = {",", ";", NULL};
@@ -96,7 +99,10 @@ static struct value value_at(const struct tokens *tokens, size_t from, size_t cl
     return value;
 }
 
-/* The index of its last token that closes no parenthesis; that of none where it is empty. */
+/*
+ * Returns the index of the last token that is not a closing parenthesis; SIZE_MAX if VALUE is
+ * empty.
+ */
 static size_t last_of(const struct tokens *tokens, struct value value)
 {
     while (value.end > value.first && token_is(token_at(tokens, value.end - 1), ")"))
@@ -104,7 +110,7 @@ static size_t last_of(const struct tokens *tokens, struct value value)
     return value.end > value.first ? value.end - 1 : SIZE_MAX;
 }
 
-/* 0, NULL, or no value at all. */
+/* Returns true for 0, NULL, or an empty value. */
 static bool is_none(const struct tokens *tokens, struct value value)
 {
     static const char *const none[] = {"NULL", "nullptr", "", NULL};
@@ -113,7 +119,10 @@ static bool is_none(const struct tokens *tokens, struct value value)
            (last->kind == TOKEN_NUMBER && *last->text == '0' && last->length <= 2);
 }
 
-/* The variable whose address VALUE is, whatever it is cast to; NULL: it is something else. */
+/*
+ * Returns the variable whose address VALUE is, with or without casts; NULL if VALUE is something
+ * else.
+ */
 static const struct token *address_in(const struct tokens *tokens, struct value value)
 {
     size_t last = last_of(tokens, value), at = last - 1;
@@ -133,13 +142,13 @@ static const struct token *address_in(const struct tokens *tokens, struct value 
 /* The parts of a declaration that were read so far. */
 struct declaration {
     const struct token *symbol;
-    bool is_entry, in_section, says_section; /* by its name, not by a macro */
-    size_t inside; /* the bracket that closes the one that was opened last */
+    bool is_entry, in_section, says_section; /* the string names the section, not a macro */
+    size_t inside; /* index of the bracket that closes the last open one */
 };
 
 /*
- * The values of an entry lie between OPEN and CLOSE: address, name, size, flags, reserved, or
- * designated ones in any order. One with a size is a global variable's.
+ * Reads the values of an entry, between OPEN and CLOSE: address, name, size, flags and reserved in
+ * order, or designated in any order. An entry with a size is a global's, and is skipped.
  */
 static void read_values(struct items *items, const struct tokens *tokens,
                         const struct declaration *declaration, size_t open, size_t close)
@@ -173,7 +182,10 @@ static void read_values(struct items *items, const struct tokens *tokens,
     item->name = no_name ? NULL : text_of(name);
 }
 
-/* The name at INDEX in a declaration. A macro may stand for any attribute, and for the section. */
+/*
+ * Reads the name at INDEX in a declaration. A macro may stand for any attribute, also for the
+ * section.
+ */
 static void read_name(struct declaration *declaration, const struct tokens *tokens, size_t index)
 {
     static const char *const known[] = {"struct",        "static",      "extern", "const",
@@ -191,7 +203,10 @@ static void read_name(struct declaration *declaration, const struct tokens *toke
         declaration->in_section = true;
 }
 
-/* Goes on with the token at INDEX. An entry is what has its type and values. The last one read. */
+/*
+ * Reads the token at INDEX of a declaration, which is an entry if it has the type and values of
+ * one. Returns the index of the last token read.
+ */
 static size_t read_declaration(struct items *items, const struct tokens *tokens, size_t index,
                                struct declaration *declaration)
 {
@@ -213,7 +228,7 @@ static size_t read_declaration(struct items *items, const struct tokens *tokens,
         declaration->inside = token->closing;
     if (!token_is_any(token, ends))
         return index;
-    /* A table may be the program's own; its type may have another name; values may follow. */
+    /* The entries of a table, or of another type, and values set later are not seen. */
     if (values ? token_is_any(token_at(tokens, index + 1), table) : declaration->says_section)
         add(items, ITEM_UNSEEN, tokens, token);
     else if (values)
@@ -224,7 +239,7 @@ static size_t read_declaration(struct items *items, const struct tokens *tokens,
 
 /* ---- host keys ------------------------------------------------------------------------------- */
 
-/* VALUE, if it is an address, is a key; one that is called so is found by its name. */
+/* Adds VALUE as a key if it is an address. read_use() finds a variable that is named like a key. */
 static void add_key(struct items *items, const struct tokens *tokens, const struct token *at,
                     struct value value)
 {
@@ -233,7 +248,7 @@ static void add_key(struct items *items, const struct tokens *tokens, const stru
         add(items, ITEM_KEY, tokens, at)->key = text_of(variable);
 }
 
-/* A launch at INDEX, of libomptarget or of a wrapper, passes the address of a key. */
+/* Reads a launch at INDEX, by libomptarget or a wrapper, which passes the address of a key. */
 static void read_launch(struct items *items, const struct tokens *tokens, size_t index)
 {
     const struct token *token = &tokens->list[index];
@@ -245,7 +260,7 @@ static void read_launch(struct items *items, const struct tokens *tokens, size_t
         value = value_at(tokens, value.end + 1, close);
         second = count == 1 ? value : second;
     }
-    /* libomptarget's own launch has a location in front. */
+    /* libomptarget's own function has a location as its first argument. */
     if (packet ? count != 5 && count != 6 : count < 6)
         return;
     value = packet ? before : second;
@@ -255,7 +270,7 @@ static void read_launch(struct items *items, const struct tokens *tokens, size_t
         add_key(items, tokens, token, value);
 }
 
-/* A name at INDEX that is a host key, or a variable *host_ptr that is set to one, or a launch. */
+/* Reads the name at INDEX: a host key, a variable *host_ptr that is set to a key, or a launch. */
 static void read_use(struct items *items, const struct tokens *tokens, size_t index)
 {
     static const char *const before[] = {"&", ")", NULL};
@@ -290,8 +305,8 @@ void items_read_host(struct items *items, const struct tokens *tokens)
 }
 
 /*
- * The name in `void NAME(parameters) {` behind __global__ at INDEX; launch bounds and attributes
- * may stand between. NULL where nothing is defined.
+ * Returns the name in `void NAME(parameters) {` after the __global__ at INDEX. Launch bounds and
+ * attributes may stand between. Returns NULL if it is not a definition.
  */
 static const struct token *defined_at(const struct tokens *tokens, size_t index)
 {
@@ -314,7 +329,7 @@ void items_read_device(struct items *items, const struct tokens *tokens)
 {
     static const char *const ends[] = {";", "{", "}", NULL};
     static const char *const makers[] = {"__global__ ", "REX_DEVICE_KERNEL", NULL};
-    size_t c_until = 0; /* the end of extern "C" { */
+    size_t c_until = 0; /* end of extern "C" { */
     bool is_c = false, is_template = false;
     for (size_t i = 0; i < tokens->count; i++) {
         const struct token *token = &tokens->list[i], *next = token_at(tokens, i + 1);
@@ -322,7 +337,7 @@ void items_read_device(struct items *items, const struct tokens *tokens)
             is_c = is_template = false;
         is_template |= token_is(token, "template");
         if (token_is(token, "<") && token_is(next, "<") && token_is(token_at(tokens, i + 2), "<"))
-            add(items, ITEM_UNSEEN, tokens, token); /* a launch that needs no entry */
+            add(items, ITEM_UNSEEN, tokens, token); /* a launch by CUDA needs no entry */
         else if (may_define(token, makers))
             add(items, ITEM_UNSEEN, tokens, token)->placed = true;
         else if (token_is(token, "extern") && next->kind == TOKEN_STRING) {

@@ -1,5 +1,5 @@
 /*
- * items.h - what sources define and use: entries, host keys, kernels.
+ * items.h - the entries, host keys and kernels that sources define and use.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -10,18 +10,18 @@
 #include "tokens.h"
 
 /*
- * An entry; a kernel, which a device file defines; a host key, which a launch passes, or whose
- * address is taken outside of the entries; a place where there may be entries, or if it is placed
- * kernels, that are not seen.
+ * An entry. A kernel that a device file defines. A host key that a launch passes, or whose address
+ * is taken outside of the entries. A place where unseen entries may be defined, or, if placed,
+ * unseen kernels.
  */
 enum item_kind { ITEM_ENTRY, ITEM_KERNEL, ITEM_KEY, ITEM_UNSEEN };
 
 struct item {
     enum item_kind kind;
     struct place at;
-    bool conditional;          /* another one may stand in another branch of an #if */
+    bool conditional;          /* inside an #if, whose other branch may define the same name */
     bool placed;               /* an entry in its section; a kernel that is extern "C" */
-    char *symbol, *key, *name; /* NULL where it has none */
+    char *symbol, *key, *name; /* NULL if it has none */
 };
 
 struct items {
@@ -29,7 +29,7 @@ struct items {
     size_t count;
 };
 
-/* Add what the tokens of a file say. */
+/* Add the items in the tokens of a file. */
 void items_read_host(struct items *items, const struct tokens *tokens);
 void items_read_device(struct items *items, const struct tokens *tokens);
 

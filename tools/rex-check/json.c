@@ -1,5 +1,5 @@
 /*
- * json.c - the same report for programs.
+ * json.c - prints the report on a program as JSON.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -15,7 +15,7 @@ static void member(const char *name, const char *text)
     print_json(stdout, text);
 }
 
-/* , "name": number, or null where it is not known. */
+/* Prints `, "name": number`, or null if the number is unknown. */
 static void number(const char *name, bool known, unsigned long long value)
 {
     if (known)

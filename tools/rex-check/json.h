@@ -1,5 +1,5 @@
 /*
- * json.h - the report on a program for programs.
+ * json.h - prints the report on a program as JSON.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -1,5 +1,5 @@
 /*
- * keys.c - host keys that are in no entry: a launch with one finds no kernel.
+ * keys.c - finds host keys that are in no entry: a launch with such a key finds no kernel.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -12,8 +12,8 @@
 #include "names.h"
 
 /*
- * The keys that sites are compared with: those in entries of this file, those of other files that
- * its entries have, those that a site refers to.
+ * Names that sites are compared with: keys in entries of this file, keys of other files in its
+ * entries, and keys that a site refers to.
  */
 struct known {
     struct names in_entry, imported, referred;
@@ -36,7 +36,7 @@ static void know(struct known *known, const struct program *program)
     names_sort(&known->referred);
 }
 
-/* Where SITE is: "main+0x1c", or an offset in a section. The caller frees it. */
+/* Returns the place of SITE: "main+0x1c", or an offset in a section. The caller frees it. */
 static char *where(const struct site *site)
 {
     if (site->function != NULL)
@@ -66,8 +66,8 @@ static void report_key(const struct program *program, const struct known *known,
                        const struct key *key, struct report *report)
 {
     const char *told = program->relocations
-                           ? "nothing here refers to it, other files may"
-                           : "told by its symbol: no instruction seen takes its address";
+                           ? "no reference in this file; other files may have one"
+                           : "found by its symbol: no known instruction takes its address";
     report_finding(report, FINDING_HOST_KEY_DRIFT, program->path,
                    names_nearest(&known->in_entry, key->name, report),
                    "the host key %s is in no entry: a launch with it fails (%s)", key->name, told);
@@ -81,7 +81,7 @@ static int compare_sites(const void *a, const void *b)
     return order != 0 ? order : elf_compare_places(one->place, other->place);
 }
 
-/* One remark for a key and a function: a kernel's address is often taken by two instructions. */
+/* One remark for each key and function: two instructions often take one key's address. */
 static void report_sites(const struct program *program, const struct known *known,
                          struct report *report)
 {

@@ -1,5 +1,5 @@
 /*
- * keys.h - host keys that are in no entry.
+ * keys.h - finds host keys that are in no entry.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -1,6 +1,5 @@
 /*
- * match.c - the program's names against those of its images, and what the images say of their
- * kernels.
+ * match.c - compares the program's names with those of its images, and checks the images' kernels.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -15,7 +14,9 @@
 #include "names.h"
 #include "stem.h"
 
-/* The names of all entries but those of globals: a constructor is a function of the image too. */
+/*
+ * Returns the names of all entries except globals: a constructor is a function of the image, too.
+ */
 static struct names names_of(const struct program *program)
 {
     struct names names = {0};
@@ -33,7 +34,7 @@ static bool has_name(const struct names *names, const char *name)
 
 /* ---- entries without kernels ----------------------------------------------------------------- */
 
-/* The names of the kernels of IMAGE, or of its globals. */
+/* Returns the names of the kernels of IMAGE, or of its globals. */
 static struct names symbols_of(const struct image *image, bool kernel)
 {
     struct names names = {0};
@@ -43,7 +44,7 @@ static struct names symbols_of(const struct image *image, bool kernel)
     return names;
 }
 
-/* SAME_KIND: the names of the image's kernels, or globals, as the row is of one. */
+/* SAME_KIND has the names of the image's kernels if ROW is a kernel, else of its globals. */
 static void check_row(const struct program *program, const struct image *image,
                       const struct row *row, const struct names *same_kind, struct report *report)
 {
@@ -59,7 +60,7 @@ static void check_row(const struct program *program, const struct image *image,
                                         : "has as a global");
     else if (!kernel && symbol->size != 0 && row->size != symbol->size)
         report_finding(report, FINDING_GLOBAL_SIZE, program->path, NULL,
-                       "the global %s is %llu bytes here, %llu in %s", row->name,
+                       "the global %s is %llu bytes in the program, %llu in %s", row->name,
                        (unsigned long long)row->size, (unsigned long long)symbol->size,
                        image->path);
 }
@@ -71,7 +72,7 @@ static bool has_row(const struct image *image, const struct row *row)
     return symbol != NULL && symbol->kernel == (row->kind == ROW_KERNEL);
 }
 
-/* Images in the program share its entries: one of them has what ROW names. */
+/* Images in the program share its entries, so exactly one of them must have the name of ROW. */
 static void check_share(const struct program *program, const struct images *images,
                         const struct row *row, struct report *report)
 {
@@ -91,7 +92,7 @@ static void check_share(const struct program *program, const struct images *imag
     }
     if (owner == NULL && shares > 0)
         report_finding(report, FINDING_NO_KERNEL, program->path, NULL,
-                       "an entry names the %s %s, which none of the %zu images in it has", what,
+                       "an entry names the %s %s, which none of its %zu images has", what,
                        row->name, shares);
 }
 
@@ -109,9 +110,9 @@ static void check_rows(const struct program *program, const struct image *image,
     names_free(&globals);
 }
 
-/* ---- kernels without entries, and what kernels are like -------------------------------------- */
+/* ---- kernels without entries, and properties of kernels -------------------------------------- */
 
-/* The names in the table that an image for the CPU carries. */
+/* Returns the names in the table that an image for the CPU carries. */
 static struct names own_table_of(const struct image *image)
 {
     struct names names = {0};
@@ -122,8 +123,8 @@ static struct names own_table_of(const struct image *image)
 }
 
 /*
- * A shared object for the CPU has functions that are no kernels. nvcc links kernels of CUDA's
- * device runtime into an image whose kernels launch others; no program names them.
+ * A shared object for the CPU has functions that are not kernels. If kernels launch kernels, nvcc
+ * links those of CUDA's device runtime into the image; programs do not name them.
  */
 static bool is_kernel(const struct image *image, const struct names *own,
                       const struct rex_image_symbol *symbol)
@@ -147,7 +148,10 @@ static void check_parameters(const struct image *image, const struct rex_image_s
                            kernel->name, i, kernel->parameter[i].size);
 }
 
-enum { ENVIRONMENT_18_TO_22 = 48, ENVIRONMENT_23 = 40 }; /* bytes of a KernelEnvironmentTy */
+enum {
+    ENVIRONMENT_18_TO_22 = 48,
+    ENVIRONMENT_23 = 40
+}; /* size of a KernelEnvironmentTy in bytes */
 
 static void check_environment(const struct image *image, const struct rex_image_symbol *kernel,
                               struct report *report)
@@ -174,7 +178,7 @@ static void check_kernel(const struct image *image, const struct names *names,
 
 /* ---- images ---------------------------------------------------------------------------------- */
 
-/* Whether REMARK is one that an image built from older sources gets. */
+/* Returns true if an image built from older sources gets such a REMARK. */
 static bool is_mismatch(const struct remark *remark)
 {
     enum finding finding = remark->finding;
@@ -225,7 +229,7 @@ static void check_image(const struct program *program, const struct image *image
 }
 
 /*
- * Compares files with one image each, because several images in a file, or in a list, are
+ * Compares only files with one image each, because several images in a file, or in a list, are
  * alternatives.
  */
 static void check_architectures(const struct images *images, struct report *report)

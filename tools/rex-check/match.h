@@ -1,5 +1,5 @@
 /*
- * match.h - the names of a program against those of its images.
+ * match.h - compares the names of a program with those of its images.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -1,8 +1,8 @@
 /*
- * module.c - which images the program would load: its struct rex_module.
+ * module.c - finds the program's struct rex_module, which names the images that it would load.
  *
- * A symbol says where it is; in a stripped program, the pointers to the begin and the end of the
- * table of entries, one behind the other.
+ * A symbol gives the place. In a stripped program, the module is found by two adjacent pointers, to
+ * the begin and the end of the table of entries.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -20,8 +20,9 @@
 #define SCAN_STEP ((uint64_t)4 << 20)
 
 /*
- * Whether a module may begin at ADDRESS: with its size, and no flags. clang's descriptors (struct
- * __tgt_bin_desc, and what it has for each image) point to the table as well, but behind addresses.
+ * Returns true if a module may begin at ADDRESS: the two words are its size, and no flags. clang's
+ * descriptors (struct __tgt_bin_desc and its images) also point to the table, but begin with
+ * addresses.
  */
 static bool has_size(const struct program *program, uint64_t address)
 {
@@ -35,7 +36,7 @@ static bool has_size(const struct program *program, uint64_t address)
     return words[0] >= LEAST && words[0] <= MOST && words[0] % sizeof(void *) == 0 && words[1] == 0;
 }
 
-/* Whether the module at ADDRESS points to TABLE, begin and end. */
+/* Returns true if the module at ADDRESS points to the begin and the end of TABLE. */
 static bool is_module(const struct program *program, const struct table *table, uint64_t address)
 {
     if (!has_size(program, address))
@@ -71,7 +72,7 @@ static bool find_by_relocation(const struct program *program, const struct table
     return false;
 }
 
-/* Finds the module by the pointers themselves, where they stand in a section of data. */
+/* Finds the module by the two pointers in a section of data. */
 static bool find_in_data(const struct program *program, const struct table *table,
                          struct elf_place *place)
 {
@@ -117,7 +118,7 @@ static const char *string_of(const struct program *program, const struct pointer
 
 /* ---- images in the program ------------------------------------------------------------------- */
 
-/* Adds the image from BEGIN, SIZE bytes of it. */
+/* Adds the image of SIZE bytes at BEGIN. */
 static void add_image(struct program *program, const struct pointer *begin, uint64_t size)
 {
     struct module_names *module = &program->module;
@@ -132,7 +133,7 @@ static void add_image(struct program *program, const struct pointer *begin, uint
     module->embedded[module->embedded_count++] = (struct embedded){bytes, (size_t)size};
 }
 
-/* Bytes from BEGIN to END; 0 if they are no such places. */
+/* Returns the bytes from BEGIN to END; 0 if they are not places in one section. */
 static uint64_t size_between(const struct pointer *begin, const struct pointer *end)
 {
     if (begin->target.kind != TARGET_PLACE || end->target.kind != TARGET_PLACE ||
@@ -154,7 +155,7 @@ static uint64_t number_in(const struct program *program, struct elf_place place,
 
 enum { MOST_ROWS = 4096 };
 
-/* The images of the rows from BEGIN to END, for the CPU or for GPUs. */
+/* Adds the images of the rows from BEGIN to END that are for the CPU, or for GPUs. */
 static void read_rows(struct program *program, const struct pointer *begin,
                       const struct pointer *end, bool on_host)
 {
@@ -185,7 +186,7 @@ void module_find(struct program *program)
     struct pointer pointers[] = {FIELD(image_name), FIELD(host_image_name), FIELD(image),
                                  FIELD(image_end),  FIELD(images_begin),    FIELD(images_end)};
 #undef FIELD
-    /* A module of an older header ends before the last two. */
+    /* The module of an older header ends before the last two fields. */
     bool has_rows = (number_in(program, place, 0) & UINT32_MAX) >= sizeof(struct rex_module);
     pointers_resolve(program, pointers, has_rows ? 6 : 4);
     program->module.found = true;
@@ -195,7 +196,7 @@ void module_find(struct program *program)
         read_rows(program, &pointers[4], &pointers[5], false);
     if (program->module.embedded_count > 0)
         return;
-    /* A generator's module says the size, or where the image ends. */
+    /* A generator's module has the size, or the end of the image. */
     uint64_t size = size_between(&pointers[2], &pointers[3]);
     if (pointers[3].target.kind != TARGET_PLACE)
         size = number_in(program, place, offsetof(struct rex_module, image_size));

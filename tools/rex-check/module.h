@@ -1,5 +1,5 @@
 /*
- * module.h - which images a program would load: its struct rex_module.
+ * module.h - finds the program's struct rex_module, which names its images.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -8,7 +8,7 @@
 
 #include "program.h"
 
-/* Find it; after tables_read(). */
+/* Finds the module. Call it after tables_read(). */
 void module_find(struct program *program);
 
 #endif

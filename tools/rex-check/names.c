@@ -1,5 +1,5 @@
 /*
- * names.c - a list of names: which are there, where first, and which is nearest.
+ * names.c - a list of names, with search and the nearest name.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -12,7 +12,7 @@
 #include "common/memory.h"
 #include "rex/inspect.h"
 
-#define MOST_COMPARED 200 /* findings that get a nearest name: each takes a look at all names */
+#define MOST_COMPARED 200 /* findings that get a nearest name: each searches all names */
 
 void names_add(struct names *names, const char *name)
 {
@@ -20,7 +20,7 @@ void names_add(struct names *names, const char *name)
     names->list[names->count++] = name != NULL ? name : "";
 }
 
-/* Names are in alphabetical order, equal ones in the order in which they were added. */
+/* Alphabetical order; equal names keep the order in which they were added. */
 static int compare(const void *a, const void *b, void *context)
 {
     const struct names *names = context;

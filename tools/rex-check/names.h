@@ -1,5 +1,5 @@
 /*
- * names.h - a list of names: which are there, where first, and which is nearest.
+ * names.h - a list of names, with search and the nearest name.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -10,22 +10,22 @@
 
 struct names {
     const char **list; /* in the order in which they were added */
-    size_t *order;     /* of the names, made by names_sort() */
+    size_t *order;     /* indices of the sorted names, by names_sort() */
     size_t count;
 };
 
-/* Add NAME, which outlives the list; NULL is no name, and takes a number all the same. */
+/* Adds NAME, which must outlive the list. NULL also takes a number, but is never found. */
 void names_add(struct names *names, const char *name);
 
-/* After the last name and before the first question. */
+/* Call it after the last names_add(), and before names_find() or names_nearest(). */
 void names_sort(struct names *names);
 
-/* The number of the first NAME that was added, counted from 0; SIZE_MAX if there is none. */
+/* Returns the number, from 0, of the first NAME that was added; SIZE_MAX if there is none. */
 size_t names_find(const struct names *names, const char *name);
 
 /*
- * The name that is spelt most like NAME, NULL if none is near, or REPORT has so many findings that
- * one more is not worth the search.
+ * Returns the name with the most similar spelling. Returns NULL if no name is near, or if REPORT
+ * has so many findings that a search would take too long.
  */
 const char *names_nearest(const struct names *names, const char *name, const struct report *report);
 

@@ -1,5 +1,5 @@
 /*
- * open.c - read a program: the steps, in their order.
+ * open.c - reads a program: calls the readers of its parts in order.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -21,10 +21,7 @@ static int refuse(struct program *program, const char *why)
     return -1;
 }
 
-/*
- * Objects of gcc -flto have the sections of others too, which are empty unless it was told
- * -ffat-lto-objects.
- */
+/* gcc -flto writes the sections of other objects, too, but empty ones without -ffat-lto-objects. */
 static bool is_intermediate(const struct elf_file *file)
 {
     Elf64_Shdr section;
@@ -43,13 +40,15 @@ static int check_kind(struct program *program)
 {
     const Elf64_Ehdr *header = &program->file.elf.header;
     if (header->e_machine == EM_CUDA)
-        return refuse(program, "it is a CUBIN; the program comes first, then its images");
+        return refuse(program, "it is a CUBIN: give the program first, then its images");
     if (header->e_type != ET_REL && header->e_type != ET_EXEC && header->e_type != ET_DYN)
-        return refuse(program, "it is neither a program nor a shared object nor an object file");
+        return refuse(program, "it is not a program, a shared object or an object file");
     if (is_intermediate(&program->file))
-        return refuse(program, "it is gcc's intermediate code alone (-flto), which is not looked "
-                               "into: compile with -ffat-lto-objects, or "
-                               "check the linked program");
+        return refuse(
+            program,
+            "it is only gcc's intermediate code (-flto), which is not checked: compile with "
+            "-ffat-lto-objects, or "
+            "check the linked program");
     return 0;
 }
 

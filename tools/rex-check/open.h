@@ -1,5 +1,5 @@
 /*
- * open.h - read a program, shared object or object.
+ * open.h - reads a program, shared object or object.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -8,7 +8,7 @@
 
 #include "program.h"
 
-/* Read the file at PATH, or SIZE BYTES. 0, or -1 with ->file.why. */
+/* Read the file at PATH, or SIZE BYTES. Return 0, or -1 with ->file.why. */
 int program_open(struct program *program, const char *path);
 int program_view(struct program *program, const char *name, const void *bytes, size_t size);
 void program_close(struct program *program);

@@ -1,9 +1,9 @@
 /*
- * pointers.c - pointers in a file that has not been loaded.
+ * pointers.c - reads pointers in a file that is not loaded.
  *
- * In an object a pointer is a relocation with a symbol; in what is linked it is the bytes in place,
- * or, where the loader can put the file anywhere, a relocation that adds the load address. Linkers
- * that pack such relocations (RELR) leave the address in place.
+ * In an object a pointer is a relocation with a symbol. In a linked file it is the bytes in place.
+ * If the loader may choose the address, it is a relocation that adds the load address. Linkers that
+ * pack such relocations (RELR) leave the address in place.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -14,7 +14,7 @@
 
 #include "common/memory.h"
 
-/* Reads a pointer in place; that of an object is empty before its relocation. */
+/* Reads a pointer in place; in an object it is empty before its relocation. */
 static void read_in_place(const struct program *program, struct pointer *pointer)
 {
     uint64_t room;
@@ -42,7 +42,10 @@ struct target pointer_target(const struct elf_relocation *relocation,
         TARGET_PLACE, {symbol.place.section, symbol.place.offset + addend}, name};
 }
 
-/* The first of the pointers, which are in order, at or behind PLACE; COUNT if there is none. */
+/*
+ * Returns the index of the first pointer at or after PLACE; COUNT if there is none. The pointers
+ * are sorted.
+ */
 static size_t first_from(const struct pointer *pointers, size_t count, struct elf_place place)
 {
     size_t low = 0, high = count;
@@ -80,7 +83,7 @@ static void apply(const struct program *program, const Elf64_Shdr *section,
     }
 }
 
-/* Whether SECTION may have relocations of the pointers. */
+/* Returns true if SECTION may have relocations of the pointers. */
 static bool relevant(const struct program *program, const Elf64_Shdr *section,
                      const struct pointer *pointers, size_t count)
 {
@@ -93,8 +96,8 @@ static bool relevant(const struct program *program, const Elf64_Shdr *section,
 }
 
 /*
- * Sections of a made-up file may lie upon each other; together they have no more relocations than
- * the file has room for.
+ * The budget stops overlapping sections in a forged file: all sections together have at most as
+ * many relocations as fit into the file.
  */
 void pointers_resolve(const struct program *program, struct pointer *pointers, size_t count)
 {
@@ -113,7 +116,7 @@ static int compare_pointers(const void *a, const void *b)
     return elf_compare_places(one->at, other->at);
 }
 
-/* Finds out what the key and the name of every entry point to. */
+/* Finds the targets of the key and the name of every entry. */
 void pointers_read(struct program *program)
 {
     struct pointer *pointers = tool_alloc(program->row_count * 2, sizeof *pointers);
@@ -123,7 +126,7 @@ void pointers_read(struct program *program)
         pointers[2 * i].at = (struct elf_place){place.section, place.offset + key};
         pointers[2 * i + 1].at = (struct elf_place){place.section, place.offset + key + 8};
     }
-    /* Entries of a broken table may overlap; tables of what is linked need not be in order. */
+    /* Entries of a broken table may overlap; tables of a linked file need not be in order. */
     struct pointer *sorted = tool_alloc(program->row_count * 2, sizeof *sorted);
     memcpy(sorted, pointers, program->row_count * 2 * sizeof *sorted);
     qsort(sorted, program->row_count * 2, sizeof *sorted, compare_pointers);

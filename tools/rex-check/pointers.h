@@ -1,5 +1,5 @@
 /*
- * pointers.h - pointers in a file that has not been loaded.
+ * pointers.h - reads pointers in a file that is not loaded.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -9,17 +9,20 @@
 #include "common/elfsymbols.h"
 #include "program.h"
 
-/* Reads the pointers of the entries, to keys and names; after tables_read(). */
+/* Reads the pointers of the entries, to keys and names. Call it after tables_read(). */
 void pointers_read(struct program *program);
 
-/* Pointers at COUNT places that are in order, as they are when the program runs. */
+/*
+ * A pointer at a place, and its target. pointers_resolve() finds the targets at run time of COUNT
+ * pointers, which must be sorted by place.
+ */
 struct pointer {
     struct elf_place at;
     struct target target;
 };
 void pointers_resolve(const struct program *program, struct pointer *pointers, size_t count);
 
-/* The target that RELOCATION, whose section names SYMBOLS, gives the pointer there. */
+/* Returns the target that RELOCATION gives to a pointer; its section's symbols are SYMBOLS. */
 struct target pointer_target(const struct elf_relocation *relocation,
                              const struct elf_symbols *symbols);
 

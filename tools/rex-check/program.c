@@ -1,5 +1,5 @@
 /*
- * program.c - questions about what was read of a program.
+ * program.c - queries on a program that was read.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -10,7 +10,7 @@
 
 #include "common/memory.h"
 
-#define MOST_SITES 10000 /* more are counted, not listed */
+#define MOST_SITES 10000 /* further sites are counted, but not listed */
 
 const char *program_kind(const struct program *program, char buffer[96])
 {
@@ -20,7 +20,7 @@ const char *program_kind(const struct program *program, char buffer[96])
     const char *type = types[header->e_type];
     char number[ELF_MACHINE_MAX];
     Elf64_Phdr interpreter;
-    /* A program that can lie anywhere is a shared object with an interpreter. */
+    /* A position-independent program is a shared object with an interpreter. */
     if (header->e_type == ET_DYN &&
         rex_elf_find_segment(&program->file.elf, PT_INTERP, &interpreter))
         type = "program, position-independent";
@@ -40,7 +40,7 @@ bool row_is_clangs(const struct row *row)
            begins_with(row->name, "__omp_offloading_");
 }
 
-/* rex/kernel.h makes such a table, for LLVM 14 and 15, and clang does. */
+/* rex/kernel.h makes such a table for LLVM 14 and 15; clang always makes one. */
 bool row_is_images(const struct row *row)
 {
     if (begins_with(row->symbol, "rex_entry_of_"))
@@ -68,10 +68,7 @@ size_t table_entry_size(const struct table *table)
     return table->newer ? NEW_SIZE : OLD_SIZE;
 }
 
-/*
- * The last table that begins at or before PLACE: those of a file do not lie upon each other, unless
- * it is made up.
- */
+/* The last table that begins at or before PLACE: tables overlap only in a forged file. */
 size_t program_table_at(const struct program *program, struct elf_place place)
 {
     size_t low = 0, high = program->table_count;

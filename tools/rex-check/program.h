@@ -1,6 +1,6 @@
 /*
- * program.h - what a program, shared object or object says of its kernels: entries, host keys,
- * launch sites, image names.
+ * program.h - the entries, host keys, launch sites and image names of a program, shared object or
+ * object.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -10,27 +10,27 @@
 #include "common/elfsymbols.h"
 #include "rex/inspect.h"
 
-/* The target of a pointer in the file: none, a place in it, or a symbol of another file. */
+/* The target of a pointer in the file: none, a place in the file, or a symbol of another file. */
 enum target_kind { TARGET_NULL, TARGET_PLACE, TARGET_IMPORT };
 struct target {
     enum target_kind kind;
     struct elf_place place;
-    const char *symbol; /* the symbol there, NULL if none is known */
+    const char *symbol; /* symbol at the target, or NULL */
 };
 
-/* Bytes of an entry: of the older form, of the newer one. */
+/* Size of an entry in bytes, in the older and the newer form. */
 enum { OLD_SIZE = 32, NEW_SIZE = 56 };
 
 /* One section of entries. */
 struct table {
     const char *name;
     size_t section;         /* index in the file */
-    struct elf_place begin; /* of its bytes */
+    struct elf_place begin; /* place of the first byte */
     uint64_t size, alignment;
     bool newer;      /* entries of clang 20 and later: 56 bytes, not 32 */
-    bool disordered; /* its entries do not lie one behind another: found by their symbols */
-    bool clangs;     /* some entry in it is clang's own */
-    size_t first_symbol, symbol_count; /* of its entries, in entry_symbols_of_tables */
+    bool disordered; /* entries are not adjacent, and are found by their symbols */
+    bool clangs;     /* at least one entry is clang's own */
+    size_t first_symbol, symbol_count; /* range in entry_symbols_of_tables */
     size_t first_row, row_count;
 };
 
@@ -40,25 +40,25 @@ enum row_kind { ROW_KERNEL, ROW_GLOBAL, ROW_OTHER };
 struct row {
     size_t table, index;
     struct elf_place place;
-    const char *symbol; /* its own, NULL if none is known */
+    const char *symbol; /* symbol of the entry, or NULL */
     struct target key, name_at;
-    const char *name; /* of the kernel or global, NULL: it has none */
-    uint64_t size;    /* of a global */
+    const char *name; /* name of the kernel or global, or NULL */
+    uint64_t size;    /* size of a global in bytes */
     enum row_kind kind;
 };
 
-/* A symbol that is called like an entry: inside of a table (its number), or outside of all. */
+/* A symbol named like an entry, in a table (its number) or outside of all. */
 #define NO_TABLE SIZE_MAX
 struct entry_symbol {
     struct elf_symbol symbol;
     size_t table;
 };
 
-/* A symbol that is called like a host key, `*id__`. */
+/* A symbol named like a host key, `*id__`. */
 struct key {
     const char *name;
     struct elf_place place;
-    uint64_t size; /* 1: a char; a variable of another type is called like a key by chance */
+    uint64_t size; /* 1 for a char; a variable of another type has such a name by chance */
     bool in_entry;
 };
 
@@ -66,20 +66,20 @@ struct key {
 struct site {
     const char *key;
     bool elsewhere;      /* the key is in another file */
-    const char *section; /* where it lies */
+    const char *section; /* section of the site */
     struct elf_place place;
-    const char *function; /* NULL if none is known */
-    uint64_t into;        /* the function, in bytes */
+    const char *function; /* function of the site, or NULL */
+    uint64_t into;        /* offset in the function, in bytes */
 };
 
-/* The binary's struct rex_module, as far as it could be read. */
+/* The readable part of the binary's struct rex_module. */
 struct module_names {
     bool found;
     const char *image, *host_image;
     struct embedded {
         const void *bytes;
         size_t size;
-    } * embedded; /* the images in it: for GPUs, else for the CPU */
+    } * embedded; /* images in the program: for GPUs, else for the CPU */
     size_t embedded_count;
     bool embedded_on_host;
 };
@@ -87,51 +87,55 @@ struct module_names {
 struct program {
     const char *path;
     struct elf_file file;
-    bool symbols, all_symbols; /* there are some; also those that are not exported */
-    bool loads_libraries;      /* it calls rex_library_load() */
-    bool relocations;          /* launch sites can be seen */
-    size_t launch_sites;       /* references to host keys that were seen */
+    bool symbols, all_symbols; /* the file has symbols; it has symbols that are not exported */
+    bool loads_libraries;      /* the program calls rex_library_load() */
+    bool relocations;          /* relocations show launch sites */
+    size_t launch_sites;       /* number of references to host keys */
 
     struct table *tables;
     struct row *rows;
     struct entry_symbol *entry_symbols;
-    struct key *keys;   /* by place */
-    struct site *sites; /* by place */
+    struct key *keys;   /* sorted by place */
+    struct site *sites; /* sorted by place */
     size_t table_count, row_count, entry_symbol_count, key_count, site_count;
-    size_t *tables_by_place; /* their numbers */
-    /* table by table, each in the order of places */
+    size_t *tables_by_place; /* numbers of the tables */
+    /* Grouped by table, each group sorted by place. */
     const struct entry_symbol **entry_symbols_of_tables;
-    struct target module_at; /* struct rex_module, where a symbol says where it is */
+    struct target module_at; /* struct rex_module, if a symbol gives its place */
     struct module_names module;
 };
 
-/* Bytes of an entry of TABLE. */
+/* Returns the size of an entry of TABLE in bytes. */
 size_t table_entry_size(const struct table *table);
 
 /*
- * Whether clang made the entry of ROW for its own offloading; by its name, or its symbols. For a
- * global only the symbol can tell, and linkers drop that of a second one.
+ * Returns true if clang made the entry of ROW for its own offloading, judged by its name or its
+ * symbols. Only the symbol shows it for a global, and linkers drop the symbol of a second one.
  */
 bool row_is_clangs(const struct row *row);
 
 /*
- * Whether ROW is in the table of an image for the CPU: its key is the kernel itself; whether
- * PROGRAM is such an image.
+ * row_is_images() returns true if ROW is in the table of an image for the CPU: its key is the
+ * kernel itself. program_is_image() returns true if PROGRAM is such an image.
  */
 bool row_is_images(const struct row *row);
 bool program_is_image(const struct program *program);
 
-/* Whether PROGRAM finds all its kernels by name, in libraries: it has no entries and loads some. */
+/*
+ * Returns true if PROGRAM has no entries and loads libraries, so that it finds all kernels by name.
+ */
 bool program_is_by_name(const struct program *program);
 
-/* The kind of a program in words: "x86-64 shared object". */
+/* Returns the kind of a program in words: "x86-64 shared object". */
 const char *program_kind(const struct program *program, char buffer[96]);
 
-/* The table that PLACE lies in, NO_TABLE if none; the first key at PLACE, NULL if there is none. */
+/* Return the table that PLACE lies in, or NO_TABLE; the first key at PLACE, or NULL. */
 size_t program_table_at(const struct program *program, struct elf_place place);
 struct key *program_key_at(const struct program *program, struct elf_place place);
 
-/* A reference at PLACE in SECTION to a KEY that is in no entry, or is ELSEWHERE: in another file.
+/*
+ * Adds a reference at PLACE in SECTION to a KEY that is in no entry, or is ELSEWHERE: in another
+ * file.
  */
 void program_add_site(struct program *program, const char *key, bool elsewhere,
                       struct elf_place place, const char *section);

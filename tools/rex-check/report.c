@@ -1,5 +1,5 @@
 /*
- * report.c - findings and notes: collected, then printed as lines or as JSON.
+ * report.c - collects findings and notes, and prints them as lines or as JSON.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -39,7 +39,7 @@ static void add(struct report *report, struct remark remark, const char *format,
     report->remarks[report->count++] = remark;
 }
 
-/* OBJECT becomes the report's. */
+/* The report frees OBJECT. */
 static void add_finding(struct report *report, enum finding finding, char *object,
                         const char *nearest, const char *format, va_list arguments)
 {

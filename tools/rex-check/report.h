@@ -1,5 +1,5 @@
 /*
- * report.h - what was found: findings, which are mistakes, and notes.
+ * report.h - collects findings, which are mistakes, and notes.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -10,33 +10,33 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define WHY_MAX (PATH_MAX + 512) /* why a file cannot be used, with its path */
+#define WHY_MAX (PATH_MAX + 512) /* maximum size of a reason, with the path of its file */
 
-/* X(constant, name that scripts may count on, what is wrong) */
-#define CHECK_FINDINGS(X)                                                                      \
-    X(NO_ENTRIES, "no-entries", "there is no section of offload entries, or nothing is in it") \
-    X(ENTRY_OUTSIDE, "entry-outside", "an entry lies outside of that section")                 \
-    X(SECTION_LENGTH, "section-length", "the section's length is no multiple of an entry's")   \
-    X(ENTRY_SIZE, "entry-size", "an entry of the wrong size, place or alignment")              \
-    X(ENTRY_EMPTY, "entry-empty", "an entry without a key or a name")                          \
-    X(KEY_SYMBOL, "key-symbol", "an entry's key is not a symbol *id__")                        \
-    X(KEY_SHARED, "key-shared", "two entries have one key")                                    \
-    X(NAME_SHARED, "name-shared", "two entries have one name")                                 \
-    X(NAME_DRIFT, "name-drift", "the stems of an entry's symbol, key and name disagree")       \
-    X(HOST_KEY_DRIFT, "host-key-drift", "a host key that launches may use is in no entry")     \
-    X(NO_KERNEL, "no-kernel", "an entry names a kernel or global that an image does not have") \
-    X(NO_ENTRY, "no-entry", "a kernel of an image is in no entry")                             \
-    X(GLOBAL_SIZE, "global-size",                                                              \
-      "a global is of one size in the program, of another in an image")                        \
-    X(MIXED_ARCHITECTURES, "mixed-architectures",                                              \
-      "images, or program and image, are for different processors")                            \
-    X(SIGNATURE, "signature",                                                                  \
-      "a kernel of an image has other parameters than the program, or another image, tells")   \
-    X(PARAMETER_WIDTH, "parameter-width", "a kernel has a parameter that is not 8 bytes wide") \
-    X(ENVIRONMENT, "environment",                                                              \
-      "a symbol KERNEL_kernel_environment has a size at which LLVM 18 to 23 abort")            \
-    X(INCLUDE, "include", "source: not one include of rex_kmp.h before the first entry")       \
-    X(INIT, "init", "source: rex_offload_init() is called twice, or not before a clock")       \
+/* X(constant, stable name for scripts, description) */
+#define CHECK_FINDINGS(X)                                                                          \
+    X(NO_ENTRIES, "no-entries", "there is no section of offload entries, or it is empty")          \
+    X(ENTRY_OUTSIDE, "entry-outside", "an entry is outside of that section")                       \
+    X(SECTION_LENGTH, "section-length", "the section's length is not a multiple of an entry's")    \
+    X(ENTRY_SIZE, "entry-size", "an entry of the wrong size, place or alignment")                  \
+    X(ENTRY_EMPTY, "entry-empty", "an entry without a key or a name")                              \
+    X(KEY_SYMBOL, "key-symbol", "an entry's key is not a symbol *id__")                            \
+    X(KEY_SHARED, "key-shared", "two entries have the same key")                                   \
+    X(NAME_SHARED, "name-shared", "two entries have the same name")                                \
+    X(NAME_DRIFT, "name-drift", "the stems of an entry's symbol, key and name disagree")           \
+    X(HOST_KEY_DRIFT, "host-key-drift", "a host key that launches may use is in no entry")         \
+    X(NO_KERNEL, "no-kernel", "an entry names a kernel or global that an image does not have")     \
+    X(NO_ENTRY, "no-entry", "a kernel of an image is in no entry")                                 \
+    X(GLOBAL_SIZE, "global-size",                                                                  \
+      "a global has one size in the program and another size in an image")                         \
+    X(MIXED_ARCHITECTURES, "mixed-architectures",                                                  \
+      "images, or program and image, are for different processors")                                \
+    X(SIGNATURE, "signature",                                                                      \
+      "a kernel of an image has other parameters than the program or another image declares")      \
+    X(PARAMETER_WIDTH, "parameter-width", "a kernel has a parameter that is not 8 bytes wide")     \
+    X(ENVIRONMENT, "environment",                                                                  \
+      "a symbol KERNEL_kernel_environment has a size at which LLVM 18 to 23 abort")                \
+    X(INCLUDE, "include", "source: rex_kmp.h is not included exactly once before the first entry") \
+    X(INIT, "init", "source: rex_offload_init() is called twice, or after a clock is read")        \
     X(SECTION_ATTRIBUTE, "section-attribute", "source: an entry without its section attribute")
 
 enum finding {
@@ -46,14 +46,14 @@ enum finding {
         FINDING_COUNT
 };
 
-/* The name and the meaning of FINDING. */
+/* Return the name and the description of FINDING. */
 const char *finding_name(enum finding finding);
 const char *finding_meaning(enum finding finding);
 
 struct remark {
     bool note;
-    enum finding finding; /* of what is no note */
-    char *object;         /* the file it is about, and :LINE of a source */
+    enum finding finding; /* valid unless it is a note */
+    char *object;         /* file, with :LINE for a source */
     char *text;
     char *nearest; /* the name that was probably meant, or NULL */
 };
@@ -68,7 +68,9 @@ struct place {
     size_t line;
 };
 
-/* OBJECT is copied. NEAREST may be NULL. A finding in a source comes with its line. */
+/*
+ * Adds a finding or a note. Copies OBJECT. NEAREST may be NULL. A finding in a source has a line.
+ */
 void report_finding(struct report *report, enum finding finding, const char *object,
                     const char *nearest, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
@@ -80,8 +82,8 @@ void report_note(struct report *report, const char *object, const char *format, 
 void report_free(struct report *report);
 
 /*
- * All remarks, one a line, and how many findings. As a member of a JSON object: "findings": [...],
- * "notes": [...].
+ * Print all remarks. report_print() writes one a line, and the number of findings;
+ * report_print_json() writes "findings": [...], "notes": [...] as members of an object.
  */
 void report_print(const struct report *report, bool colour);
 void report_print_json(const struct report *report);

@@ -1,6 +1,5 @@
 /*
- * rex-check.c - read a program and its device images, without running them, and say what does not
- * fit together.
+ * rex-check.c - reads a program and its device images without running them, and reports mismatches.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -35,21 +34,21 @@ static void usage(FILE *out)
     fputs("usage: rex-check [OPTION...] PROGRAM|OBJECT [IMAGE...]\n"
           "       rex-check --source [OPTION...] FILE...\n"
           "\n"
-          "Read a program, shared object or object file and its device images, without running "
-          "them: each kernel's host key, offload entry "
-          "and\n"
-          "name, and what the images say of it; then what does not fit together. Without IMAGE, "
-          "the images that librex would load.\n"
+          "Reads a program, shared object or object file and its device images, without running "
+          "them. Prints each kernel's host key, offload entry,\nname and properties in the images, "
+          "then the mismatches. Without IMAGE it reads the images that librex would load.\n"
           "\n"
           "  --source          check generated sources before they are compiled: host files (C, "
           "C++) and device files (.cu)\n"
-          "  --json            for programs\n"
-          "  -q, --quiet       findings and notes alone\n"
-          "  --color=WHEN      auto (default), always or never; NO_COLOR=1 means never\n"
-          "  -h, --help        this text\n"
-          "  -V, --version     the version\n"
+          "  --json            write JSON, for programs\n"
+          "  -q, --quiet       print only findings and notes\n"
+          "  --color=WHEN      when to use colour: auto (the default), always or never; NO_COLOR=1 "
+          "means never\n"
+          "  -h, --help        print this text\n"
+          "  -V, --version     print the version\n"
           "\n"
-          "Status: 0 no findings, 1 findings, 2 something cannot be read.\n"
+          "Exit status: 0 without findings, 1 with findings, 2 if an option is wrong or a file "
+          "cannot be used.\n"
           "\n"
           "Findings:\n",
           out);
@@ -63,10 +62,10 @@ static int unusable(const char *why)
     return STATUS_UNUSABLE;
 }
 
-/* A mapped file that another process has made shorter cannot be read to its end. */
+/* SIGBUS: another process has shortened a mapped file, which cannot be read to its end. */
 static void end_cut(int number)
 {
-    static const char message[] = "rex-check: a file was cut while it was read\n";
+    static const char message[] = "rex-check: a file was shortened while it was read\n";
     (void)number;
     ssize_t written = write(STDERR_FILENO, message, sizeof message - 1);
     (void)written;
@@ -136,7 +135,7 @@ static int check_program(char **paths, const struct options *options)
     else {
         const char *alone = images_alone(*paths);
         if (alone != NULL)
-            snprintf(why, sizeof why, "%.*s: it is %s; the program comes first, then its images",
+            snprintf(why, sizeof why, "%.*s: it is %s: give the program first, then its images",
                      PATH_MAX, *paths, alone);
         else
             snprintf(why, sizeof why, "%.*s: %s", PATH_MAX, *paths, program.file.why);
@@ -210,13 +209,13 @@ int main(int argc, char **argv)
         options.source |= option == SOURCE;
         options.quiet |= option == 'q';
         if (option == COLOUR && read_colour(optarg, &options.colour) != 0)
-            return unusable("--color wants auto, always or never");
+            return unusable("--color must be auto, always or never");
     }
     if (optind == argc) {
         usage(stderr);
         return STATUS_UNUSABLE;
     }
-    /* Why an image cannot be used is told here, once. */
+    /* rex-check itself reports why an image cannot be used; the log would repeat it. */
     rex_configure(REX_OPTION_LOG, "off");
     return options.source ? check_files(argv + optind, (size_t)(argc - optind), &options)
                           : check_program(argv + optind, &options);

@@ -1,8 +1,8 @@
 /*
- * sites.c - launch sites: code and data that refer to a host key that is in no entry.
+ * sites.c - finds launch sites: code and data that refer to a host key that is in no entry.
  *
- * Objects have a relocation for every reference. A linked file has them for data, and for code
- * where it was linked with --emit-relocs; else code.c looks for instructions.
+ * Objects have a relocation for every reference. A linked file has relocations for data, and with
+ * --emit-relocs for code; without, code.c searches for instructions.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -18,8 +18,8 @@
 #include "stem.h"
 
 /*
- * x86-64 counts from the end of the instruction's address, 4 bytes behind the relocation: with a
- * section's symbol that is in the addend.
+ * Returns the correction of an addend for the symbol of a section: x86-64 counts from the end of
+ * the address in the instruction, 4 bytes after the relocation.
  */
 static uint64_t bias(const struct elf_file *file, uint32_t type)
 {
@@ -27,7 +27,7 @@ static uint64_t bias(const struct elf_file *file, uint32_t type)
     return file->elf.header.e_machine == EM_X86_64 && (type == PC32 || type == PLT32) ? 4 : 0;
 }
 
-/* The relocation at PLACE may refer to a key. */
+/* Adds a site if the relocation at PLACE refers to a key. */
 static void try_site(struct program *program, const struct elf_symbols *symbols,
                      struct elf_relocation relocation, struct elf_place place, const char *section)
 {
@@ -73,8 +73,8 @@ static void read_section(struct program *program, const Elf64_Shdr *section, con
 }
 
 /*
- * Debugging information refers to keys too, and is no launch. The loader's relocations are for all
- * sections: NAME is none then.
+ * Returns false for debugging information, whose references to keys are not launches. The loader's
+ * relocations are for all sections: NAME is NULL then.
  */
 static bool may_launch(const struct program *program, const Elf64_Shdr *section, const char **name)
 {
@@ -99,9 +99,7 @@ static int compare_sites(const void *a, const void *b)
     return elf_compare_places(one->place, other->place);
 }
 
-/*
- * The first site from INDEX on that has no function yet; NEXT leads there over those that have one.
- */
+/* Returns the first site from INDEX on that has no function yet; NEXT skips sites that have one. */
 static size_t unnamed_from(size_t *next, size_t index)
 {
     while (next[index] != index) {
@@ -112,8 +110,7 @@ static size_t unnamed_from(size_t *next, size_t index)
 }
 
 /*
- * A site belongs to the first function that it lies in: those of a made-up file may all lie upon
- * each other.
+ * Assigns sites to FUNCTION, unless another one has them: functions of a forged file may overlap.
  */
 static void name_sites_in(struct program *program, const struct elf_symbol *function, size_t *next)
 {

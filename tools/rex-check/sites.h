@@ -1,5 +1,5 @@
 /*
- * sites.h - code and data that refer to host keys.
+ * sites.h - finds code and data that refer to host keys.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -8,7 +8,10 @@
 
 #include "program.h"
 
-/* Find the launch sites whose key is in no entry, and count all; after symbols_name(). */
+/*
+ * Finds the launch sites whose key is in no entry, and counts all sites. Call it after
+ * symbols_name().
+ */
 void sites_find(struct program *program);
 
 #endif

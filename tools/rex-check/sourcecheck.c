@@ -1,9 +1,8 @@
 /*
- * sourcecheck.c - check generated sources before they are compiled: the entries, host keys and
- * kernels of all files together.
+ * sourcecheck.c - checks generated sources before they are compiled: entries, host keys and kernels
+ * of all files together.
  *
- * Facts that hold whatever the generator calls its kernels and wherever it breaks its lines;
- * nothing is compared with a kept output.
+ * The checks hold for any names of kernels and any line breaks; no stored output is compared.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -24,7 +23,7 @@
 #define FOUND(finding, item, near, ...) \
     report_finding_at(index->report, FINDING_##finding, (item)->at, near, __VA_ARGS__)
 
-/* Names of items, under the numbers that these have. */
+/* Lists of names. A name has the number of its item in the list of items. */
 enum list { KEYS, ENTRIES, KERNELS, LISTS };
 
 struct index {
@@ -32,7 +31,7 @@ struct index {
     struct report *report;
     struct names lists[LISTS];
     size_t devices, entries, uses;
-    const struct item *unseen[LISTS]; /* a place where there may be some that are not seen */
+    const struct item *unseen[LISTS]; /* a place where unseen names may be defined */
 };
 
 static void add_names(struct index *index, const struct item *item)
@@ -53,7 +52,7 @@ static bool has(const struct index *index, enum list list, const char *name)
     return names_find(&index->lists[list], name) != SIZE_MAX;
 }
 
-/* The first item that has NAME, if it is another one and both are there whatever an #if says. */
+/* Returns an earlier item with NAME, if no #if may exclude it or ITEM; else NULL. */
 static const struct item *other(const struct index *index, enum list list, const char *name,
                                 const struct item *item)
 {
@@ -74,7 +73,7 @@ static void check_entry(const struct index *index, const struct item *entry)
     if (key == NULL || name == NULL)
         FOUND(ENTRY_EMPTY, entry, NULL, "entry %s has no %s", symbol, key == NULL ? "key" : "name");
     else if (!name_stem(key, KEY_SUFFIX, &stem, &length))
-        FOUND(KEY_SYMBOL, entry, NULL, "entry %s: its key is %s, which is not called *id__", symbol,
+        FOUND(KEY_SYMBOL, entry, NULL, "entry %s: its key is %s, whose name is not *id__", symbol,
               key);
     else if (strncmp(name, stem, length) != 0 || strcmp(name + length, NAME_SUFFIX) != 0)
         FOUND(NAME_DRIFT, entry, NULL,
@@ -107,13 +106,13 @@ static void check_kernel(const struct index *index, const struct item *kernel)
     bool in_entry = has(index, ENTRIES, name);
     if (in_entry && !kernel->placed)
         FOUND(NAME_DRIFT, kernel, NULL,
-              "the kernel %s is not extern \"C\": in the image it has another name", name);
+              "the kernel %s is not extern \"C\", so the image has another name for it", name);
     if (!in_entry && index->unseen[ENTRIES] == NULL)
         FOUND(NO_ENTRY, kernel, names_nearest(&index->lists[ENTRIES], name, index->report),
               "the kernel %s is in no entry", name);
 }
 
-/* Notes the comparisons that were left out, because a file or a definition is missing. */
+/* Notes the comparisons that were skipped, because a file or a definition is missing. */
 static void note_unseen(const struct index *index, const char *host)
 {
     const char *lack = host == NULL                        ? "host file given"
@@ -125,9 +124,10 @@ static void note_unseen(const struct index *index, const char *host)
                     "no %s: kernels and entries are not compared", lack);
     for (enum list i = ENTRIES; i <= KERNELS; i++)
         if (index->unseen[i] != NULL)
-            report_note(index->report, index->unseen[i]->at.path,
-                        "line %zu may have %s that are not seen: what lacks one is not told",
-                        index->unseen[i]->at.line, i == ENTRIES ? "entries" : "kernels");
+            report_note(
+                index->report, index->unseen[i]->at.path,
+                "line %zu may define %s that rex-check cannot see: missing ones are not reported",
+                index->unseen[i]->at.line, i == ENTRIES ? "entries" : "kernels");
 }
 
 static void check_all(const struct tokens *hosts, size_t count, struct index *index)
@@ -139,7 +139,7 @@ static void check_all(const struct tokens *hosts, size_t count, struct index *in
         names_sort(&index->lists[i]);
     for (size_t i = 0; i < count; i++)
         check_includes(&hosts[i], index->report);
-    /* A program without either may find its kernels by name. */
+    /* A program without keys and entries may find its kernels by name. */
     bool keys = index->entries > 0 || index->uses > 0;
     check_init(hosts, count, keys, index->report);
     if (keys && index->entries == 0 && index->unseen[ENTRIES] == NULL && count > 0)
@@ -162,7 +162,7 @@ static void check_all(const struct tokens *hosts, size_t count, struct index *in
 #define BLOCK ((size_t)64 << 10)
 #define MOST_BLOCKS 4096
 
-/* Reads all of FILE, which may have no end. Why it cannot be used; NULL: it can. */
+/* Reads all of FILE, which may be endless. Returns NULL, or the reason why it cannot be used. */
 static const char *read_all(FILE *file, struct source *source)
 {
     size_t got = BLOCK;
@@ -172,7 +172,7 @@ static const char *read_all(FILE *file, struct source *source)
         source->bytes = tool_grow(source->bytes, blocks, BLOCK);
         got = fread(source->bytes + source->size, 1, BLOCK, file);
         if (memchr(source->bytes + source->size, '\0', got) != NULL)
-            return "it is no source: --source wants C, C++ and CUDA files";
+            return "it is not a source: --source reads C, C++ and CUDA files";
         source->size += got;
     }
     return ferror(file) ? strerror(errno) : NULL;

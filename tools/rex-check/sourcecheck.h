@@ -1,5 +1,5 @@
 /*
- * sourcecheck.h - check generated sources, host and device, before they are compiled.
+ * sourcecheck.h - checks generated sources, host and device, before they are compiled.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -14,10 +14,10 @@ struct source {
     size_t size;
 };
 
-/* Read the file PATH, which may be a pipe: 0, or -1 with the reason in WHY. */
+/* Reads the file PATH, which may be a pipe. Returns 0, or -1 with the reason in WHY. */
 int source_read(struct source *source, const char *path, char why[WHY_MAX]);
 
-/* Check COUNT files together. */
+/* Checks COUNT files together. */
 void check_sources(const struct source *sources, size_t count, struct report *report);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * stem.c - what the names of a kernel's host key, entry and symbol have in common.
+ * stem.c - the stem: the common part of the names of a kernel's host key, entry and symbol.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -9,8 +9,8 @@
 #include <string.h>
 
 /*
- * gcc and clang append `.lto_priv.0`, `.llvm.123` and the like; g++ calls a static variable `_ZL`
- * and the length of its name.
+ * gcc and clang append `.lto_priv.0`, `.llvm.123` and others. g++ puts `_ZL` and the length of the
+ * name before that of a static variable.
  */
 static const char *plain_name(const char *name, size_t *length)
 {

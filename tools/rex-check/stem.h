@@ -1,5 +1,5 @@
 /*
- * stem.h - what the names of a kernel's host key, entry and symbol have in common.
+ * stem.h - the stem: the common part of the names of a kernel's host key, entry and symbol.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -9,14 +9,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Suffixes of the names of one kernel, behind its stem. */
+/* Suffixes of the names of one kernel, after its stem. */
 #define KEY_SUFFIX "id__"
 #define ENTRY_SUFFIX "omp_offload_entry__"
 #define NAME_SUFFIX "kernel__"
 
 /*
- * Whether NAME ends with SUFFIX, once what a compiler has appended (`.lto_priv.0`) or put in front
- * (`_ZL12`) is taken away; *STEM is what comes before SUFFIX then, LENGTH bytes.
+ * Returns true if NAME ends with SUFFIX, without the compiler's additions at the end
+ * (`.lto_priv.0`) or the front (`_ZL12`). *STEM then points to the LENGTH bytes before SUFFIX.
  */
 bool name_stem(const char *name, const char *suffix, const char **stem, size_t *length);
 

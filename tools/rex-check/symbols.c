@@ -1,5 +1,5 @@
 /*
- * symbols.c - what the symbols say: host keys, entries, and the names of what entries point to.
+ * symbols.c - reads symbols: host keys, entries, and the names of the targets of entries.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -13,7 +13,7 @@
 #include "stem.h"
 
 #define MODULE "rex_this_module"
-#define LOADER "rex_library_load" /* in a linked program its version may follow: @REX_0.2 */
+#define LOADER "rex_library_load" /* a linked program may append the version: @REX_0.2 */
 
 static bool all_symbols(const struct program *program, struct elf_symbols *symbols)
 {
@@ -38,7 +38,10 @@ static void note_object(struct program *program, const struct elf_symbol *symbol
         add_key(program, symbol);
     else if (name_stem(symbol->name, MODULE, &stem, &length) && length == 0)
         program->module_at = (struct target){TARGET_PLACE, symbol->place, symbol->name};
-    /* Marks like __start_ and __TMC_END__ are no entries by their place alone. */
+    /*
+     * A place in the table does not make an entry: marks like __start_ and __TMC_END__ may be
+     * there.
+     */
     else if (name_stem(symbol->name, ENTRY_SUFFIX, &stem, &length) ||
              (table != NO_TABLE && symbol->type == STT_OBJECT && symbol->size > 0)) {
         program->entry_symbols = tool_grow(program->entry_symbols, program->entry_symbol_count,
@@ -84,7 +87,7 @@ void symbols_read(struct program *program)
               compare_entries);
 }
 
-/* ---- names of what entries point to ---------------------------------------------------------- */
+/* ---- names of the targets of entries --------------------------------------------------------- */
 
 static int compare_rows(const void *a, const void *b)
 {
@@ -102,14 +105,14 @@ static void name_rows_at(struct row **rows, size_t count, const struct elf_symbo
         else
             high = middle;
     }
-    /* Rows with one key get its name together, from the first symbol there. */
+    /* Rows with the same key get its name together, from the first symbol at its place. */
     for (; low < count && rows[low]->key.symbol == NULL &&
            elf_compare_places(rows[low]->key.place, symbol->place) == 0;
          low++)
         rows[low]->key.symbol = symbol->name;
 }
 
-/* ROWS have keys with other names than ours: those of clang, of globals, or wrong ones. */
+/* Names keys without our suffix among ROWS: keys of clang or of globals, or wrong ones. */
 static void name_others(struct program *program, struct row **rows, size_t count)
 {
     struct elf_symbols symbols;
@@ -132,7 +135,7 @@ void symbols_name(struct program *program)
         struct key *key =
             row->key.kind == TARGET_PLACE ? program_key_at(program, row->key.place) : NULL;
         if (key != NULL) {
-            /* One place may have two names: gcc merges nothing, a linker's script could. */
+            /* A linker script may give one place two names; gcc does not merge keys. */
             for (struct key *same = key; !same->in_entry; same++) {
                 same->in_entry = true;
                 if (same + 1 == program->keys + program->key_count ||

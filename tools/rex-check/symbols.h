@@ -1,5 +1,5 @@
 /*
- * symbols.h - what the symbols of a program say.
+ * symbols.h - reads the symbols of a program.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -8,10 +8,10 @@
 
 #include "program.h"
 
-/* Host keys, entries and the module, by their names; after tables_find(). */
+/* Reads host keys, entries and the module, by their names. Call it after tables_find(). */
 void symbols_read(struct program *program);
 
-/* The symbols that entries point to; after pointers_read(). */
+/* Names the symbols that entries point to. Call it after pointers_read(). */
 void symbols_name(struct program *program);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * tables.c - the sections of entries, and the entries in them.
+ * tables.c - reads the sections of entries, and the entries in them.
  *
- * Entries are rows of 32 bytes (clang up to 19, gcc, hand-written), or of 56 (clang 20 and later;
- * in 20 in the old section). Tables of another layout are read where symbols tell the place of each
+ * An entry is a row of 32 bytes (clang up to 19, gcc, hand-written), or of 56 (clang 20 and later;
+ * clang 20 uses the old section). In tables of another layout, symbols give the place of each
  * entry.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -21,13 +21,13 @@
 #define NEW_VERSION 1
 #define KIND_OPENMP 1
 #define FLAG_LINK 0x01     /* a global of declare target link */
-#define FLAG_REQUIRES 0x10 /* tells what `requires` said: no kernel, no global */
-/* of what is no global: runs when the image is loaded, or unloaded; no launch names it */
+#define FLAG_REQUIRES 0x10 /* flags of `requires`: not a kernel or global */
+/* A function, not a global: it runs when the image is loaded or unloaded, and is not launched. */
 #define FLAG_CONSTRUCTOR 0x02
 #define FLAG_DESTRUCTOR 0x04
 
 /*
- * clang 20 has entries of the newer form in the older section: their first word is 0, and a version
+ * clang 20 has entries of the newer form in the older section: the first word is 0, and a version
  * follows.
  */
 static bool looks_newer(const unsigned char *bytes, uint64_t size)
@@ -73,7 +73,7 @@ static void sort_tables(struct program *program)
             compare_tables, program);
 }
 
-/* Entries whose pointers are in relocations of a form that is not read would seem to be empty. */
+/* Refuses relocations of an unknown form: the pointers of the entries would seem to be empty. */
 static int check_relocations(struct program *program)
 {
     enum { CREL = 0x40000014 }; /* clang -Wa,--crel */
@@ -85,7 +85,7 @@ static int check_relocations(struct program *program)
             unread ? program_table_at(program, (struct elf_place){section.sh_info, 0}) : NO_TABLE;
         if (table != NO_TABLE) {
             snprintf(program->file.why, sizeof program->file.why,
-                     "relocations of its %s are in a form that is not read here, %s",
+                     "the relocations of its %s have the unsupported format %s",
                      program->tables[table].name, section.sh_type == CREL ? "CREL" : "REL");
             return -1;
         }
@@ -107,7 +107,7 @@ int tables_find(struct program *program)
             section.sh_size < program->file.elf.size ? section.sh_size : program->file.elf.size + 1;
         if (bytes == NULL || total > program->file.elf.size) {
             snprintf(program->file.why, sizeof program->file.why,
-                     "its section %s lies past the end of the file", name);
+                     "its section %s reaches past the end of the file", name);
             return -1;
         }
         add_table(program, i, &section, newer);
@@ -129,7 +129,7 @@ static enum row_kind kind_of(const struct row *row, uint32_t flags, unsigned kin
     return flags & (FLAG_CONSTRUCTOR | FLAG_DESTRUCTOR) ? ROW_OTHER : ROW_KERNEL;
 }
 
-/* Numbers of the entry at ROW's place; its pointers come later. */
+/* Reads the numbers of the entry at ROW's place; pointers_read() reads its pointers. */
 static void add_row(struct program *program, size_t table, size_t index, struct elf_place place,
                     const char *symbol)
 {
@@ -155,7 +155,7 @@ static uint64_t into_table(const struct table *table, const struct elf_symbol *s
     return symbol->place.offset - table->begin.offset;
 }
 
-/* Counts the symbols of each table, then lists them: both in the order of places. */
+/* Counts the symbols of each table, then lists them in the order of their places. */
 static void list_symbols(struct program *program)
 {
     size_t total = 0;
@@ -182,7 +182,7 @@ static const struct elf_symbol *symbol_of(const struct program *program, const s
     return &program->entry_symbols_of_tables[table->first_symbol + index]->symbol;
 }
 
-/* Whether the symbols say that entries lie elsewhere than one behind another. */
+/* Returns true if the places of the symbols show that the entries are not adjacent. */
 static bool disordered(const struct program *program, const struct table *table)
 {
     size_t size = table_entry_size(table);
@@ -209,7 +209,7 @@ static void rows_by_size(struct program *program, size_t table)
     for (uint64_t i = 0; i < of->size / size; i++) {
         struct elf_place place = {of->begin.section, of->begin.offset + i * size};
         const char *name = NULL;
-        /* Rows and symbols are both in the order of their places. */
+        /* Rows and symbols are both sorted by place. */
         while (symbol < of->symbol_count &&
                elf_compare_places(symbol_of(program, of, symbol)->place, place) < 0)
             symbol++;

@@ -1,5 +1,5 @@
 /*
- * tables.h - the sections of entries, and the entries in them.
+ * tables.h - reads the sections of entries, and the entries in them.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -8,10 +8,10 @@
 
 #include "program.h"
 
-/* Find the sections. 0, or -1 with ->file.why. */
+/* Finds the sections. Returns 0, or -1 with ->file.why. */
 int tables_find(struct program *program);
 
-/* Read their entries but for what these point to; after symbols_read(). */
+/* Reads the entries, without their pointers. Call it after symbols_read(). */
 void tables_read(struct program *program);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * text.c - the report for people: what was read, then what is wrong with it.
+ * text.c - prints the report for people: the parts that were read, then the mistakes in them.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -24,12 +24,12 @@ static void print_program(const struct program *program)
                rows == 1 ? "entry" : "entries", table->name, table_entry_size(table));
     }
     if (program->relocations)
-        printf("; %zu reference%s to host keys, told by relocations\n", program->launch_sites,
+        printf("; %zu reference%s to host keys, found by relocations\n", program->launch_sites,
                program->launch_sites == 1 ? "" : "s");
     else
         printf("; launch sites %s\n",
-               program->symbols ? "told by instructions, data and symbols, as far as they can be"
-                                : "cannot be told: no symbols");
+               program->symbols ? "found by instructions, data and symbols; some may be missing"
+                                : "unknown: no symbols");
 }
 
 static void print_image(const struct image *image)
@@ -47,7 +47,7 @@ static void print_image(const struct image *image)
                kernels == 1 ? "" : "s");
 }
 
-/* ": (int64_t, pointer)", without the runtime's parameter. */
+/* Prints ": (int64_t, pointer)", without the runtime's parameter. */
 static void print_signature(const struct rex_image_symbol *kernel)
 {
     if (kernel->parameters == kernel->env)
@@ -57,11 +57,11 @@ static void print_signature(const struct rex_image_symbol *kernel)
     free(list);
 }
 
-/* "4 parameters of 8 bytes", or the bytes of each. */
+/* Prints "4 parameters of 8 bytes", or the bytes of each. */
 static void print_parameters(const struct rex_image_symbol *kernel)
 {
     if (kernel->parameters == REX_PARAMETERS_UNKNOWN) {
-        fputs("parameters not told", stdout);
+        fputs("parameters unknown", stdout);
         return;
     }
     printf("%u parameter%s", kernel->parameters, kernel->parameters == 1 ? "" : "s");

@@ -1,5 +1,5 @@
 /*
- * text.h - the report on a program for people.
+ * text.h - prints the report on a program for people.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -10,7 +10,7 @@
 #include "program.h"
 #include "report.h"
 
-/* The table, the rows and what was found out about them; QUIET: the last alone. */
+/* Prints the table, the rows and the remarks; with QUIET only the remarks. */
 void show_text(const struct program *program, const struct images *images,
                const struct report *report, bool quiet, bool colour);
 

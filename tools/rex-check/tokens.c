@@ -1,8 +1,7 @@
 /*
- * tokens.c - a C, C++ or CUDA source as tokens.
+ * tokens.c - splits a C, C++ or CUDA source into tokens.
  *
- * Not a compiler's: macros stay as they are written, which is what a generator's output is checked
- * for.
+ * Macros are not expanded: the output of a generator is checked as it is written.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -15,16 +14,16 @@
 #include "common/memory.h"
 
 #define NO_BRACKET SIZE_MAX
-#define MOST_UNCLOSED 64 /* brackets that one closing brace ends beside its own */
-#define MOST_AROUND 64   /* conditions in each other whose branches are told apart */
+#define MOST_UNCLOSED 64 /* maximum open brackets that one closing brace ends besides its own */
+#define MOST_AROUND 64   /* maximum depth of nested conditions whose branches are distinguished */
 
 struct reader {
     struct tokens *tokens;
     const char *at, *end;
     size_t line;
-    size_t depth;                          /* of conditions */
-    size_t off;                            /* the one that is #if 0, or 0 */
-    size_t innermost, around[MOST_AROUND]; /* open brackets: now, and at each #if */
+    size_t depth;                          /* number of open conditions */
+    size_t off;                            /* depth of the innermost #if 0, or 0 */
+    size_t innermost, around[MOST_AROUND]; /* open bracket: now, and at each #if */
 };
 
 static bool more(const struct reader *reader)
@@ -44,7 +43,7 @@ static void step(struct reader *reader)
     reader->at++;
 }
 
-/* Adds the token between FROM, in LINE, and the reader's place. */
+/* Adds the token from FROM, in LINE, to the reader's place. */
 static void add(struct reader *reader, enum token_kind kind, const char *from, size_t line)
 {
     struct tokens *tokens = reader->tokens;
@@ -80,7 +79,7 @@ static bool skip_comment(struct reader *reader)
     return true;
 }
 
-/* To the end of a directive, which a backslash or a comment continues on the next line. */
+/* Skips to the end of a directive, which a backslash or a comment may continue on the next line. */
 static void skip_directive(struct reader *reader)
 {
     while (more(reader) && *reader->at != '\n') {
@@ -110,8 +109,8 @@ static bool word(struct reader *reader, const char *text)
 }
 
 /*
- * Each branch begins with the brackets that were open at its #if: one that every branch opens, and
- * that is closed behind the #endif, is one.
+ * Each branch begins with the brackets that were open at its #if. So a bracket that every branch
+ * opens, and that closes after the #endif, counts once.
  */
 static void read_directive(struct reader *reader)
 {
@@ -168,7 +167,7 @@ static void read_word(struct reader *reader)
     add(reader, number ? TOKEN_NUMBER : TOKEN_NAME, from, reader->line);
 }
 
-/* Ends the bracket that is open for CLOSE, and those inside that nothing has closed. */
+/* Closes the bracket that matches CLOSE, and the open ones inside it. */
 static void close_bracket(struct reader *reader, char close)
 {
     struct token *list = reader->tokens->list;
@@ -267,7 +266,7 @@ size_t token_body(const struct tokens *tokens, size_t index, size_t body)
     const struct token *before = token_at(tokens, index - 1);
     if (body > 0 && index < token_closing(tokens, body))
         return body;
-    /* Types of parameters may stand behind the parentheses, as K&R wrote them. */
+    /* K&R functions have the types of parameters after the parentheses. */
     return token_is(&tokens->list[index], "{") && (token_is(before, ")") || token_is(before, ";"))
                ? index
                : 0;

@@ -1,9 +1,9 @@
-# abi.awk - the public headers as lists that abi.c expands: structs with their fields, constants,
-# functions that are exported, those that are inline, and those that each binary has.
+# abi.awk - turns the public headers into lists that abi.c expands: structs with their fields,
+# constants, and functions that are exported, inline, or in each binary.
 #
-# It reads the layout that the headers have: one field, one enumerator, one macro to a line. abi.c
-# takes sizes, offsets and values from the compiler, so that a line which is not understood is
-# missing, never wrong; tests/scripts/rex-info.sh counts what is missing.
+# Reads the layout of the headers: one field, enumerator or macro a line. abi.c takes sizes, offsets
+# and values from the compiler. So a line that is not understood is missing, never wrong;
+# tests/scripts/rex-info.sh counts what is missing.
 #
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
@@ -16,13 +16,13 @@ function squeezed(text)
     return text
 }
 
-# What a macro that is a number begins with.
+# The begin of a macro whose value is a number.
 BEGIN { number = "^(U?INT64_C\\(|U?INT[0-9]+_MAX$|\\(\\(int64_t\\)|\\(REX_MAP_|-?[0-9])" }
 
-# "NAME" or "NAME,"
+# NAME is "NAME" or "NAME,".
 function print_constant(name) { sub(/,.*/, "", name); print "CONSTANT(" name ")" }
 
-# "int32_t flags" or "uint32_t Teams[3]" or "int (*done)(void *)"
+# TEXT is "int32_t flags", "uint32_t Teams[3]" or "int (*done)(void *)".
 function field(text,   name, type) {
     if (match(text, /\(\*[A-Za-z_0-9]+\)/)) {
         name = substr(text, RSTART + 2, RLENGTH - 3)
@@ -48,7 +48,7 @@ function function_of(text, kind,   symbol) {
         symbol = substr(text, RSTART, RLENGTH - 1)
     }
     sub(/ *;.*/, "", text)
-    gsub(/\([ \t]+/, "(", text) # where the line was broken behind the bracket
+    gsub(/\([ \t]+/, "(", text) # if the line was broken after the bracket
     print kind "(" symbol ", " quoted(squeezed(text)) ")"
 }
 

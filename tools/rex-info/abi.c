@@ -1,8 +1,8 @@
 /*
  * abi.c - the ABI of libomptarget and librex, for code generators.
  *
- * abi.awk makes the lists from the public headers when rex-info is built; sizes, offsets and values
- * are the compiler's.
+ * abi.awk makes the lists from the public headers when rex-info is built. Sizes, offsets and values
+ * come from the compiler.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -23,8 +23,8 @@
 #include "rex-info/contract.h"
 
 /*
- * The lists are one file, which each table below takes its own lines from: a line that it does not
- * want is nothing.
+ * The lists are one file. Each table below expands its own lines; all other lines expand to
+ * nothing.
  */
 #define STRUCT(tag)
 #define FIELD(tag, name, type)
@@ -34,7 +34,7 @@
 #define INLINE(symbol, prototype)
 #define PER_BINARY(symbol, prototype)
 
-/* A row of the list of structs: a struct where FIELD is NULL, else one of its fields. */
+/* A row of the list of structs: a struct if FIELD is NULL, else a field of the struct before it. */
 static const struct {
     const char *tag, *field, *type;
     size_t size, offset, alignment;
@@ -68,7 +68,8 @@ static const struct {
 };
 
 /*
- * The definer of a function: librex, each file that includes its header, or one in a linked binary.
+ * Where a function is defined: in librex, in each file that includes its header, or once in each
+ * linked binary.
  */
 enum origin { OF_LIBRARY, OF_FILE, OF_BINARY };
 
@@ -87,7 +88,7 @@ static const struct {
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* Versions of the report's form, and of the ABI that it describes: see rex-codegen(7). */
+/* Version of the report's format, and of the ABI that it describes: see rex-codegen(7). */
 #define ABI_SCHEMA 1
 #define ABI_NUMBER 3
 
@@ -179,7 +180,7 @@ static void print_constants(bool json)
 /* ---- functions ------------------------------------------------------------------------------- */
 
 struct function {
-    const char *name, *prototype; /* NULL: no header has it */
+    const char *name, *prototype; /* NULL: no header declares it */
     enum origin origin;
 };
 
@@ -197,8 +198,8 @@ static int by_name(const void *a, const void *b)
 }
 
 /*
- * Collects the exports of the library, without version nodes, and the functions of headers, in
- * *ALL; returns their number.
+ * Collects the library's exported functions and the functions of the headers in *ALL, sorted.
+ * Returns their number.
  */
 static size_t collect_functions(struct elf_symbols symbols, struct function **all)
 {
@@ -257,7 +258,7 @@ static size_t dynamic_table(const struct elf_file *file)
     return i;
 }
 
-/* ---- all of it ------------------------------------------------------------------------------- */
+/* ---- the whole report ------------------------------------------------------------------------ */
 
 int abi_print(bool json, const char *library, const char **why)
 {

@@ -1,5 +1,5 @@
 /*
- * abi.h - what a program needs to call librex and libomptarget without headers.
+ * abi.h - the part of the ABI that a program needs to call librex and libomptarget without headers.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -8,12 +8,12 @@
 
 #include <stdbool.h>
 
-/* The sizes of the structs that libomptarget and librex share with a program. */
+/* Prints the sizes of the structs that libomptarget and librex share with a program. */
 void abi_print_sizes(bool json);
 
 /*
- * Every struct, constant and exported function; LIBRARY is librex.so. 0, or -1 with the reason
- * in *WHY, where its symbols cannot be read.
+ * Prints every struct, constant and exported function of LIBRARY, which is librex.so. Returns 0, or
+ * -1 with the reason in *WHY if its symbols cannot be read.
  */
 int abi_print(bool json, const char *library, const char **why);
 

@@ -1,6 +1,6 @@
 /*
- * contract.c - what rex-codegen(7) has a code generator write by itself, and what is done for each
- * release.
+ * contract.c - the names and numbers that a code generator writes itself by rex-codegen(7), and the
+ * adaptations for each release.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -14,13 +14,12 @@
 
 #include "common/print.h"
 
-#define OLDEST 14 /* LLVM's release that librex knows */
+#define OLDEST 14 /* oldest release of LLVM that librex knows */
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* ---- what a generator writes by itself --------------------------------------------------------
- */
+/* ---- names and numbers of a generator -------------------------------------------------------- */
 
-/* As rex-codegen(7) has them: names, values as JSON and for people. */
+/* As in rex-codegen(7): each name, with its value for JSON and for people. */
 static const struct {
     const char *name, *json, *text;
 } facts[] = {
@@ -85,7 +84,7 @@ static void print_adapted(const char *group, const char *name, const char *value
     adapted->is_first = false;
 }
 
-/* Every release that librex knows, and what it does for each. */
+/* Prints every release that librex knows, with the adaptations for it. */
 void contract_print_releases(bool json)
 {
     struct adapted adapted = {OLDEST, json, true};

@@ -1,5 +1,6 @@
 /*
- * contract.h - what a code generator writes by itself, and what is done for each release.
+ * contract.h - the names and numbers that a code generator writes itself, and the adaptations for
+ * each release.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -8,10 +9,13 @@
 
 #include <stdbool.h>
 
-/* Names, numbers and what to link, as lines or as members of a JSON object. */
+/* Prints names, numbers and libraries to link, as lines or as members of a JSON object. */
 void contract_print(bool json);
 
-/* The adaptations for each release that librex knows; likewise. */
+/*
+ * Prints the adaptations for each release that librex knows, as lines or as a member of a JSON
+ * object.
+ */
 void contract_print_releases(bool json);
 
 #endif

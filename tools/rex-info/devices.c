@@ -1,9 +1,9 @@
 /*
- * devices.c - the GPUs, and what libomptarget offers for an image.
+ * devices.c - reports the GPUs, and the devices that libomptarget offers for an image.
  *
- * LLVM 19 and later crash on a question about devices before a registration, and all releases count
- * only devices that a registered image suits. So rex-info registers an image of its own, a kernel
- * for the host device, in a child: nobody's process is lost if a library crashes.
+ * LLVM 19 and later crash if a program asks about devices before a registration, and all releases
+ * count only devices that a registered image suits. So rex-info registers an image of its own, a
+ * kernel for the host device. It does so in a child: if a library crashes, rex-info goes on.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -24,7 +24,7 @@
 
 /* ---- GPUs ------------------------------------------------------------------------------------ */
 
-/* How GPU NUMBER, which is described, reaches GPU OTHER. */
+/* Returns how GPU NUMBER, which GPU describes, reaches GPU OTHER. */
 static const char *link_between(int number, const struct rex_gpu *gpu, int other)
 {
     return number == other                         ? "self"
@@ -76,10 +76,11 @@ static void print_no_gpu(int number, const char *why, bool json)
     }
 }
 
-/* A row for each GPU, of how it reaches the others. */
+/* Prints a row for each GPU: how it reaches the others. */
 static void print_links(int count)
 {
-    fputs("\nlinks between GPUs: nvlink (direct, with atomics), pci (direct), host (through it)\n  "
+    fputs("\nlinks between GPUs: nvlink (direct, with atomics), pci (direct), host (by host "
+          "memory)\n  "
           "    ",
           stdout);
     for (int i = 0; i < count; i++)
@@ -118,7 +119,7 @@ static void print_gpus(bool json)
 
 /* ---- the host device, asked in a child ------------------------------------------------------- */
 
-/* The kernel of probe.cu as a host image; the Makefile says where that is. */
+/* The host image of probe.cu; the Makefile defines its path. */
 __asm__(".pushsection .rodata\n.balign 16\nprobe_image:\n.incbin \"" PROBE_IMAGE
         "\"\nprobe_image_end:\n.byte 0\n.popsection\n");
 extern const char probe_image[] __attribute__((visibility("hidden")));
@@ -128,7 +129,7 @@ REX_KERNEL(probe);
 
 struct answer {
     int count;  /* devices that libomptarget offers for the image */
-    int result; /* of a launch */
+    int result; /* result of a launch */
     char why[512];
 };
 
@@ -148,11 +149,11 @@ static void ask(struct answer *answer)
     snprintf(answer->why, sizeof answer->why, "%s", rex_last_error());
     if (answer->result == REX_OK && value[0] != 42) {
         answer->result = REX_ERUNTIME;
-        snprintf(answer->why, sizeof answer->why, "it has left its result unwritten");
+        snprintf(answer->why, sizeof answer->why, "its result is missing");
     }
 }
 
-/* 0 with the answer, or what waitpid() said of a child that gave none. */
+/* Fills in ANSWER in a child. Returns 0, or the child's wait status if it gave no answer, or -1. */
 static int ask_child(struct answer *answer)
 {
     int ends[2], status = 0;
@@ -184,7 +185,7 @@ void host_ask(struct host *host)
                  "libomptarget crashed when a host image was registered (signal %d)",
                  WTERMSIG(status));
     else if (status != 0)
-        snprintf(host->text, size, "libomptarget could not be asked");
+        snprintf(host->text, size, "no answer: the child that asks libomptarget failed");
     else if (answer.count == 0)
         snprintf(host->text, size, "%s", answer.why);
     else if (answer.result != REX_OK)
@@ -207,10 +208,10 @@ static void print_host(const struct host *host, bool json)
     else
         fputs("    with a host image       none: ", stdout);
     print_text(stdout, host->text);
-    fputs("\n    with an image for GPUs  0 and up: those GPUs that the image suits, in the order "
+    fputs("\n    with an image for GPUs  0 and up: the GPUs that the image suits, in the order "
           "above\n"
-          "    with both               in the order of registration; rex_device_gpu(3) tells which "
-          "is which\n\n",
+          "    with both               in the order of registration; rex_device_gpu(3) returns "
+          "the GPU of a number\n\n",
           stdout);
 }
 

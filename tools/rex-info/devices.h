@@ -1,5 +1,5 @@
 /*
- * devices.h - GPUs, and the devices of libomptarget.
+ * devices.h - reports the GPUs, and the devices of libomptarget.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -11,14 +11,14 @@
 /* The host devices of libomptarget, for a host image. */
 struct host {
     int devices;
-    bool ran; /* a kernel did */
+    bool ran; /* a kernel ran */
     char text[640];
 };
 
-/* Found in a child, so that a library that crashes takes nothing along. */
+/* Asks libomptarget in a child, so that a crash of a library does not end this process. */
 void host_ask(struct host *host);
 
-/* The GPUs, and the devices of HOST; NULL: there is no libomptarget. */
+/* Prints the GPUs, and the devices of HOST (NULL: there is no libomptarget). */
 void devices_print(bool json, const struct host *host);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * facts.c - facts, kept and printed.
+ * facts.c - stores facts and prints them.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -82,7 +82,7 @@ static void print_group(const struct fact *fact, size_t count, bool json)
     fputs(json ? "},\n" : "\n", stdout);
 }
 
-/* The facts of a group come one after another. */
+/* The facts of a group are adjacent. */
 void facts_print(const struct facts *facts, bool json)
 {
     for (size_t first = 0, next; first < facts->count; first = next) {

@@ -1,5 +1,5 @@
 /*
- * facts.h - facts, kept and printed.
+ * facts.h - stores facts and prints them.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Facts, in the order in which they came; a name comes once in each group. */
+/* Facts, in the order in which they were added; a name is unique in its group. */
 struct fact {
     char *group, *name, *value;
 };
@@ -18,21 +18,21 @@ struct facts {
     size_t count;
 };
 
-/* A rex_info_row for a struct facts. */
+/* Adds a fact, unless its group has the name. A rex_info_row whose context is a struct facts. */
 void facts_add(const char *group, const char *name, const char *value, void *facts);
 
-/* The value of NAME in GROUP, NULL if there is none. */
+/* Returns the value of NAME in GROUP, or NULL. */
 const char *facts_find(const struct facts *facts, const char *group, const char *name);
 
 /*
- * The variables that libomptarget, libomp, the CUDA driver and the loader read, as far as they are
- * set: group "environment".
+ * Adds the variables that are set and that libomptarget, libomp, the CUDA driver or the loader
+ * read, as group "environment".
  */
 void facts_of_environment(struct facts *facts);
 
 /*
- * All groups: a heading and a line for each name; or members of a JSON object, each followed by a
- * comma.
+ * Prints all groups: a heading, then a line for each name; in JSON, members of an object, each with
+ * a comma after it.
  */
 void facts_print(const struct facts *facts, bool json);
 

@@ -1,5 +1,5 @@
 /*
- * rex-info.c - what librex would do on this machine, and its ABI.
+ * rex-info.c - reports how librex would work on this machine, and its ABI.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -20,24 +20,25 @@
 
 enum status { STATUS_USABLE, STATUS_NO_RUNTIME, STATUS_FAILED };
 
-static const char usage[] = "usage: rex-info [--json]\n"
-                            "       rex-info --abi [--json]\n"
-                            "\n"
-                            "Says what librex would do on this machine: which libomptarget it "
-                            "takes and why, what it adapts for that release, the GPUs and "
-                            "devices,\n"
-                            "the CUDA driver, the settings.\n"
-                            "\n"
-                            "  --abi             instead: every struct with its offsets, every "
-                            "constant and exported function, for code generators\n"
-                            "  --json            for programs\n"
-                            "  -h, --help        this text\n"
-                            "  -V, --version     the version\n"
-                            "\n"
-                            "Status: 0 kernels can run, 1 there is no usable libomptarget, 2 "
-                            "rex-info was not used as above or failed.\n"
-                            "The errors of librex have man pages: man REX_EKEY. From symptom to "
-                            "cause: man rex-troubleshooting.\n";
+static const char usage[] =
+    "usage: rex-info [--json]\n"
+    "       rex-info --abi [--json]\n"
+    "\n"
+    "Reports how librex would work on this machine: the libomptarget it "
+    "takes and why, its adaptations for that release, the GPUs and "
+    "devices,\n"
+    "the CUDA driver and the settings.\n"
+    "\n"
+    "  --abi             report the ABI instead, for code generators: every "
+    "struct with its offsets, every constant and exported function\n"
+    "  --json            write JSON, for programs\n"
+    "  -h, --help        print this text\n"
+    "  -V, --version     print the version\n"
+    "\n"
+    "Exit status: 0 if there is a usable libomptarget, 1 if there is none, "
+    "2 for wrong usage or another error.\n"
+    "Each error of librex has a man page: man REX_EKEY. For causes of a "
+    "symptom: man rex-troubleshooting.\n";
 
 static int fail(const char *why)
 {
@@ -45,14 +46,14 @@ static int fail(const char *why)
     return STATUS_FAILED;
 }
 
-/* Fails where output was lost. */
+/* Returns STATUS, or fails if output was lost. */
 static int finish(int status)
 {
     const char *why = print_end();
     return why != NULL ? fail(tool_format("the report cannot be written: %s", why)) : status;
 }
 
-/* libomptarget is not asked anything here, since a build may depend on what is printed. */
+/* Does not open libomptarget, because a build may depend on this output. */
 static int print_abi(bool json)
 {
     Dl_info here;
@@ -64,26 +65,28 @@ static int print_abi(bool json)
     return finish(STATUS_USABLE);
 }
 
-/* Cures where no GPU can be used, by words of the error. */
+/* Cures if no GPU can be used, chosen by words of the error. */
 static const struct {
     const char *words, *helps;
 } advice[] = {
     {"cannot be opened: Permission denied",
-     "become a member of the group, or have the owner change the mode (chmod 666, or "
+     "become a member of the group of the file, or have its mode changed (chmod 666, or "
      "NVreg_DeviceFileMode of the kernel module)"},
-    {"cannot be opened: Operation not permitted", "the container or the job must be given the GPU"},
+    {"cannot be opened: Operation not permitted",
+     "give the container or the job access to the GPU"},
     {"cannot be opened: No such",
-     "nvidia-modprobe -u -c 0, as root, makes it; a container must be given it"},
+     "create it as root with nvidia-modprobe -u -c 0; give a container access to it"},
     {"its kernel module is loaded",
-     "install the library of that version, or let the container have it (--gpus all)"},
+     "install the library of that version, or give it to the container (--gpus all)"},
     {"no file can be opened", "close files, or raise the limit (ulimit -n)"},
     {"CUDA_VISIBLE_DEVICES", "unset CUDA_VISIBLE_DEVICES, or name a GPU there"},
-    {"CUDA_ERROR_STUB_LIBRARY", "take its folder out of LD_LIBRARY_PATH"},
-    {"CUDA_ERROR_SYSTEM_NOT_READY", "start that service"},
+    {"CUDA_ERROR_STUB_LIBRARY", "remove the folder of the stub from LD_LIBRARY_PATH"},
+    {"CUDA_ERROR_SYSTEM_NOT_READY", "start the missing service"},
     {"CUDA_ERROR_SYSTEM_DRIVER_MISMATCH",
-     "load the kernel module anew, or restart the machine (in a container: start it anew)"},
-    {"CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE", "take it out of LD_LIBRARY_PATH"},
-    {"CUDA_ERROR_MPS_CONNECTION_FAILED", "start it, or unset CUDA_MPS_PIPE_DIRECTORY"},
+     "reload the kernel module, or restart the machine or the container"},
+    {"CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE",
+     "remove the folder of that package from LD_LIBRARY_PATH"},
+    {"CUDA_ERROR_MPS_CONNECTION_FAILED", "start the MPS daemon, or unset CUDA_MPS_PIPE_DIRECTORY"},
 };
 
 static void add(const char *group, const char *name, const char *value, void *facts)

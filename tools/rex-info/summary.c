@@ -1,5 +1,5 @@
 /*
- * summary.c - what runs here, on what, and what is wrong, in one line.
+ * summary.c - one line: which libomptarget launches on which devices, and what is wrong.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -30,7 +30,7 @@ static __attribute__((format(printf, 2, 3))) void add(char **line, const char *f
     *line = both;
 }
 
-/* "580.159.03" in "NVIDIA UNIX Open Kernel Module for x86_64  580.159.03  Release Build": */
+/* Adds "580.159.03" of "NVIDIA UNIX Open Kernel Module for x86_64  580.159.03  Release Build". */
 static void add_driver(char **line, const char *module)
 {
     while (module != NULL && *module != '\0' && !isdigit((unsigned char)*module)) {
@@ -41,7 +41,7 @@ static void add_driver(char **line, const char *module)
         add(line, ", driver %.*s", (int)strcspn(module, " "), module);
 }
 
-/* The models, each once where they come one after another. */
+/* Adds the models of the GPUs; adjacent equal models once. */
 static void add_gpus(char **line, int count)
 {
     char before[sizeof((struct rex_gpu *)0)->name] = "";

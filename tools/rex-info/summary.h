@@ -1,5 +1,5 @@
 /*
- * summary.h - what runs here, on what, and what is wrong, in one line.
+ * summary.h - one line: which libomptarget launches on which devices, and what is wrong.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -11,7 +11,7 @@
 #include "devices.h"
 #include "facts.h"
 
-/* The line, or a member of a JSON object. HOST is NULL where there is no libomptarget. */
+/* Prints the line, or a member of a JSON object. HOST is NULL if there is no libomptarget. */
 void summary_print(const struct facts *facts, const struct host *host, bool json);
 
 #endif

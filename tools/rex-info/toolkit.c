@@ -1,6 +1,6 @@
 /*
- * toolkit.c - the CUDA toolkit that rex-cc would compile with: found as rex-cc finds it, its
- * version read from its own header.
+ * toolkit.c - the CUDA toolkit that rex-cc would use: finds it as rex-cc does, and reads the
+ * version from its header.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -35,7 +35,7 @@ static bool find_nvcc(char found[PATH_MAX])
 }
 
 /*
- * CUDA_VERSION of include/cuda.h beside the folder of NVCC, 13000 for 13.0; 0 where there is none.
+ * Returns CUDA_VERSION of include/cuda.h beside NVCC's folder (13000 for 13.0); 0 if there is none.
  */
 static int version_beside(const char *nvcc)
 {
@@ -44,7 +44,7 @@ static int version_beside(const char *nvcc)
     int version = 0;
     size_t folder = (size_t)(strrchr(nvcc, '/') - nvcc);
     char *path = tool_format("%.*s/../include/cuda.h", (int)folder, nvcc);
-    /* Neither a pipe that nobody writes to, nor a device without an end. */
+    /* Refuses a pipe without a writer, and a device without an end. */
     int descriptor = mapping_open(path, &status, why);
     FILE *header = descriptor >= 0 ? fdopen(descriptor, "r") : NULL;
     while (version == 0 && header != NULL && fgets(line, sizeof line, header) != NULL)
@@ -60,7 +60,8 @@ void facts_of_toolkit(struct facts *facts)
 {
     char nvcc[PATH_MAX], text[32];
     if (!find_nvcc(nvcc)) {
-        facts_add("toolkit", "nvcc", "none: rex-cc takes clang for GPUs, if there is one", facts);
+        facts_add("toolkit", "nvcc", "not found: rex-cc compiles for GPUs with clang, if found",
+                  facts);
         return;
     }
     int version = version_beside(nvcc);

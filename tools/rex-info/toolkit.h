@@ -8,7 +8,7 @@
 
 #include "facts.h"
 
-/* The facts of the toolkit: group "toolkit". */
+/* Adds the facts of the toolkit, as group "toolkit". */
 void facts_of_toolkit(struct facts *facts);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * advice.c - what would make a program faster, in sentences with the numbers behind them.
+ * advice.c - advice that makes a program faster, in sentences with numbers.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -13,7 +13,7 @@
 #include "common/memory.h"
 #include "figures.h"
 
-/* How often something has to happen before there is advice about it. */
+/* How often something must happen before there is advice about it. */
 #define LEAST_WAITED 100
 #define LEAST_QUEUED 1000
 #define LEAST_BY_RUNTIME 100
@@ -23,22 +23,23 @@
 #define LEAST_PAGEABLE UINT64_C(16000000)
 
 /*
- * The first launch of a kernel loads it, and the first copies find the pages of their memory: they
- * take many times as long as later ones. A run of fewer calls and bytes is made of these.
+ * The first launch of a kernel loads it, and the first copies find the pages of their memory. So
+ * they take many times as long as later ones. A run with fewer calls and bytes consists mostly of
+ * first ones.
  */
 #define LEAST_JUDGED 20
 #define LEAST_JUDGED_BYTES LEAST_PAGEABLE
 
 /*
- * Nanoseconds, as an H100 has them: to put a launch in a queue, one of a graph, to copy a row; and
- * how much longer libomptarget takes than the driver for a launch, and for each row of it.
+ * Nanoseconds on an H100: to enqueue a launch, to launch one of a graph, to copy a row; and the
+ * extra time of libomptarget over the driver for a launch, and for each of its rows.
  */
 #define QUEUE_TAKES UINT64_C(4000)
 #define GRAPH_TAKES UINT64_C(800)
 #define COPY_TAKES UINT64_C(8000)
 #define RUNTIME_ADDS UINT64_C(5000)
 #define RUNTIME_ADDS_A_ROW UINT64_C(1000)
-#define USUAL_SPEED 10 /* bytes a nanosecond, where the trace tells none */
+#define USUAL_SPEED 10 /* bytes a nanosecond, if the trace shows no speed */
 
 struct list {
     struct advice *advice;
@@ -54,7 +55,7 @@ static __attribute__((format(printf, 3, 4))) void add(struct list *list, uint64_
     int length = vasprintf(&text, format, arguments);
     va_end(arguments);
     if (length < 0)
-        text = tool_format("out of memory"); /* which ends the tool */
+        text = tool_format("out of memory"); /* exits */
     list->advice[list->count++] = (struct advice){text, saves};
 }
 
@@ -71,12 +72,12 @@ static void about_failures(struct list *list, const struct findings *findings)
     if (findings->failed == 1)
         add(list, UINT64_MAX,
             "1 launch of %s failed with %" PRId64
-            ": what it should have computed is missing. REX_LOG=debug says more.",
+            ": its results are missing. REX_LOG=debug logs more.",
             findings->failed_kernel, findings->result);
     else if (findings->failed > 1)
         add(list, UINT64_MAX,
             "%s launches failed, the last one of %s with %" PRId64
-            ": what they should have computed is missing. REX_LOG=debug says more.",
+            ": their results are missing. REX_LOG=debug logs more.",
             count, findings->failed_kernel, findings->result);
     free(count);
 }
@@ -90,7 +91,7 @@ static void about_length(struct list *list, const struct findings *findings)
 {
     add(list, 0,
         "The run is too short to judge (launches and data calls: %" PRIu64 "): the first ones take "
-        "longer than those that follow. Trace a run that makes %d and more.",
+        "longer than those that follow. Trace a run that makes at least %d.",
         findings->calls, LEAST_JUDGED);
 }
 
@@ -118,7 +119,7 @@ static void about_graphs(struct list *list, const struct findings *findings)
     char *count = figure_count(findings->queued), *took = figure_time(findings->queued_took);
     char *saved = figure_time(saves);
     add(list, saves,
-        "%s launches were put in queues one by one, which took %s: where they repeat, a graph "
+        "%s launches were put in queues one by one, which took %s: if they repeat, a graph "
         "(rex_graph_begin(3)) would save up to %s.",
         count, took, saved);
     free(count);
@@ -145,7 +146,7 @@ static void about_sender(struct list *list, const struct by_runtime *by)
 
 /* ---- copies ---------------------------------------------------------------------------------- */
 
-/* How long it takes to copy BYTES, by what the trace tells. */
+/* Returns the time to copy BYTES, at the speed that the trace shows. */
 static uint64_t time_of(const struct findings *findings, uint64_t bytes)
 {
     return findings->copies.took > 0 ? scaled(bytes, findings->copies.took, findings->copies.bytes)
@@ -181,14 +182,14 @@ static void about_repeat(struct list *list, const struct findings *findings,
     char *size = figure_bytes(repeat->size), *saved = figure_time(saves);
     if (repeat->kernel != NULL)
         add(list, saves,
-            "Row %u of %s (%s at 0x%" PRIx64 ") is copied %s anew at each of %s launches, %s in "
+            "Row %u of %s (%s at 0x%" PRIx64 ") is copied %s again at each of %s launches, %s in "
             "all: a data region around them (rex_data_enter(3)) would save up to %s, unless the "
             "host %s in between.",
             repeat->row, repeat->kernel, size, repeat->begin, direction(repeat), calls, bytes,
             saved, unless(repeat));
     else
         add(list, saves,
-            "The %s at 0x%" PRIx64 " are copied %s anew by %s data calls, %s in all: one data "
+            "The %s at 0x%" PRIx64 " are copied %s again by %s data calls, %s in all: one data "
             "region around them would save up to %s, unless the host %s in between.",
             size, repeat->begin, direction(repeat), calls, bytes, saved, unless(repeat));
     free(calls);

@@ -1,5 +1,5 @@
 /*
- * advice.h - what would make a program faster, in sentences with the numbers behind them.
+ * advice.h - advice that makes a program faster, in sentences with numbers.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -10,15 +10,15 @@
 
 #define MOST_ADVICE (MOST_REPEATS + MOST_REASONS + 8)
 
-/* One sentence or more, and what doing so would save at most, in nanoseconds. */
+/* One or more sentences, and the maximum saving in nanoseconds. */
 struct advice {
     char *text;
     uint64_t saves;
 };
 
 /*
- * Writes the advice that FINDINGS give to LIST, mistakes first and then the largest savings;
- * returns its number. The caller frees the texts.
+ * Writes the advice from FINDINGS to LIST: mistakes first, then the largest savings. Returns its
+ * number. The caller frees the texts.
  */
 size_t advise(const struct findings *findings, struct advice list[MOST_ADVICE]);
 

@@ -1,5 +1,5 @@
 /*
- * event.c - one line of a trace that librex wrote.
+ * event.c - reads one line of a trace that librex wrote.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -10,13 +10,13 @@
 
 #include "json.h"
 
-/* As librex numbers its tracks: a thread has its number of the system, which is below both. */
+/* librex's numbers of tracks. A thread has its number of the system, which is below both. */
 #define DEVICE_TRACKS (UINT64_C(1) << 23)
 #define QUEUE_TRACKS (UINT64_C(1) << 24)
 
-/* The fields of a line, before they make an event. */
+/* The fields of a line, before they become an event. */
 struct line {
-    const char *phase, *category, *title; /* title: what a track or process is called */
+    const char *phase, *category, *title; /* title: name of a track or process */
     struct event *event;
 };
 
@@ -32,7 +32,9 @@ static uint64_t positive(int64_t number)
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* Whether WORD is one of the words of TYPE, "to|from|target_param", which is LENGTH long. */
+/*
+ * Returns true if WORD is one of the words of TYPE, "to|from|target_param", which is LENGTH long.
+ */
 static bool has_word(const char *type, size_t length, const char *word)
 {
     size_t size = strlen(word);
@@ -95,7 +97,7 @@ static void read_argument(struct json *json, const char *key, struct line *line)
     else if (is(key, "rows"))
         read_rows(json, event);
     else {
-        event->deferred |= is(key, "deferred"); /* which is there only if it is true */
+        event->deferred |= is(key, "deferred"); /* written only if true */
         event->awaited |= is(key, "awaited");
         json_skip(json);
     }
@@ -131,14 +133,14 @@ static void read_member(struct json *json, const char *key, struct line *line)
         json_skip(json);
 }
 
-/* ---- what it is ------------------------------------------------------------------------------ */
+/* ---- the kind of event ----------------------------------------------------------------------- */
 
 static enum event_track track_of(uint64_t id)
 {
     return id >= QUEUE_TRACKS ? TRACK_QUEUE : id >= DEVICE_TRACKS ? TRACK_DEVICE : TRACK_THREAD;
 }
 
-/* A device's track says no category: data calls have names of their own. */
+/* A slice on a device's track has no category: only its name shows a data call. */
 static bool is_data_call(const char *name)
 {
     static const char *const names[] = {"data begin",  "data end",       "data exit",

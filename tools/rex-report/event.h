@@ -1,5 +1,5 @@
 /*
- * event.h - one line of a trace that librex wrote.
+ * event.h - reads one line of a trace that librex wrote.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -10,48 +10,51 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define EVENT_ROWS 32 /* of a map, that the trace has */
+#define EVENT_ROWS 32 /* maximum rows of a map in a trace */
 
-/* A row of a map that names memory. */
+/* A row of a map that has memory. */
 struct event_row {
-    unsigned number; /* from 0 */
+    unsigned number; /* counted from 0 */
     uint64_t begin, size;
     bool to, from, always, deletes, pinned;
 };
 
 enum event_kind {
-    EVENT_PROCESS, /* names the process */
-    EVENT_TRACK,   /* names a thread, a device, a queue */
-    EVENT_LAUNCH,  /* on a thread */
-    EVENT_DATA,    /* likewise */
-    EVENT_QUEUED,  /* something was put in a queue, by a thread */
-    EVENT_DONE,    /* a device or a queue has done it: again what a thread asked for */
+    EVENT_PROCESS, /* name of the process */
+    EVENT_TRACK,   /* name of a thread, a device or a queue */
+    EVENT_LAUNCH,  /* a launch on a thread */
+    EVENT_DATA,    /* a data call on a thread */
+    EVENT_QUEUED,  /* a thread has put a command in a queue */
+    EVENT_DONE,    /* a device or a queue has executed a launch or data call of a thread */
     EVENT_PHASE,   /* a part of the start or end of offloading */
     EVENT_KINDS
 };
 
-/* Which sort of track it is on. */
+/* The kind of track of an event. */
 enum event_track { TRACK_THREAD, TRACK_DEVICE, TRACK_QUEUE };
 
 struct event {
     enum event_kind kind;
     enum event_track track;
-    bool is_kernel;       /* of EVENT_DONE: not a copy */
-    const char *name;     /* of the slice, the process or the track */
-    const char *function; /* of libomptarget or the driver, "" if it is not said */
-    const char *because;  /* why libomptarget launched and not the driver, "" if nothing is said */
-    uint64_t process, id; /* of the track */
+    bool is_kernel;       /* for EVENT_DONE: a kernel, not a copy */
+    const char *name;     /* name of the slice, the process or the track */
+    const char *function; /* function of libomptarget or the driver; "" if unknown */
+    const char *because; /* reason why libomptarget launched, not the driver; "" if there is none */
+    uint64_t process, id; /* numbers of the process and the track */
     uint64_t begin, took; /* nanoseconds */
-    int64_t device;       /* -1: not said */
+    int64_t device;       /* -1: unknown */
     int64_t result;
-    bool deferred;     /* the call returned before its kernel was done, or this is that kernel */
-    bool awaited;      /* its kernel is elsewhere, but the call waited for it */
-    uint64_t to, from; /* bytes that rows ask for */
+    bool deferred; /* the call returned before its kernel was done, or the event is that kernel */
+    bool awaited;  /* the kernel is another event, and the call waited for it */
+    uint64_t to, from; /* bytes that rows ask to copy */
     size_t rows;
     struct event_row row[EVENT_ROWS];
 };
 
-/* Read LINE, which is changed and has to outlive the event; false: it is no event of librex's. */
+/*
+ * Reads LINE, which it changes and which must outlive the event. Returns false if it is not an
+ * event of librex.
+ */
 bool event_read(struct event *event, char *line);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * figures.c - numbers as one says them.
+ * figures.c - formats numbers for people.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -24,7 +24,7 @@ char *figure_count(uint64_t count)
     return tool_format("%s", text);
 }
 
-/* VALUE with three digits, of a unit that is 1000 times the one before it. */
+/* Formats VALUE with three digits; each unit is 1000 times the one before it. */
 static char *in_units(double value, const char *const *units, size_t count)
 {
     size_t at = 0;

@@ -1,5 +1,5 @@
 /*
- * findings.c - what a trace tells of a program that could be done better, in numbers.
+ * findings.c - finds what a program could do better, from its trace, in numbers.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -10,14 +10,12 @@
 
 #include "common/memory.h"
 
-#define SHORT UINT64_C(100000) /* nanoseconds: of longer launches waiting is a small part */
-#define LARGE \
-    UINT64_C(65536)            /* bytes: of smaller rows it matters little what memory they are in \
-                                */
-#define MUCH UINT64_C(1000000) /* bytes of a call, from which the speed of copies is told */
+#define SHORT UINT64_C(100000) /* nanoseconds: for longer launches the wait is a small part */
+#define LARGE UINT64_C(65536)  /* bytes: for smaller rows pinned memory matters little */
+#define MUCH UINT64_C(1000000) /* bytes: only larger data calls show the speed of copies */
 #define SEEN (1 << 16)
 
-/* A copy that was made: of the memory at BEGIN, to a device (from it, where IS_BACK). */
+/* A copy of the memory at BEGIN to a device; from the device if IS_BACK. */
 struct seen {
     uint64_t begin, size;
     int64_t device;
@@ -46,8 +44,8 @@ void findings_end(struct findings *findings)
 /* ---- memory that is copied again ------------------------------------------------------------- */
 
 /*
- * Whether such a copy was made before; from now on it was. Each place has room for one: of two that
- * fall together the older one is forgotten, so that too little may be found, and never too much.
+ * Returns true if the copy was made before, and remembers it. Each slot holds one copy, and a
+ * collision forgets the older one. So the count may be too small, but never too large.
  */
 static bool was_seen(struct findings *findings, struct seen copy)
 {
@@ -70,7 +68,7 @@ static bool is_same(const struct repeat *repeat, const struct event *event,
            strcmp(repeat->kernel, event->name) == 0;
 }
 
-/* NULL: there is no room for one more. */
+/* Returns NULL if there is no room for another one. */
 static struct repeat *find_repeat(struct findings *findings, const struct event *event,
                                   const struct event_row *row)
 {
@@ -101,7 +99,7 @@ static void count_repeat(struct findings *findings, const struct event *event,
     repeat->took += event->took;
 }
 
-/* An update copies data because the data has changed. */
+/* A program asks for an update because the data has changed. */
 static bool is_asked_for(const struct event *event)
 {
     return event->kind == EVENT_DATA && strcmp(event->name, "data update") == 0;
@@ -176,8 +174,8 @@ static void add_by_runtime(struct findings *findings, const struct event *event)
 }
 
 /*
- * A launch that copied BYTES: was the one before it, of the same thread, waited for in vain? Of one
- * that copies, the host may want the result.
+ * Adds a launch that copied BYTES. The wait for the previous launch of the thread was not needed if
+ * that launch copied nothing: the host cannot want its result.
  */
 static void add_launch(struct findings *findings, const struct event *event, uint64_t bytes)
 {

@@ -1,8 +1,8 @@
 /*
- * findings.h - what a trace tells of a program that could be done better, in numbers.
+ * findings.h - finds what a program could do better, from its trace, in numbers.
  *
- * All thresholds are of counts and bytes, so that what is found depends on the program and not on
- * the machine; times alone come from it.
+ * All thresholds are counts and bytes, except for short launches. So the findings depend on the
+ * program more than on the machine.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -13,29 +13,27 @@
 #include "mappings.h"
 
 #define MOST_REPEATS 256
-#define MOST_REASONS 16 /* the last one counts launches for others, too */
+#define MOST_REASONS 16 /* the last one also counts the launches of further reasons */
 #define THREADS 1024
 
-/*
- * Memory that was copied before, and is again: by a row of a kernel's launches, or by data calls.
- */
+/* Memory that was copied again: by a row of a kernel's launches, or by data calls. */
 struct repeat {
-    char *kernel; /* NULL: by data calls */
+    char *kernel; /* NULL: copied by data calls */
     unsigned row;
-    uint64_t begin, size;     /* where it was last */
+    uint64_t begin, size;     /* its last place */
     uint64_t calls, to, from; /* calls with copies; copies to the device and back */
-    uint64_t bytes, took;     /* of the copies; of the calls, in nanoseconds */
+    uint64_t bytes, took;     /* bytes of the copies; nanoseconds of the calls */
 };
 
-/* Bytes that were copied, and the nanoseconds of the calls that copied nothing else. */
+/* Bytes copied by calls that only copy, and the nanoseconds that they took. */
 struct speed {
     uint64_t bytes, took;
 };
 
-/* Launches that libomptarget sent to a GPU and not the driver, and why. */
+/* Launches that libomptarget sent to a GPU instead of the driver, and the reason. */
 struct by_runtime {
-    char *because, *kernel; /* the first one */
-    bool others;            /* other kernels as well */
+    char *because, *kernel; /* the first kernel */
+    bool others;            /* there are other kernels, too */
     uint64_t launches, rows, took;
 };
 
@@ -43,21 +41,21 @@ struct findings {
     bool gpu;         /* a GPU was used: on the CPU, pinned memory and queues change nothing */
     bool is_complete; /* the trace has its end */
     struct mappings mappings;
-    struct seen *seen; /* a hash of copies that were made */
+    struct seen *seen; /* hash table of the copies made */
     struct repeat repeats[MOST_REPEATS];
     size_t repeat_count;
-    /* Each thread's last event that was a launch, whose number it has, and how long it took. */
+    /* The last launch of each thread, by the thread's number, and its time; 0: nothing to save. */
     struct {
         uint64_t thread, took;
     } last[THREADS];
-    uint64_t waited, waited_took; /* launches that the same thread's next launch followed */
-    uint64_t queued, queued_took; /* launches put in queues, one by one */
+    uint64_t waited, waited_took; /* launches after which the thread launched again */
+    uint64_t queued, queued_took; /* launches put in queues one by one */
     uint64_t pageable;            /* bytes copied from and to memory that is not pinned */
-    struct speed copies;          /* of data calls that copy much */
+    struct speed copies;          /* by data calls that copy many bytes */
     struct by_runtime by_runtime[MOST_REASONS];
     size_t reasons;
     uint64_t failed;
-    int64_t result; /* of the last that failed, */
+    int64_t result; /* result and kernel of the last failure */
     char *failed_kernel;
     uint64_t launches, calls; /* calls: launches, data calls and calls of queues */
     uint64_t deferred;        /* launches that returned before their kernels were done */
@@ -66,7 +64,7 @@ struct findings {
 
 void findings_begin(struct findings *findings);
 
-/* EVENT, in the order of the trace; *TO and *FROM: bytes that were copied for it. */
+/* Adds EVENT, in the order of the trace. *TO and *FROM become the bytes copied for it. */
 void findings_add(struct findings *findings, const struct event *event, uint64_t *to,
                   uint64_t *from);
 

@@ -1,5 +1,5 @@
 /*
- * json.c - JSON in memory, read in place, value after value.
+ * json.c - reads JSON in memory in place, one value after another.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#define DEEPEST 32 /* arrays and objects in each other */
+#define DEEPEST 32 /* maximum depth of nested arrays and objects */
 
 static char wrong(struct json *json)
 {
@@ -37,7 +37,7 @@ static void want(struct json *json, char character)
 
 /* ---- strings --------------------------------------------------------------------------------- */
 
-/* The four hexadecimal digits at AT; -1: there are none. */
+/* Returns the value of four hexadecimal digits at AT; -1 if there are not four. */
 static int32_t code_at(const char *at)
 {
     int32_t code = 0;
@@ -51,7 +51,7 @@ static int32_t code_at(const char *at)
     return code;
 }
 
-/* CODE as UTF-8 at OUT, which has room for it; halves of pairs become U+FFFD. */
+/* Writes CODE as UTF-8 to OUT, which has room for it. Halves of surrogate pairs become U+FFFD. */
 static char *put_code(char *out, int32_t code)
 {
     if (code >= 0xd800 && code < 0xe000)
@@ -121,13 +121,13 @@ static bool is_digit(char character)
     return character >= '0' && character <= '9';
 }
 
-/* VALUE times ten, and DIGIT more; it stays at the largest. */
+/* Returns VALUE times ten plus DIGIT, or INT64_MAX if that is too large. */
 static int64_t append(int64_t value, char digit)
 {
     return value > (INT64_MAX - 9) / 10 ? INT64_MAX : value * 10 + (digit - '0');
 }
 
-/* Reads the digits behind the point of VALUE, of which DIGITS count. */
+/* Appends to VALUE DIGITS digits after the point; further ones are skipped. */
 static int64_t read_part(struct json *json, int64_t value, int digits)
 {
     if (*json->at == '.')
@@ -152,7 +152,7 @@ static int64_t read_number(struct json *json, int digits)
     for (; is_digit(*json->at); json->at++)
         value = append(value, *json->at);
     value = read_part(json, value, digits);
-    if (*json->at == 'e' || *json->at == 'E') /* librex writes none */
+    if (*json->at == 'e' || *json->at == 'E') /* librex writes no exponents */
         return wrong(json);
     return negative ? -value : value;
 }
@@ -169,7 +169,7 @@ int64_t json_number(struct json *json)
 
 /* ---- arrays, objects, anything --------------------------------------------------------------- */
 
-/* Whether one more comes before CLOSE. */
+/* Returns true if another element or member comes before CLOSE. */
 static bool next_of(struct json *json, char close, bool *first)
 {
     if (json->wrong || json_take(json, close))

@@ -1,8 +1,8 @@
 /*
- * json.h - JSON in memory, read in place, value after value.
+ * json.h - reads JSON in memory in place, one value after another.
  *
- * The bytes may be hostile: they end with a zero byte, and nothing behind that is read. A reader
- * that meets something else than it wants sets ->wrong, and from then on every reader fails.
+ * The bytes may be hostile; they end with a zero byte, and nothing after it is read. A reader that
+ * meets an unexpected byte sets ->wrong. From then on every reader fails.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -17,29 +17,34 @@ struct json {
     bool wrong;
 };
 
-/* Whether CHARACTER comes next, which is then passed. */
+/* Skips CHARACTER and returns true, if it comes next. */
 bool json_take(struct json *json, char character);
 
-/* A string, decoded in place; "" where there is none. */
+/* Reads a string, decoded in place. Returns "" if there is none. */
 char *json_string(struct json *json);
 
-/* A number in thousandths, cut off there; what does not fit is the largest or smallest that does.
+/*
+ * Reads a number in thousandths; further digits are cut off. A number out of range becomes the
+ * nearest one.
  */
 int64_t json_thousandths(struct json *json);
 
-/* A number without its part behind the point. */
+/* Reads a number without its digits after the point. */
 int64_t json_number(struct json *json);
 
-/* Any value. */
+/* Skips any value. */
 void json_skip(struct json *json);
 
 /*
- * The members of an object, one after another: the next one's key, with its value next; NULL behind
- * the last. FIRST is true at first.
+ * Reads an object: returns the key of the next member, whose value is read next; NULL after the
+ * last member. FIRST is true before the first call.
  */
 char *json_member(struct json *json, bool *first);
 
-/* The elements of an array, likewise: whether there is one more. */
+/*
+ * Reads an array: returns true if another element comes, which is read next. FIRST is true before
+ * the first call.
+ */
 bool json_element(struct json *json, bool *first);
 
 #endif

@@ -1,8 +1,9 @@
 /*
- * mappings.c - what was mapped where, as a trace's data calls tell: which rows were copied.
+ * mappings.c - follows the data calls of a trace: which memory is mapped, and which rows were
+ * copied.
  *
- * The rules are libomptarget's: a row that is mapped already is copied only where it says always;
- * what a region has mapped is copied back by the end that takes the last hold of it.
+ * The rules are libomptarget's. A mapped row is copied only if its type says always. The end that
+ * takes the last reference copies the memory of a region back.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -13,7 +14,7 @@
 
 #include "common/memory.h"
 
-#define MOST (1 << 16) /* mappings at a time; more are taken for unmapped */
+#define MOST (1 << 16) /* maximum mappings at a time; further memory counts as unmapped */
 
 /* ---- the list -------------------------------------------------------------------------------- */
 
@@ -22,7 +23,7 @@ static bool is_before(const struct mapping *mapping, int64_t device, uint64_t be
     return mapping->device != device ? mapping->device < device : mapping->begin <= begin;
 }
 
-/* The number of mappings that begin at BEGIN or before it. */
+/* Returns the number of mappings that begin at or before BEGIN. */
 static size_t behind(const struct mappings *mappings, int64_t device, uint64_t begin)
 {
     size_t low = 0, high = mappings->count;
@@ -36,7 +37,7 @@ static size_t behind(const struct mappings *mappings, int64_t device, uint64_t b
     return low;
 }
 
-/* The mapping in which ROW lies, or begins; NULL: there is none. */
+/* Returns the mapping that contains the begin of ROW; NULL if there is none. */
 static struct mapping *find(const struct mappings *mappings, int64_t device,
                             const struct event_row *row)
 {

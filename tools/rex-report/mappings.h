@@ -1,5 +1,6 @@
 /*
- * mappings.h - what was mapped where, as a trace's data calls tell: which rows were copied.
+ * mappings.h - follows the data calls of a trace: which memory is mapped, and which rows were
+ * copied.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -10,21 +11,24 @@
 
 struct mapping {
     int64_t device;
-    uint64_t begin, size, count; /* count: of regions that hold it */
+    uint64_t begin, size, count; /* count: number of regions that map it */
 };
 
-/* Sorted by device and begin; none overlaps another. */
+/* Sorted by device and begin, without overlaps. */
 struct mappings {
     struct mapping *list;
     size_t count;
 };
 
-/* The copies of one row. */
+/* Whether one row was copied to the device, and from it. */
 struct copied {
     bool to, from;
 };
 
-/* ROW of the launch or data call EVENT: what was copied for it, and what is mapped from then on. */
+/*
+ * Follows ROW of the launch or data call EVENT, updates the mappings, and returns how ROW was
+ * copied.
+ */
 struct copied mappings_row(struct mappings *mappings, const struct event *event,
                            const struct event_row *row);
 

@@ -1,5 +1,5 @@
 /*
- * page.c - a report as one self-contained page: HTML and SVG, no script, nothing loaded.
+ * page.c - writes a report as one self-contained page: HTML and SVG, no script, nothing loaded.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -15,7 +15,7 @@
 #include "picture.h"
 #include "tables.h"
 
-#define MOST_SHOWN 64 /* tracks */
+#define MOST_SHOWN 64 /* maximum number of tracks */
 #define MOST_ADVISED 12
 
 static const char head[] =
@@ -62,9 +62,9 @@ static const char head[] =
     "  .axis { grid-column: 1 } }\n"
     "</style>\n";
 
-/* ---- text that others wrote ------------------------------------------------------------------ */
+/* ---- text of unknown origin ------------------------------------------------------------------ */
 
-/* TEXT, without what could command a page or a terminal; the caller frees it. */
+/* Returns TEXT without bytes that could command a page or a terminal; the caller frees it. */
 static char *harmless(const char *text)
 {
     char *safe = NULL, *marked = NULL;
@@ -89,7 +89,7 @@ static char *harmless(const char *text)
     return marked != NULL ? marked : tool_format("?");
 }
 
-/* TEXT between two pieces of the page. */
+/* Writes TEXT between two pieces of the page. */
 static void put(FILE *out, const char *before, const char *text, const char *after)
 {
     char *safe = harmless(text);
@@ -97,7 +97,7 @@ static void put(FILE *out, const char *before, const char *text, const char *aft
     free(safe);
 }
 
-/* As put(), and TEXT, which may be NULL, is freed. */
+/* Writes TEXT, which may be NULL, as put() does, and frees it. */
 static void put_and_free(FILE *out, const char *before, char *text, const char *after)
 {
     if (text != NULL)
@@ -113,7 +113,7 @@ static void put_advice(FILE *out, const struct study *study)
     size_t count = advise(&study->findings, advice);
     fputs("<h2>Advice</h2>\n", out);
     if (count == 0)
-        fputs("<p>None: nothing that a trace shows was done in vain.</p>\n", out);
+        fputs("<p>None: the trace shows no wasted work.</p>\n", out);
     fputs(count > 0 ? "<ul id=\"advice\">\n" : "", out);
     for (size_t i = 0; i < count; i++)
         if (i < MOST_ADVISED)
@@ -204,7 +204,7 @@ static void put_viewer(FILE *out, const char *trace)
           out);
 }
 
-/* ---- the whole ------------------------------------------------------------------------------- */
+/* ---- the whole page -------------------------------------------------------------------------- */
 
 void page_write(FILE *out, const struct study *study, const char *trace)
 {

@@ -1,5 +1,5 @@
 /*
- * page.h - a report as one self-contained page: HTML and SVG, no script, nothing loaded.
+ * page.h - writes a report as one self-contained page: HTML and SVG, no script, nothing loaded.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -8,7 +8,7 @@
 
 #include "study.h"
 
-/* TRACE: the file that was read, as the page calls it. */
+/* TRACE is the name of the trace on the page. */
 void page_write(FILE *out, const struct study *study, const char *trace);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * picture.c - how busy tracks were, drawn as SVG.
+ * picture.c - draws how busy tracks were, as SVG.
  *
- * Each kind of work is one path of bars, stacked, over a width of one unit for each bin: what a
- * picture takes depends on the number of bins, not of events.
+ * Each kind of work is one path of stacked bars, one unit wide for each bin. So the size of a
+ * picture depends on the number of bins, not of events.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -14,7 +14,7 @@
 
 #include "figures.h"
 
-#define HEIGHT 32 /* of a track that is busy all of the time */
+#define HEIGHT 32 /* height of a track that is busy all of the time */
 #define MOST_COLUMNS 1024
 #define TICKS 5
 
@@ -23,13 +23,13 @@ const char *const busy_names[BUSY_KINDS] = {"kernels", "copies", "putting work i
 
 /* ---- columns --------------------------------------------------------------------------------- */
 
-/* So many bins side by side are one column of the picture. */
+/* Returns the number of adjacent bins in one column of the picture. */
 static size_t bins_of_column(size_t count)
 {
     return (count + MOST_COLUMNS - 1) / MOST_COLUMNS;
 }
 
-/* How high KIND is in the column of COUNT bins from BIN on, all kinds below it included. */
+/* Returns the height of KIND in the column of COUNT bins from BIN on, with all kinds below it. */
 static int height_at(const struct timeline *timeline, const struct track *track, size_t bin,
                      size_t count, int kind)
 {
@@ -41,7 +41,7 @@ static int height_at(const struct timeline *timeline, const struct track *track,
     return height < HEIGHT ? height : HEIGHT;
 }
 
-/* A bar of the path, from column BEGIN to END, between two heights. */
+/* Writes a bar of the path, from column BEGIN to END, between two heights. */
 static void put_bar(FILE *out, size_t begin, size_t end, int low, int high)
 {
     if (high > low)
@@ -87,7 +87,7 @@ void picture_track(FILE *out, const struct timeline *timeline, const struct trac
 
 /* ---- the axis -------------------------------------------------------------------------------- */
 
-/* A round number of nanoseconds, of which no more than TICKS are in SPAN. */
+/* Returns a round number of nanoseconds that divides SPAN into at most TICKS parts. */
 static uint64_t round_step(uint64_t span)
 {
     uint64_t step = 1;

@@ -1,5 +1,5 @@
 /*
- * picture.h - how busy tracks were, drawn as SVG.
+ * picture.h - draws how busy tracks were, as SVG.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -13,11 +13,11 @@
 /* The names of the kinds of work. */
 extern const char *const busy_names[BUSY_KINDS];
 
-/* TRACK over all of the timeline's span, with LABEL for who cannot see it. */
+/* Draws TRACK over the whole span of the timeline. LABEL describes it for screen readers. */
 void picture_track(FILE *out, const struct timeline *timeline, const struct track *track,
                    const char *label);
 
-/* The axis of times below such pictures. */
+/* Draws the axis of times below such pictures. */
 void picture_axis(FILE *out, const struct timeline *timeline);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * rex-report.c - where the time of an offloading program went, from the trace that librex wrote.
+ * rex-report.c - reports where the time of an offloading program went, from the trace of librex.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -27,20 +27,20 @@ enum { FAILED = 2 };
 static const char usage[] =
     "usage: rex-report [OPTION]... FILE\n"
     "\n"
-    "Says where the time of a program went, from the trace that librex wrote of it: how busy each\n"
-    "thread, device and queue was, what kernels and copies took, what was waited for, and what\n"
-    "would make it faster. FILE may be -, the standard input.\n"
+    "Reports where the time of a program went, from the trace that librex wrote: how busy each "
+    "thread,\ndevice and queue was, how long kernels, copies and waits took, and what would make "
+    "the program\nfaster. FILE may be -, the standard input.\n"
     "\n"
-    "  -o, --output=FILE  write a page to FILE: HTML that needs no network and no script\n"
-    "  --text             write the report to the terminal, as without -o\n"
-    "  -h, --help         this text\n"
-    "  -V, --version      the version\n"
+    "  -o, --output=FILE  write a page to FILE: HTML without scripts or network access\n"
+    "  --text             write the report to the terminal (the default without -o)\n"
+    "  -h, --help         print this text\n"
+    "  -V, --version      print the version\n"
     "\n"
     "REX_TRACE=trace.json PROGRAM, or rex-run --trace=trace.json PROGRAM, writes a trace.\n"
-    "The exit status is 0, or 2 if the report cannot be made.\n";
+    "Exit status: 0, or 2 if the report cannot be made.\n";
 
 struct request {
-    const char *trace, *output; /* output: NULL: no page */
+    const char *trace, *output; /* output: NULL for no page */
     bool text;
 };
 
@@ -51,7 +51,7 @@ static __attribute__((noreturn)) void die(char *message)
     exit(FAILED);
 }
 
-/* Fails where output was lost. */
+/* Exits with 0, or with an error if output was lost. */
 static void finish(void)
 {
     const char *why = print_end();
@@ -126,7 +126,7 @@ static FILE *open_trace(const char *path)
     return file;
 }
 
-/* A page never takes the place of the trace that it is made of. */
+/* Refuses an OUTPUT that is the trace itself: the page would replace it. */
 static void check_output(const char *output, FILE *trace)
 {
     struct stat one, other;
@@ -136,8 +136,9 @@ static void check_output(const char *output, FILE *trace)
 }
 
 /*
- * Whether a file beside PLACE may replace what OUTPUT leads to. The kernel follows links, because
- * it refuses those that other users put into folders like /tmp (fs.protected_symlinks).
+ * Finds the file that OUTPUT leads to. Returns true if a file beside it may replace it. The kernel
+ * follows the links, because it refuses those of other users in folders like /tmp
+ * (fs.protected_symlinks).
  */
 static bool find_place(const char *output, char place[PATH_MAX])
 {
@@ -145,7 +146,7 @@ static bool find_place(const char *output, char place[PATH_MAX])
     struct stat status;
     int descriptor = open(output, O_PATH | O_CLOEXEC);
     if (descriptor < 0) {
-        bool is_new = errno == ENOENT && lstat(output, &status) != 0; /* and no link to nothing */
+        bool is_new = errno == ENOENT && lstat(output, &status) != 0; /* not a dangling link */
         snprintf(place, PATH_MAX, "%s", output);
         return is_new;
     }
@@ -157,8 +158,9 @@ static bool find_place(const char *output, char place[PATH_MAX])
 }
 
 /*
- * A file beside OUTPUT, whose name is then in *BESIDE. NULL: none can be there, or OUTPUT is one
- * that another file would not replace, as a device, one with other names or somebody else's.
+ * Opens a new file beside OUTPUT, with its name in *BESIDE. Returns NULL if none can be made, or if
+ * another file must not replace OUTPUT: a device, a file with several names, a file of another
+ * user.
  */
 static FILE *open_beside(const char *output, char **beside)
 {
@@ -180,14 +182,14 @@ static FILE *open_beside(const char *output, char **beside)
     return NULL;
 }
 
-/* 0, or why not all of the page is in OUT, which is closed then. */
+/* Closes OUT. Returns 0, or the error number if the page is incomplete. */
 static int end_page(FILE *out)
 {
     int error = fflush(out) != 0 || ferror(out) ? errno : 0;
     return fclose(out) != 0 && error == 0 ? errno : error;
 }
 
-/* A page takes the place of an older one when it is whole. */
+/* A page replaces an older one only when it is complete. */
 static void write_page(const struct request *request, const struct study *study)
 {
     char place[PATH_MAX], *beside = NULL;

@@ -1,5 +1,5 @@
 /*
- * study.c - all that a report says, gathered while a trace is read once.
+ * study.c - reads a trace once, and collects all data of a report.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -14,7 +14,10 @@
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-/* The next line, without its end; false: there is none. One that is too long becomes "?". */
+/*
+ * Reads the next line, without its end. Returns false at the end of the file. A line that is too
+ * long becomes "?".
+ */
 static bool next_line(FILE *file, char line[LONGEST_LINE])
 {
     if (fgets(line, LONGEST_LINE, file) == NULL)
@@ -61,7 +64,7 @@ static void read_line(struct study *study, char *line)
         study->strange += *line != '\0';
 }
 
-/* ---- the whole ------------------------------------------------------------------------------- */
+/* ---- the whole trace ------------------------------------------------------------------------- */
 
 static bool refuse(struct study *study, const char **why, const char *text)
 {
@@ -80,13 +83,13 @@ bool study_trace(struct study *study, FILE *file, const char **why)
     if (!next_line(file, line))
         return refuse(study, why, ferror(file) ? "it cannot be read" : "it is empty");
     if (strcmp(line, "[") != 0)
-        return refuse(study, why, "it does not begin as a trace that librex wrote");
+        return refuse(study, why, "it does not begin like a trace of librex");
     while (next_line(file, line))
         read_line(study, line);
     if (ferror(file))
         return refuse(study, why, "it cannot be read to its end");
     if (study->program == NULL)
-        return refuse(study, why, "it has no line that librex wrote");
+        return refuse(study, why, "it has no line of librex");
     timeline_sort(&study->timeline);
     totals_sort(&study->totals);
     return true;

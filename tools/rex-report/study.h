@@ -1,5 +1,5 @@
 /*
- * study.h - all that a report says, gathered while a trace is read once.
+ * study.h - reads a trace once, and collects all data of a report.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -13,17 +13,17 @@
 #include "totals.h"
 
 struct study {
-    char *program; /* NULL: the trace does not say */
+    char *program; /* NULL: not in the trace */
     uint64_t process, events;
-    uint64_t strange; /* lines that are no events of librex's */
+    uint64_t strange; /* lines that are not events of librex */
     struct findings findings;
     struct timeline timeline;
     struct totals totals;
 };
 
 /*
- * Read the trace that comes from FILE. The memory needed does not grow with its length. false: it
- * is none; WHY says so, and there is nothing to end.
+ * Reads a trace from FILE, in memory that does not grow with its length. Returns false if it is not
+ * a trace: WHY becomes the reason, and study_end() is not needed.
  */
 bool study_trace(struct study *study, FILE *file, const char **why);
 

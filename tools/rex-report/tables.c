@@ -1,5 +1,5 @@
 /*
- * tables.c - what a study says in words and figures, for a terminal and for a page.
+ * tables.c - the words and figures of a report, for a terminal and for a page.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -12,11 +12,11 @@
 #include "common/memory.h"
 #include "figures.h"
 
-#define MOST_ROWS 20 /* of a table; the rest is in its note */
+#define MOST_ROWS 20 /* maximum rows of a table; its note counts the rest */
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* A new row, or NULL where the table is full. */
+/* Adds a row. Returns NULL if the table is full. */
 static char **add_row(struct table *table)
 {
     if (table->rows == MOST_ROWS)
@@ -71,7 +71,7 @@ static void add_totals(struct table *table, const struct study *study, enum tabl
 
 /* ---- waiting --------------------------------------------------------------------------------- */
 
-/* A thread waited for the calls that it was in. */
+/* Adds the time that a thread waited in its calls. */
 static void add_waiting(struct table *table, const struct track *track, uint64_t span)
 {
     char **cell = track->sort == TRACK_THREAD && track_busy(track) > 0 ? add_row(table) : NULL;
@@ -83,7 +83,7 @@ static void add_waiting(struct table *table, const struct track *track, uint64_t
     *cell++ = figure_share(track_busy(track), span);
 }
 
-/* ---- all ------------------------------------------------------------------------------------- */
+/* ---- all tables ------------------------------------------------------------------------------ */
 
 static uint64_t span_of(const struct study *study)
 {
@@ -95,9 +95,10 @@ static char *copies_note(const struct study *study)
 {
     const struct findings *findings = &study->findings;
     char *to = figure_bytes(findings->to), *from = figure_bytes(findings->from);
-    char *note = tool_format("Copied in all, launches included: %s to devices, %s from them, as "
-                             "far as the trace tells what was mapped already.",
-                             to, from);
+    char *note = tool_format(
+        "Copied in total, with launches: %s to devices, %s from devices, as far as the trace "
+        "shows which memory was mapped.",
+        to, from);
     free(to);
     free(from);
     return note;
@@ -169,7 +170,7 @@ char *facts_line(const struct study *study)
 
 char *doubts_line(const struct study *study)
 {
-    const char *cut = "The trace ends before the program did: what came then is missing.";
+    const char *cut = "The trace ends before the program did: later events are missing.";
     if (study->strange > 0) {
         char *count = figure_count(study->strange);
         char *line = tool_format(

@@ -1,5 +1,5 @@
 /*
- * tables.h - what a study says in words and figures, for a terminal and for a page.
+ * tables.h - the words and figures of a report, for a terminal and for a page.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -8,29 +8,29 @@
 
 #include "study.h"
 
-#define COLUMNS 7 /* most of a table */
+#define COLUMNS 7 /* maximum columns of a table */
 
 struct table {
     const char *title;
-    const char *columns[COLUMNS]; /* the first is a name, the others are figures; NULL ends them */
+    const char *columns[COLUMNS]; /* a name, then figures; NULL ends them */
     char *(*cells)[COLUMNS];
     size_t rows;
-    char *note; /* below it; NULL: nothing */
+    char *note; /* text below the table, or NULL */
 };
 
 enum tables_of { TABLE_KERNELS, TABLE_COPIES, TABLE_WAITING, TABLE_START, TABLES };
 
-/* All tables of STUDY; one may have no rows. */
+/* Makes all tables of STUDY; a table may have no rows. */
 void tables_make(struct table tables[TABLES], const struct study *study);
 void tables_free(struct table tables[TABLES]);
 
-/* The program and its device, in a line that the caller frees. */
+/* Returns a line about the program and its device, which the caller frees. */
 char *facts_line(const struct study *study);
 
-/* The doubts about the trace, in a line that the caller frees; NULL: none. */
+/* Returns a line about the gaps of the trace, which the caller frees; NULL if there are none. */
 char *doubts_line(const struct study *study);
 
-/* The name of TRACK that a reader is shown; the caller frees it. */
+/* Returns the name of TRACK for readers; the caller frees it. */
 char *track_name(const struct track *track);
 
 #endif

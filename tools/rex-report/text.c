@@ -1,5 +1,5 @@
 /*
- * text.c - a report for a terminal.
+ * text.c - prints a report to a terminal.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -21,14 +21,14 @@
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
-/* Columns of a line: the terminal's, or 80. */
+/* Returns the width of the terminal in columns, or 80. */
 static size_t line_width(FILE *out)
 {
     struct winsize size;
     return ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col >= 40 ? size.ws_col : 80;
 }
 
-/* TEXT, broken at blanks, each line behind the first with an INDENT. */
+/* Prints TEXT, broken at blanks; each line after the first has an INDENT. */
 static void print_wrapped(FILE *out, const char *text, size_t indent)
 {
     size_t width = line_width(out), column = indent;
@@ -50,7 +50,7 @@ static void print_wrapped(FILE *out, const char *text, size_t indent)
     putc('\n', out);
 }
 
-/* TEXT in so many columns at most, on the left of them. */
+/* Prints TEXT in at most WIDTH columns, aligned to the left. */
 static void print_name(FILE *out, const char *text, size_t width)
 {
     char name[NAME_WIDTH + 4];
@@ -105,7 +105,7 @@ static void print_table(FILE *out, const struct table *table)
 
 /* ---- how busy tracks were -------------------------------------------------------------------- */
 
-/* From nothing to all of the time. */
+/* Returns a character for the busy share, from none to all of the time. */
 static const char *level(uint64_t busy, uint64_t whole)
 {
     static const char *const blocks[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
@@ -115,7 +115,7 @@ static const char *level(uint64_t busy, uint64_t whole)
     return (is_utf8 ? blocks : plain)[at < 8 ? at : 8];
 }
 
-/* Bins from BEGIN to END of TRACK, as one character. */
+/* Prints the bins from BEGIN to END of TRACK as one character. */
 static void print_bins(FILE *out, const struct timeline *timeline, const struct track *track,
                        size_t begin, size_t end)
 {
@@ -157,7 +157,7 @@ static void print_tracks(FILE *out, const struct timeline *timeline)
         fprintf(out, "  and %zu more\n", more);
 }
 
-/* ---- the whole ------------------------------------------------------------------------------- */
+/* ---- the whole report ------------------------------------------------------------------------ */
 
 static void print_advice(FILE *out, const struct study *study)
 {
@@ -174,7 +174,7 @@ static void print_advice(FILE *out, const struct study *study)
     if (count > MOST_ADVISED)
         fprintf(out, "  and %zu more like these\n", count - MOST_ADVISED);
     if (count == 0)
-        fputs("  none: nothing that a trace shows was done in vain\n", out);
+        fputs("  none: the trace shows no wasted work\n", out);
 }
 
 static void print_line(FILE *out, char *line)

@@ -1,5 +1,5 @@
 /*
- * text.h - a report for a terminal.
+ * text.h - prints a report to a terminal.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

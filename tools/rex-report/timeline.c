@@ -1,5 +1,5 @@
 /*
- * timeline.c - how busy each track was, over time, in few and bounded numbers.
+ * timeline.c - counts how busy each track was over time, in bounded memory.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -10,7 +10,7 @@
 
 #include "common/memory.h"
 
-#define RECENT 256 /* slices of a track that a later one may turn out to have around it */
+#define RECENT 256 /* slices of a track that a later slice may enclose */
 
 void timeline_begin(struct timeline *timeline)
 {
@@ -39,7 +39,7 @@ static struct track *add_track(struct timeline *timeline, const struct event *ev
     return track;
 }
 
-/* The track of EVENT; NULL: there are too many. */
+/* Returns the track of EVENT; NULL if there are too many. */
 static struct track *find_track(struct timeline *timeline, const struct event *event)
 {
     for (size_t i = 0; i < timeline->count; i++)
@@ -81,7 +81,10 @@ void timeline_sort(struct timeline *timeline)
 
 /* ---- bins ------------------------------------------------------------------------------------ */
 
-/* The bins of TRACK, whose width was 1 << SHIFT from bin FIRST on, as they are now. */
+/*
+ * Moves the bins of TRACK, which were 1 << SHIFT wide from bin FIRST on, to the timeline's new
+ * ones.
+ */
 static void rebin(const struct timeline *timeline, struct track *track, unsigned shift,
                   uint64_t first)
 {
@@ -95,7 +98,7 @@ static void rebin(const struct timeline *timeline, struct track *track, unsigned
     track->bins = bins;
 }
 
-/* Whether all of the timeline's span lies in its bins. */
+/* Returns true if the bins cover the whole span of the timeline. */
 static bool fits(const struct timeline *timeline)
 {
     const struct span *span = &timeline->span;
@@ -104,8 +107,8 @@ static bool fits(const struct timeline *timeline)
 }
 
 /*
- * Make the bins hold the span, which has grown. At least a quarter of them stays free on the side
- * to which it grew, so that this is seldom done.
+ * Makes the bins cover the span, which has grown. At least a quarter of them stays free on the side
+ * to which it grew, so that this happens seldom.
  */
 static void widen(struct timeline *timeline)
 {
@@ -184,8 +187,8 @@ static void remember(struct track *track, struct span span)
 }
 
 /*
- * SPAN of TRACK is over. Slices inside it ended before it, and are filled already: what is between
- * them is left.
+ * Adds a SPAN of TRACK that has ended. Slices inside it ended earlier and are counted, so only the
+ * gaps between them are added.
  */
 static void add_span(const struct timeline *timeline, struct track *track, enum busy kind,
                      struct span span)
@@ -200,7 +203,7 @@ static void add_span(const struct timeline *timeline, struct track *track, enum 
     }
     uint64_t begin = span.begin;
     if (track->count > 0 && recent(track, track->count - 1)->end > begin)
-        begin = recent(track, track->count - 1)->end; /* what clocks and rounding make overlap */
+        begin = recent(track, track->count - 1)->end; /* an overlap from clocks and rounding */
     fill(timeline, track, kind, (struct span){begin, end});
     remember(track, span);
 }

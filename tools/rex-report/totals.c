@@ -1,5 +1,5 @@
 /*
- * totals.c - how often, how long, how many bytes, by name.
+ * totals.c - sums calls, times and bytes by name.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -10,7 +10,7 @@
 
 #include "common/memory.h"
 
-#define SLOTS (2 * MOST_NAMES + TOTAL_FREE) /* those in which others are counted included */
+#define SLOTS (2 * MOST_NAMES + TOTAL_FREE) /* includes a slot for each kind of further names */
 
 void totals_begin(struct totals *totals)
 {
@@ -34,7 +34,7 @@ static enum total_of total_of(const struct event *event)
     case EVENT_DATA: return TOTAL_DATA;
     case EVENT_PHASE: return TOTAL_PHASE;
     case EVENT_DONE:
-        /* A device's track repeats what the threads' have. */
+        /* A device's track repeats events of the threads. */
         if (event->track == TRACK_QUEUE && event->is_kernel)
             return event->deferred ? TOTAL_DEFERRED : TOTAL_QUEUED;
         if (event->track == TRACK_QUEUE)
@@ -52,7 +52,7 @@ static size_t hash(enum total_of of, const char *name)
     return (size_t)(hash % SLOTS);
 }
 
-/* The row of NAME, or the free one that it gets. */
+/* Returns the row of NAME, or a free one for it. */
 static struct total *find(const struct totals *totals, enum total_of of, const char *name)
 {
     size_t at = hash(of, name);

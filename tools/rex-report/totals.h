@@ -1,5 +1,5 @@
 /*
- * totals.h - how often, how long, how many bytes, by name.
+ * totals.h - sums calls, times and bytes by name.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -10,7 +10,7 @@
 
 #include "event.h"
 
-#define MOST_NAMES 2048 /* the rest is counted together */
+#define MOST_NAMES 2048 /* further names are counted together */
 
 enum total_of { TOTAL_WAITED, TOTAL_QUEUED, TOTAL_DEFERRED, TOTAL_DATA, TOTAL_PHASE, TOTAL_FREE };
 
@@ -18,20 +18,20 @@ struct total {
     enum total_of of;
     char *name;
     uint64_t calls, took, most; /* nanoseconds */
-    uint64_t to, from;          /* bytes copied, as far as the trace tells */
+    uint64_t to, from;          /* bytes copied, as far as the trace shows */
 };
 
 struct totals {
-    struct total *rows; /* a hash of twice as many */
+    struct total *rows; /* hash table of twice as many rows */
     size_t count;
 };
 
 void totals_begin(struct totals *totals);
 
-/* EVENT, for which so many bytes were copied; what repeats another event is passed over. */
+/* Adds EVENT, which copied TO and FROM bytes. Skips an event that repeats another one. */
 void totals_add(struct totals *totals, const struct event *event, uint64_t to, uint64_t from);
 
-/* All rows that are used, the longest first. */
+/* Sorts all used rows, the longest time first. */
 void totals_sort(struct totals *totals);
 
 void totals_end(struct totals *totals);

@@ -1,6 +1,6 @@
 /*
- * child.c - run the program as a child, because a folder has to be removed behind it, and be as if
- * there were no parent.
+ * child.c - runs the program as a child, because rex-run has work to do after it; the caller sees
+ * no difference.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -22,7 +22,7 @@
 #include "folder.h"
 #include "tell.h"
 
-/* The signal mask and handler that rex-run was started with, for the program. */
+/* The signal mask and SIGCHLD handler that rex-run was started with, for the program. */
 static sigset_t mask;
 static void (*at_child)(int);
 
@@ -49,7 +49,7 @@ static void become(const struct program *program, char **arguments, pid_t parent
     _exit(REFUSED);
 }
 
-/* End as the child did, by the same signal if it was one. */
+/* Ends as the child did: with its status, or by its signal. */
 static void end_as(int status, void (*behind)(void))
 {
     sigset_t none;
@@ -67,14 +67,14 @@ static void end_as(int status, void (*behind)(void))
     exit(128 + WTERMSIG(status));
 }
 
-/* Does what the child does: ends, or stops. Called when something has happened to it. */
+/* Ends or stops when the child does. Called at each SIGCHLD. */
 static void look_after(pid_t child, void (*behind)(void))
 {
     int status;
     while (waitpid(child, &status, WNOHANG | WUNTRACED) == child) {
         if (!WIFSTOPPED(status))
             end_as(status, behind);
-        raise(SIGSTOP); /* for a shell that controls jobs */
+        raise(SIGSTOP); /* lets a shell control the job */
     }
 }
 
@@ -94,7 +94,7 @@ void run_and_tidy(const struct program *program, char **arguments, void (*behind
         int number = sigwaitinfo(&all, &info);
         if (number == SIGCHLD)
             look_after(child, behind);
-        /* The child gets signals of the terminal from the terminal itself. */
+        /* The terminal itself sends its signals to the child. */
         else if (number > 0 && info.si_code <= 0)
             kill(child, number);
     }

@@ -1,5 +1,5 @@
 /*
- * child.h - run the program as a child, behind which a folder is removed.
+ * child.h - runs the program as a child, after which a folder is removed.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -8,12 +8,12 @@
 
 #include "program.h"
 
-/* From here on signals wait for run_and_tidy(): none may end rex-run while there is a folder. */
+/* Holds signals back until run_and_tidy(): none may end rex-run while there is a folder. */
 void hold_signals(void);
 
 /*
- * Run PROGRAM as a child, hand on signals, remove the folder, and call BEHIND, unless it is NULL.
- * Ends as the program ended.
+ * Runs PROGRAM as a child and passes on signals. Then removes the folder, calls BEHIND unless it is
+ * NULL, and ends as the program did.
  */
 void run_and_tidy(const struct program *program, char **arguments, void (*behind)(void))
     __attribute__((noreturn));

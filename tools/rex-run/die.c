@@ -1,5 +1,5 @@
 /*
- * die.c - how rex-run itself ends where it cannot go on.
+ * die.c - ends rex-run after an error of its own.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -1,5 +1,5 @@
 /*
- * die.h - how rex-run itself ends where it cannot go on.
+ * die.h - ends rex-run after an error of its own.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -8,16 +8,16 @@
 
 #include <limits.h>
 
-/* Exit statuses of rex-run itself, as env(1) and nohup(1) have them. */
+/* Exit statuses of rex-run itself; env(1) and nohup(1) use these numbers. */
 enum { NOT_RUN = 125, REFUSED = 126, NOT_FOUND = 127 };
 
-/* "rex-run: MESSAGE" to standard error; exits with STATUS. */
+/* Writes "rex-run: MESSAGE" to standard error, and exits with STATUS. */
 void die(int status, const char *format, ...) __attribute__((format(printf, 2, 3), noreturn));
 
-/* Have die() call TIDY before it exits. There is one such function. */
+/* Makes die() call TIDY before it exits, in place of an earlier function. */
 void tidy_before_death(void (*tidy)(void));
 
-/* Room for a formatted path of any length that the system takes; exits where it is longer. */
+/* Formats a path; exits if it is longer than the system allows. */
 void path_of(char path[PATH_MAX], const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -1,12 +1,11 @@
 /*
- * elsewhere.c - run a program on another libomptarget than the one it was linked with, or on that
- * one where the loader does not find it.
+ * elsewhere.c - runs a program on another libomptarget than the linked one, or on the linked one if
+ * the loader does not find it.
  *
  * Forwarding to another release, or preloading one, crashes: libomp and the linked libomptarget
- * call each other past librex. There must be one libomptarget in the process, under the linked
- * name: a private folder has a link of that name, and comes first on the loader's path. Behind it
- * comes the library's own folder, for libomp and libLLVM; $ORIGIN in its run path is the folder of
- * the link.
+ * call each other directly. The process must have only one libomptarget, under the linked name. So
+ * a private folder has a link of that name, and comes first on the loader's path. The library's own
+ * folder comes next, for libomp and libLLVM: $ORIGIN in its run path is the folder of the link.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -31,8 +30,8 @@
 #define NAME "libomptarget.so"
 
 /*
- * LLVM 14 to 18 open their plugins by names without a version, which Debian's packages of 15 and 16
- * lack.
+ * LLVM 14 to 18 open their plugins by names without a version; Debian's packages of 15 and 16 have
+ * no such names.
  */
 static void link_plugins(const char *beside)
 {
@@ -48,16 +47,19 @@ static void link_plugins(const char *beside)
     globfree(&found);
 }
 
-/* ---- releases that understand each other's programs ------------------------------------------ */
+/* ---- releases that run each other's programs ------------------------------------------------- */
 
-/* The number in a name such as libomptarget.so.19.1; without one it is of 14 to 17. */
+/*
+ * Returns the release in a name such as libomptarget.so.19.1; 14 for a name without one, as of 14
+ * to 17.
+ */
 static int number_in(const char *name)
 {
     int number = strncmp(name, NAME ".", strlen(NAME ".")) == 0 ? atoi(name + strlen(NAME ".")) : 0;
     return number >= 14 ? number : 14;
 }
 
-/* rex_info() says of a release whether it runs what a release of clang built. */
+/* The answer of rex_info(): whether a release runs programs that a release of clang built. */
 struct asked {
     char compiler[32], answer[32];
 };
@@ -69,7 +71,7 @@ static void see_answer(const char *group, const char *name, const char *value, v
         snprintf(asked->answer, sizeof asked->answer, "%s", value);
 }
 
-/* "yes", "no", "on GPUs alone"; "" where librex does not know one of the two. */
+/* Returns "yes", "no" or "on GPUs alone"; "" if librex does not know one of the two releases. */
 static struct asked ask_release(int release, int compiler)
 {
     struct asked asked = {.answer = ""};
@@ -82,9 +84,9 @@ static struct asked ask_release(int release, int compiler)
 struct linked {
     const struct program *program;
     const char *library;
-    int release;        /* of the library */
-    int gpu_only;       /* the release linked with, whose programs it runs on GPUs alone; or 0 */
-    const char *folder; /* with links to it; NULL: the program is linked with none */
+    int release;        /* release of the library */
+    int gpu_only;       /* linked release, if only its GPU programs run on the library; else 0 */
+    const char *folder; /* folder of links to it; NULL: the program links no libomptarget */
 };
 
 static void check_releases(struct linked *linked, const char *name)
@@ -96,8 +98,8 @@ static void check_releases(struct linked *linked, const char *name)
             name, built);
     if (strcmp(asked.answer, "no") == 0)
         die(REFUSED,
-            "%s was linked with %s: LLVM %d (%s) passes its kernels other parameters than they "
-            "have, or maps its rows in another way: run it on LLVM %d",
+            "%s was linked with %s: LLVM %d (%s) passes its kernels other parameters, or maps its "
+            "rows differently: run it on LLVM %d",
             linked->program->path, name, linked->release, linked->library, built);
     if (strcmp(asked.answer, "on GPUs alone") == 0)
         linked->gpu_only = built;
@@ -109,12 +111,12 @@ static void check_images(const char *name, const char *path, void *context)
     (void)name;
     if (path != NULL && is_for_cpu_alone(path))
         die(REFUSED,
-            "%s has device images for the CPU alone: LLVM %d (%s) calls kernels there in another "
-            "way than those of clang %d: run it on LLVM %d",
+            "%s has device images only for the CPU, where LLVM %d (%s) does not call kernels as "
+            "clang %d compiles them: run it on LLVM %d",
             path, linked->release, linked->library, linked->gpu_only, linked->gpu_only);
 }
 
-/* ---- what the program is linked with --------------------------------------------------------- */
+/* ---- the libraries that the program is linked with ------------------------------------------- */
 
 static void link_name(const char *name, const char *path, void *context)
 {
@@ -124,8 +126,7 @@ static void link_name(const char *name, const char *path, void *context)
         return;
     if (slash != NULL)
         die(REFUSED,
-            "%s gets %s by its path (linked with it, or from LD_PRELOAD): --omptarget cannot lead "
-            "it elsewhere",
+            "%s gets %s by its path (linked so, or by LD_PRELOAD): --omptarget cannot replace it",
             linked->program->path, name);
     (void)path;
     check_releases(linked, name);
@@ -137,9 +138,8 @@ static void link_name(const char *name, const char *path, void *context)
 }
 
 /*
- * libomptarget 16 on open "libomp.so" besides, and a libomp from another folder than the program's
- * would be a second one, which aborts
- * ("OMP: Error #15").
+ * libomptarget 16 and later also open "libomp.so". A libomp from another folder than the program's
+ * would be a second one, and abort ("OMP: Error #15").
  */
 static void link_openmp(const char *name, const char *path, void *context)
 {
@@ -148,7 +148,7 @@ static void link_openmp(const char *name, const char *path, void *context)
         make_link("libomp.so", strlen("libomp.so"), path);
 }
 
-/* Checks that the loader, with the folder in front, finds the library there. */
+/* Checks that the loader finds the library in the folder. */
 static void check_name(const char *name, const char *path, void *context)
 {
     const struct linked *linked = context;
@@ -158,7 +158,7 @@ static void check_name(const char *name, const char *path, void *context)
             linked->library, name);
     path_of(expected, "%s/%s", linked->folder, name);
     if (strncmp(name, NAME, strlen(NAME)) == 0 && strcmp(path, expected) != 0)
-        die(REFUSED, "%s: the loader takes %s all the same (a library's DT_RPATH comes first)",
+        die(REFUSED, "%s: the loader still takes %s, because a library's DT_RPATH comes first",
             linked->program->path, path);
 }
 
@@ -166,14 +166,14 @@ static void refuse_early(const struct program *program)
 {
     if (program->script)
         die(REFUSED,
-            "%s is a script: --omptarget has to see the program itself, for the name that it is "
-            "linked with",
+            "%s is a script: name the program itself for --omptarget, which reads the linked name "
+            "there",
             program->path);
     if (*program->rpath != '\0')
         die(REFUSED,
             "%s has a DT_RPATH (%s), which the loader searches before every other folder: "
-            "--omptarget cannot lead it elsewhere; "
-            "link it with -Wl,--enable-new-dtags, or remove it with chrpath -d",
+            "--omptarget cannot replace its libomptarget; link it with -Wl,--enable-new-dtags, or "
+            "remove it with chrpath -d",
             program->path, program->rpath);
 }
 
@@ -192,16 +192,16 @@ bool lead_to(const struct program *program, const char *library)
         check_images(NULL, program->path, &linked);
         ask_loader(program, check_images, &linked);
     }
-    /* For what finds libomptarget by itself, as programs of librex do. */
+    /* For code that finds libomptarget by itself, as programs of librex do. */
     setenv("REX_OMPTARGET", path, 1);
-    tell("%s is linked with no libomptarget: LLVM %d's, %s, which --omptarget names, is for what "
-         "loads or starts one",
+    tell("%s is not linked with libomptarget: only its libraries and the programs that it starts "
+         "use LLVM %d's, %s, which --omptarget names",
          program->path, release, path);
     if (linked.folder == NULL)
         return false;
-    tell("%s runs on LLVM %d's libomptarget, %s, which --omptarget names, in the place of the "
-         "linked one",
-         program->path, release, path);
+    tell(
+        "%s runs on LLVM %d's libomptarget, %s, which --omptarget names, instead of the linked one",
+        program->path, release, path);
     path_of(beside, "%.*s", (int)(strrchr(path, '/') - path), path);
     link_plugins(beside);
     put_in_front("LD_LIBRARY_PATH", beside, SEPARATORS);
@@ -211,15 +211,15 @@ bool lead_to(const struct program *program, const char *library)
     return true;
 }
 
-/* ---- the linked libomptarget, where the loader does not find it ------------------------------ */
+/* ---- the linked libomptarget, if the loader does not find it --------------------------------- */
 
 struct missing {
     const struct program *program;
-    const char *name;      /* the linked one, which the loader does not find */
-    char folder[PATH_MAX]; /* that has it; "": none known yet */
+    const char *name;      /* linked name that the loader does not find */
+    char folder[PATH_MAX]; /* folder that has it; "": none found yet */
 };
 
-/* Where the user has named a libomptarget, no other is taken. */
+/* If the user has named a libomptarget, its error is final. */
 static void see_error(const char *error)
 {
     const char *named = getenv("REX_OMPTARGET");
@@ -228,8 +228,8 @@ static void see_error(const char *error)
 }
 
 /*
- * A file that librex's search found, or has bound: whether the linked name is beside it. The value
- * of one that is passed over is the reason.
+ * Takes the folder of a file that librex's search found, or has bound, if the linked name is beside
+ * it. The value of an unusable file is the reason, not its release.
  */
 static void see_found(const char *group, const char *name, const char *value, void *context)
 {
@@ -278,11 +278,12 @@ void find_linked(const struct program *program)
 {
     struct missing missing = {.program = program};
     if (program->script) {
-        tell("%s is a script: what it starts has librex in front of it, too", program->path);
+        tell("%s is a script: librex is also preloaded into the programs that it starts",
+             program->path);
         return;
     }
-    tell("%s is linked with no libomptarget: there is nothing to adapt, but in what it loads or "
-         "starts",
+    tell("%s is not linked with libomptarget: there is nothing to adapt, except in its libraries "
+         "and the programs that it starts",
          program->path);
     ask_loader(program, see_linked, &missing);
     if (*missing.folder != '\0')

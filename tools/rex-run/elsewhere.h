@@ -1,5 +1,6 @@
 /*
- * elsewhere.h - another libomptarget than the linked one, or that one where the loader lacks it.
+ * elsewhere.h - runs a program on another libomptarget than the linked one, or finds the linked
+ * one.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -11,14 +12,14 @@
 #include "program.h"
 
 /*
- * Make PROGRAM find LIBRARY under the names that it is linked to. Whether there is a folder now
- * that has to be removed when the program has ended: run_and_tidy() does.
+ * Makes PROGRAM find LIBRARY under the names that it is linked with. Returns true if there is now a
+ * folder to remove after the program has ended: run_and_tidy() does so.
  */
 bool lead_to(const struct program *program, const char *library);
 
 /*
- * Make PROGRAM find the libomptarget that it is linked with: where the loader does not find that,
- * the folder where librex does comes in front of LD_LIBRARY_PATH.
+ * Makes PROGRAM find the libomptarget that it is linked with. If the loader does not find it but
+ * librex does, its folder is put first in LD_LIBRARY_PATH.
  */
 void find_linked(const struct program *program);
 

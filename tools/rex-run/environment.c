@@ -1,5 +1,5 @@
 /*
- * environment.c - what the program finds in its environment.
+ * environment.c - sets the environment of the program.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -66,7 +66,8 @@ void preload_librex(void)
     if (address == NULL || dladdr(address, &info) == 0 || realpath(info.dli_fname, path) == NULL)
         die(NOT_RUN, "librex.so cannot be found");
     const char *name = path;
-    if (strchr(path, ' ') != NULL) { /* which ends a name in LD_PRELOAD, and none in the other */
+    if (strchr(path, ' ') !=
+        NULL) { /* a space ends a name in LD_PRELOAD, but not in LD_LIBRARY_PATH */
         char *slash = strrchr(path, '/');
         *slash = '\0';
         name = slash + 1;

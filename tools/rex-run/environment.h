@@ -1,5 +1,5 @@
 /*
- * environment.h - what the program starts with.
+ * environment.h - sets the environment of the program.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -9,26 +9,27 @@
 #include <stdbool.h>
 
 /*
- * The loader ends a folder at these, or replaces them in it; its list of libraries has one a line.
+ * Characters that end a folder for the loader, or that it expands; its list of libraries has one a
+ * line.
  */
 #define SEPARATORS ":;$\n"
 
 /*
- * Put VALUE in front of the list in VARIABLE, whose parts a ':' separates; it must not contain one
- * of SEPARATORS.
+ * Puts VALUE first in the list of VARIABLE, whose parts a ':' separates. Exits if VALUE contains
+ * one of SEPARATORS.
  */
 void put_in_front(const char *variable, const char *value, const char *separators);
 
 /*
- * Set VARIABLE to BEFORE and the absolute NAME of a file, because the program may change its folder
- * before librex opens the file. NAME may have %p in it; a % in the folder's own name is doubled.
+ * Sets VARIABLE to BEFORE and the absolute NAME of a file, because the program may change its
+ * folder before librex opens the file. NAME may contain %p; a % in the folder's name is doubled.
  */
 void set_file(const char *variable, const char *before, const char *name);
 
-/* Whether NAME is a word that the library does not take for the name of a trace. */
+/* Returns true if NAME is a word that the library does not take for a file name. */
 bool is_setting(const char *name);
 
-/* Preload the librex that rex-run itself uses, and have it adopt what it finds. */
+/* Preloads the librex that rex-run itself uses, and makes it adopt the program's descriptors. */
 void preload_librex(void);
 
 #endif

@@ -15,7 +15,7 @@
 
 #include "die.h"
 
-static char folder[PATH_MAX]; /* "": there is none */
+static char folder[PATH_MAX]; /* "": not made */
 
 void remove_folder(void)
 {
@@ -39,7 +39,7 @@ const char *make_folder(void)
     const char *parent = getenv("TMPDIR");
     char path[PATH_MAX];
     path_of(path, "%s/rex-run.XXXXXX", parent != NULL && *parent != '\0' ? parent : "/tmp");
-    /* The program may change its folder, and TMPDIR be relative. */
+    /* Absolute, because TMPDIR may be relative and the program may change its folder. */
     if (mkdtemp(path) == NULL || realpath(path, folder) == NULL)
         die(NOT_RUN, "%s: %s", path, strerror(errno));
     tidy_before_death(remove_folder);

@@ -9,15 +9,15 @@
 #include <stddef.h>
 
 /*
- * Make the folder, which die() removes, and whoever ends the process otherwise has to. Its path,
- * which lasts. Exits where it cannot be made.
+ * Makes the folder, and exits if that fails. die() removes it; every other end of the process must
+ * call remove_folder(). Returns its path, which stays valid.
  */
 const char *make_folder(void);
 
-/* A link in it, called as the first LENGTH bytes of NAME, that leads TO a file. */
+/* Makes a link in the folder, named by the first LENGTH bytes of NAME, to the file TO. */
 void make_link(const char *name, size_t length, const char *to);
 
-/* Remove it, where there is one. */
+/* Removes the folder, if it was made. */
 void remove_folder(void);
 
 #endif

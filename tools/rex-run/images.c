@@ -1,6 +1,6 @@
 /*
- * images.c - the device images that clang put into a program or a library: whole ELF files, by
- * themselves or in an OffloadBinary, which does not compress them unless it is asked to.
+ * images.c - finds the device images that clang put into a program or a library: whole ELF files,
+ * by themselves or in an OffloadBinary. clang does not compress an OffloadBinary by default.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -11,7 +11,7 @@
 #include "common/elffile.h"
 
 /*
- * The file has a table of offload entries, whichever clang made it. A file without one is not
+ * Returns true if the file has a table of offload entries, of any clang. A file without one is not
  * searched.
  */
 static bool has_entries(const struct elf_file *file)
@@ -26,7 +26,7 @@ static bool has_entries(const struct elf_file *file)
     return false;
 }
 
-/* The machine that the image at BYTES is for; EM_NONE: there is no image. */
+/* Returns the machine of the image at BYTES; EM_NONE if there is no image. */
 static unsigned machine_of(const unsigned char *bytes, size_t size)
 {
     Elf64_Ehdr header;

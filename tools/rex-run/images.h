@@ -1,5 +1,5 @@
 /*
- * images.h - the device images that clang put into a program or a library.
+ * images.h - finds the device images that clang put into a program or a library.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-/* Whether the ELF file at PATH has device images for the CPU, and none for an NVIDIA GPU. */
+/* Returns true if the ELF file at PATH has device images for the CPU, but not for an NVIDIA GPU. */
 bool is_for_cpu_alone(const char *path);
 
 #endif

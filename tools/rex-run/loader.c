@@ -1,6 +1,6 @@
 /*
- * loader.c - what the loader would load for the program: it is asked itself, as ldd(1) does,
- * because its rules (run paths of every library, LD_PRELOAD, the cache, glibc-hwcaps) are its own.
+ * loader.c - asks the loader for the libraries of a program, as ldd(1) does, because only the
+ * loader knows its rules: run paths of every library, LD_PRELOAD, the cache, glibc-hwcaps.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -18,7 +18,7 @@
 #include "die.h"
 
 /*
- * The program with the variable that makes its loader, which find_program() knows, list and stop;
+ * Starts the program with the variable that makes its loader list the libraries and stop. Returns
  * its standard output.
  */
 static FILE *start(const struct program *program, pid_t *child)
@@ -28,7 +28,7 @@ static FILE *start(const struct program *program, pid_t *child)
         die(NOT_RUN, "the loader cannot be asked: %s", strerror(errno));
     if (*child == 0) {
         setenv("LD_TRACE_LOADED_OBJECTS", "1", 1);
-        unsetenv("LD_DEBUG"); /* its lines would come in between */
+        unsetenv("LD_DEBUG"); /* the lines of LD_DEBUG would mix with the list */
         dup2(ends[1], STDOUT_FILENO);
         /* The loader repeats its complaints when the program itself starts. */
         int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -43,7 +43,7 @@ static FILE *start(const struct program *program, pid_t *child)
     return fdopen(ends[0], "r");
 }
 
-/* "\tNAME => PATH (0x...)", "\tNAME => not found" or "\tPATH (0x...)" */
+/* The line is "\tNAME => PATH (0x...)", "\tNAME => not found" or "\tPATH (0x...)". */
 static void see_line(char *line, void (*see)(const char *name, const char *path, void *context),
                      void *context)
 {

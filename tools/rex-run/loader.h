@@ -1,5 +1,5 @@
 /*
- * loader.h - what the loader would load for a program.
+ * loader.h - asks the loader for the libraries of a program.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -9,8 +9,8 @@
 #include "program.h"
 
 /*
- * Call SEE for each library that the loader would load for PROGRAM: the name asked for and where it
- * is, NULL: nowhere.
+ * Calls SEE for each library that the loader would load for PROGRAM, with the requested name and
+ * the path; the path is NULL if the loader does not find it.
  */
 void ask_loader(const struct program *program,
                 void (*see)(const char *name, const char *path, void *context), void *context);

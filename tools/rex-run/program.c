@@ -1,5 +1,5 @@
 /*
- * program.c - find the program and look whether librex can be put in front of it.
+ * program.c - finds the program, and checks that librex can be preloaded into it.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -17,11 +17,11 @@
 #include "common/elffile.h"
 #include "die.h"
 
-/* ---- what an ELF file says to the loader ----------------------------------------------------- */
+/* ---- data of an ELF file for the loader ------------------------------------------------------ */
 
-#define MOST_DYNAMIC 0x10000 /* rows of a dynamic section that are looked at */
+#define MOST_DYNAMIC 0x10000 /* maximum rows of a dynamic section that are read */
 
-/* The loader that the file starts with; NULL: none. */
+/* Returns the loader that the file starts with; NULL if there is none. */
 static const char *interpreter_of(const struct rex_elf *elf)
 {
     Elf64_Phdr segment;
@@ -32,7 +32,7 @@ static const char *interpreter_of(const struct rex_elf *elf)
     return interpreter != NULL ? interpreter : "";
 }
 
-/* The value of TAG in the dynamic section. */
+/* Finds the value of TAG in the dynamic section. */
 static bool dynamic_value(const struct rex_elf *elf, int64_t tag, uint64_t *value)
 {
     Elf64_Phdr dynamic;
@@ -51,7 +51,7 @@ static bool dynamic_value(const struct rex_elf *elf, int64_t tag, uint64_t *valu
     return false;
 }
 
-/* The string that the first TAG of the dynamic section names, "" if there is none. */
+/* Returns the string of the first TAG in the dynamic section; "" if there is none. */
 static const char *dynamic_string(const struct rex_elf *elf, int64_t tag)
 {
     Elf64_Phdr segment;
@@ -60,7 +60,10 @@ static const char *dynamic_string(const struct rex_elf *elf, int64_t tag)
     if (!dynamic_value(elf, tag, &name) || !dynamic_value(elf, DT_STRTAB, &strings))
         return "";
     for (size_t i = 0; string == NULL && rex_elf_segment(elf, i, &segment); i++) {
-        uint64_t into = strings + name - segment.p_vaddr; /* beyond all sizes in front of it */
+        uint64_t into =
+            strings + name -
+            segment
+                .p_vaddr; /* wraps round, beyond all sizes, if the address is before the segment */
         const unsigned char *bytes = rex_elf_bytes(elf, segment.p_offset, segment.p_filesz);
         if (segment.p_type == PT_LOAD && into < segment.p_filesz && bytes != NULL)
             string = rex_elf_string_within(bytes + into, segment.p_filesz - into);
@@ -68,7 +71,7 @@ static const char *dynamic_string(const struct rex_elf *elf, int64_t tag)
     return string != NULL ? string : "";
 }
 
-/* ---- what stands in the way ------------------------------------------------------------------ */
+/* ---- obstacles ------------------------------------------------------------------------------- */
 
 static void open_elf(struct rex_elf *elf, const char *path)
 {
@@ -86,11 +89,11 @@ static void check_machine(const char *path, const Elf64_Ehdr *header, const Elf6
 {
     char number[ELF_MACHINE_MAX], own_number[ELF_MACHINE_MAX];
     if (header->e_machine != own->e_machine || header->e_ident[EI_DATA] != own->e_ident[EI_DATA])
-        die(REFUSED, "%s is for %s, and librex here for %s", path,
+        die(REFUSED, "%s is for %s, but this librex is for %s", path,
             elf_machine_name(header->e_machine, number),
             elf_machine_name(own->e_machine, own_number));
     if (header->e_ident[EI_CLASS] != ELFCLASS64)
-        die(REFUSED, "%s is a 32-bit program; there is librex for 64 bits alone", path);
+        die(REFUSED, "%s is a 32-bit program, but librex exists only for 64 bits", path);
 }
 
 static const char *base_name(const char *path)
@@ -108,11 +111,10 @@ static void check_interpreter(const char *path, const struct rex_elf *elf, const
     const char *interpreter = interpreter_of(elf);
     if (interpreter == NULL)
         die(REFUSED,
-            "%s is statically linked (or a shared object): no library can be put in front of "
-            "another",
+            "%s is statically linked (or a shared object): librex cannot be preloaded into it",
             path);
     if (strcmp(base_name(interpreter), base_name(own)) != 0)
-        die(REFUSED, "%s starts with the loader %s; librex is made for %s", path, interpreter,
+        die(REFUSED, "%s starts with the loader %s, but librex is for %s", path, interpreter,
             base_name(own));
 }
 
@@ -142,7 +144,7 @@ static void look_at(struct program *program)
         const char *own_interpreter = interpreter_of(&own);
         check_machine(program->path, &elf.header, &own.header);
         check_interpreter(program->path, &elf, own_interpreter != NULL ? own_interpreter : "");
-        /* The loader ignores DT_RPATH where there is DT_RUNPATH. */
+        /* The loader ignores DT_RPATH if there is a DT_RUNPATH. */
         if (!dynamic_value(&elf, DT_RUNPATH, &other))
             path_of(program->rpath, "%s", dynamic_string(&elf, DT_RPATH));
         mapping_end(own.bytes, own.size);
@@ -153,8 +155,8 @@ static void look_at(struct program *program)
 /* ---- the search ------------------------------------------------------------------------------ */
 
 /*
- * Whether FOLDER/NAME can be executed; *ERROR is why the first that is there cannot. In a folder of
- * PATH that cannot be searched there is none.
+ * Returns true if FOLDER/NAME can be executed. *ERROR becomes the reason why the first file of the
+ * name cannot. A folder of PATH that cannot be searched has no such file.
  */
 static bool try_folder(struct program *program, const char *folder, size_t length, const char *name,
                        int *error)

@@ -1,5 +1,5 @@
 /*
- * program.h - the file that is to run.
+ * program.h - the program that rex-run starts.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -11,17 +11,17 @@
 
 struct program {
     char path[PATH_MAX];
-    bool script; /* begins with #!; nothing below is known */
+    bool script; /* the file begins with #!; `rpath` is not known */
     /*
-     * DT_RPATH, which the loader searches before LD_LIBRARY_PATH; "" where there is none that
-     * counts
+     * DT_RPATH, which the loader searches before LD_LIBRARY_PATH; "" if there is none, or a
+     * DT_RUNPATH.
      */
     char rpath[PATH_MAX];
 };
 
 /*
- * Find NAME as execvp(3) would, and look at it. Exits, with the reason, if librex cannot be put in
- * front of it.
+ * Finds NAME as execvp(3) would, and checks it. Exits with the reason if librex cannot be preloaded
+ * into it.
  */
 void find_program(struct program *program, const char *name);
 

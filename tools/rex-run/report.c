@@ -1,5 +1,5 @@
 /*
- * report.c - the report that rex-report makes of the program's trace.
+ * report.c - has rex-report make a report of the program's trace.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -25,7 +25,7 @@
 static const char *page;
 static char trace[PATH_MAX];
 
-/* Whether the file begins as librex's traces do, or is empty. */
+/* Returns true if the file begins as librex's traces do, or is empty. */
 static bool is_trace(void)
 {
     static const char begin[] = "[\n{\"ph\":\"M\",\"name\":\"process_name\"";
@@ -38,7 +38,7 @@ static bool is_trace(void)
     return got == 0 || (got == sizeof bytes && memcmp(bytes, begin, got) == 0);
 }
 
-/* The trace of an earlier run is not of this one. Any other file is the user's. */
+/* Removes the trace of an earlier run. Any other file is the user's, and an error. */
 static void remove_old(void)
 {
     struct stat status;
@@ -48,17 +48,20 @@ static void remove_old(void)
     if (error != 0)
         die(NOT_RUN, "%s: %s", trace, strerror(error));
     if (!S_ISREG(status.st_mode))
-        die(NOT_RUN, "%s is no regular file: a report is made of one", trace);
+        die(NOT_RUN, "%s is not a regular file, which a report needs", trace);
     if (!is_trace())
         die(NOT_RUN,
-            "%s is there, and is no trace: the trace would take its place; remove it, or name "
-            "another file by --trace",
+            "%s is not a trace, and the trace would replace it: remove it, or name another file "
+            "by --trace",
             trace);
     if (unlink(trace) != 0)
         die(NOT_RUN, "%s: %s", trace, strerror(errno));
 }
 
-/* Whether the file at PATH can be written: 0, or why not. *MADE: it was not there, and is now. */
+/*
+ * Checks that the file at PATH can be written. Returns 0 or an error number. *MADE: the file was
+ * created here.
+ */
 static int try_output(const char *path, bool *made)
 {
     struct stat status;
@@ -71,11 +74,11 @@ static int try_output(const char *path, bool *made)
     if (errno != EEXIST)
         return errno;
     if (stat(path, &status) != 0)
-        return errno == ENOENT ? 0 : errno; /* a link to nothing is there, too */
+        return errno == ENOENT ? 0 : errno; /* PATH may be a dangling link */
     return S_ISDIR(status.st_mode) ? EISDIR : access(path, W_OK) != 0 ? errno : 0;
 }
 
-/* An output that cannot be written is an error now, not when the program has ended. */
+/* Exits now, not after the program, if an output cannot be written. */
 static void check_outputs(void)
 {
     struct stat of_trace = {0}, of_page = {0};
@@ -97,13 +100,13 @@ static void check_outputs(void)
 void report_prepare(const char *output, const char *given)
 {
     if (given != NULL && (strchr(given, '%') != NULL || is_setting(given)))
-        die(NOT_RUN, "--trace=%s: a report is made of one file, whose name has no %%", given);
+        die(NOT_RUN, "--trace=%s: a report needs one file, whose name has no %%", given);
     if (given != NULL)
         path_of(trace, "%s", given);
     else
         path_of(trace, "%s.json", output);
     if (strchr(trace, '%') != NULL)
-        die(NOT_RUN, "--report=%s: %% in the name has to be left out, or --trace=FILE be given",
+        die(NOT_RUN, "--report=%s: the name contains %%: choose another one, or give --trace=FILE",
             output);
     page = output;
     if (strcmp(page, trace) == 0)
@@ -113,7 +116,7 @@ void report_prepare(const char *output, const char *given)
     set_file("REX_TRACE", "", trace);
 }
 
-/* rex-report, which lies beside rex-run. */
+/* Finds rex-report, which is beside rex-run. */
 static void find_tool(char tool[PATH_MAX])
 {
     char own[PATH_MAX];
@@ -124,8 +127,8 @@ static void find_tool(char tool[PATH_MAX])
 }
 
 /*
- * NULL, or why it could not be started, or what ended it; what it says itself is its own. The
- * caller frees it.
+ * Runs rex-report. Returns NULL, or the reason why it did not start, or the signal that ended it;
+ * the caller frees the text. rex-report prints its own errors.
  */
 static char *run(char *const *arguments)
 {
@@ -158,7 +161,7 @@ void report_make(void)
 {
     char tool[PATH_MAX];
     if (access(trace, F_OK) != 0 && errno == ENOENT) {
-        say(tool_format("%s: there is no report, since nothing was offloaded", page));
+        say(tool_format("%s: there is no report, because nothing was offloaded", page));
         return;
     }
     find_tool(tool);

@@ -1,5 +1,5 @@
 /*
- * report.h - the report that rex-report makes of the program's trace.
+ * report.h - has rex-report make a report of the program's trace.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -7,12 +7,12 @@
 #define REX_RUN_REPORT_H
 
 /*
- * Have the program write a trace, to the file TRACE or, where that is NULL, to PAGE with ".json"
- * behind it, of which report_make() makes PAGE. Exits where that cannot be.
+ * Makes the program write a trace to the file TRACE, or to PAGE with ".json" appended if TRACE is
+ * NULL. report_make() makes PAGE of it. Exits if an output cannot be used.
  */
 void report_prepare(const char *page, const char *trace);
 
-/* After the program has ended. A failure is printed, and changes nothing else. */
+/* Makes the page, after the program has ended. Prints a failure, which changes nothing else. */
 void report_make(void);
 
 #endif

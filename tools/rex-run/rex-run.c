@@ -1,5 +1,5 @@
 /*
- * rex-run.c - run a program that links libomptarget with librex in front of it.
+ * rex-run.c - runs a program that links libomptarget, with librex preloaded.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -27,26 +27,26 @@
 static const char usage[] =
     "usage: rex-run [OPTION]... PROGRAM [ARGUMENT]...\n"
     "\n"
-    "Runs PROGRAM, which links LLVM's libomptarget, with librex in front of it.\n"
+    "Runs PROGRAM, which links LLVM's libomptarget, with librex preloaded.\n"
     "\n"
     "  --wait=POLICY           how threads wait for a GPU: auto (the default), spin, yield, block "
     "or runtime\n"
-    "  --launch-blocking=WORD  whether librex waits for each launch of its own: on (the default) "
-    "or off\n"
+    "  --launch-blocking=WORD  whether librex waits for each of its launches: on (the default) or "
+    "off\n"
     "  --trace=FILE            write a timeline of all calls to FILE; -: a summary at the end\n"
-    "  --report=FILE           write a report of where the time went to FILE, a page, and the "
-    "trace to FILE.json\n"
-    "  --log=LEVEL             what librex tells: off, error, warn (the default), info or debug; "
-    "LEVEL:FILE into a file\n"
-    "  --omptarget=LIB         use the libomptarget LIB, of whatever release, instead of the "
-    "linked one\n"
-    "  -h, --help              this text\n"
-    "  -V, --version           the version\n"
+    "  --report=FILE           write a page that shows where the time went to FILE, and the trace "
+    "to FILE.json\n"
+    "  --log=LEVEL             what librex logs: off, error, warn (the default), info or debug; "
+    "LEVEL:FILE logs to FILE\n"
+    "  --omptarget=LIB         use the libomptarget LIB, of any release, instead of the linked "
+    "one\n"
+    "  -h, --help              print this text\n"
+    "  -V, --version           print the version\n"
     "\n"
-    "The exit status is PROGRAM's; 125 if rex-run itself fails, 126 if PROGRAM cannot be run so, "
-    "127 if there is none.\n";
+    "The exit status is PROGRAM's; 125 if rex-run itself fails, 126 if PROGRAM cannot be run with "
+    "librex, 127 if there is no such program.\n";
 
-/* Fails where output was lost. */
+/* Exits with 0, or with an error if output was lost. */
 static void finish(void)
 {
     const char *why = print_end();
@@ -67,7 +67,7 @@ static void version(void)
     finish();
 }
 
-/* The library itself knows what values there are. */
+/* Sets an option; the library checks its value. */
 static void set(enum rex_option option, const char *variable, const char *name, const char *value)
 {
     if (*value == '\0' || rex_configure(option, value) != 0) {
@@ -78,7 +78,7 @@ static void set(enum rex_option option, const char *variable, const char *name, 
     setenv(variable, value, 1);
 }
 
-/* LEVEL, LEVEL:FILE or :FILE */
+/* VALUE is LEVEL, LEVEL:FILE or :FILE. */
 static void set_log(const char *value)
 {
     const char *colon = strchr(value, ':');
@@ -90,12 +90,12 @@ static void set_log(const char *value)
     }
 }
 
-/* The options; NULL: not given. */
+/* The options; NULL if not given. */
 struct request {
     const char *library, *trace, *report;
 };
 
-/* The value of the option NAME, which getopt_long() has just read. */
+/* Returns the value of the option NAME, which getopt_long() has just read. */
 static const char *not_empty(const char *name)
 {
     if (*optarg == '\0')
@@ -120,7 +120,7 @@ static struct request parse(int count, char **arguments)
     struct request request = {.library = NULL};
     int option;
     opterr = 0;
-    /* '+': options after PROGRAM are its own. */
+    /* '+': options after PROGRAM are the program's. */
     while ((option = getopt_long(count, arguments, "+hV", options, NULL)) != -1)
         switch (option) {
         case WAIT: set(REX_OPTION_WAIT, "REX_WAIT", "--wait", optarg); break;
@@ -148,7 +148,7 @@ static void prepare_trace(const struct request *request)
         set_file("REX_TRACE", "", request->trace);
 }
 
-/* Whether the program is to run as a child, behind which there is something to do. */
+/* Returns true if the program must run as a child, because rex-run has work to do after it. */
 static bool is_child(const struct program *program, const struct request *request)
 {
     if (request->library == NULL)
@@ -164,8 +164,9 @@ int main(int count, char **arguments)
 {
     static struct program program;
     if (getauxval(AT_SECURE) != 0)
-        die(NOT_RUN, "it has more rights than its caller, and runs nothing then");
-    rex_configure(REX_OPTION_LOG, "off"); /* of rex-run itself, which says what is wrong */
+        die(NOT_RUN,
+            "rex-run has more rights than its caller (set-ID or capabilities): remove them");
+    rex_configure(REX_OPTION_LOG, "off"); /* for rex-run itself, which reports errors with die() */
     struct request request = parse(count, arguments);
     find_program(&program, arguments[optind]);
     prepare_trace(&request);

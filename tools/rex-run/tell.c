@@ -1,5 +1,5 @@
 /*
- * tell.c - what rex-run has decided, at the log's level info.
+ * tell.c - logs the decision of rex-run, at the level info.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -16,7 +16,7 @@
 
 static char *told;
 
-/* REX_LOG is LEVEL, LEVEL:FILE or :FILE, as --log has set it. */
+/* REX_LOG is LEVEL, LEVEL:FILE or :FILE, as --log sets it. */
 bool is_told(void)
 {
     const char *value = getenv("REX_LOG");
@@ -43,7 +43,7 @@ void write_told(void)
     if (told == NULL || !is_told())
         return;
     snprintf(line, sizeof line - 1, "rex-run: info: %s", told);
-    rex_escape(line, sizeof line - 1, ""); /* a line feed follows */
+    rex_escape(line, sizeof line - 1, ""); /* leaves room for a line feed */
     strcat(line, "\n");
     const char *file = strchr(getenv("REX_LOG"), ':');
     if (file == NULL || rex_output_open(&log, file + 1, false) != 0) {

@@ -1,5 +1,5 @@
 /*
- * tell.h - what rex-run has decided, at the log's level info.
+ * tell.h - logs the decision of rex-run, at the level info.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -8,13 +8,13 @@
 
 #include <stdbool.h>
 
-/* Whether the log has lines of the level info. */
+/* Returns true if the log has lines of the level info. */
 bool is_told(void);
 
-/* Keep a line for the log, in the place of the one before. */
+/* Keeps a line for the log, in place of an earlier one. */
 void tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Write the line where librex writes: called by the process that becomes the program. */
+/* Writes the line to librex's log. Only the process that becomes the program calls it. */
 void write_told(void);
 
 #endif
