@@ -384,14 +384,15 @@ static size_t count_together(const struct rex_copy *copies, size_t count, size_t
 size_t rex_copy_some(const struct rex_copy *copies, size_t count, int number, bool *are_made)
 {
     struct rex_launch_context *own;
-    int ordinal, entered;
+    int ordinal = rex_device_noted_ordinal(number), entered;
     size_t staged, together = count_together(copies, count, &staged);
     size_t some = together > 0 ? together : 1;
     *are_made = false;
     if (copies[0].size == 0)
         return some;
-    if (rex_device_known_ordinal(number, &ordinal) != REX_OK || ordinal < 0) {
-        /* Relaxed: no other data depend on the number. */
+    if (ordinal == -1 ||
+        (ordinal == REX_ORDINAL_UNKNOWN && !find_gpu_of(copies[0].device, &ordinal))) {
+        /* The address may be the host device's. Relaxed: no other data depend on the number. */
         __atomic_store_n(&seen.small_copies, 0, __ATOMIC_RELAXED);
         return some;
     }

@@ -45,7 +45,7 @@ bool rex_copy_is_ours(struct rex_copy *copy);
  * of size 0 is not made. rex_copy_is_ours() is true for each other copy. Returns the number of
  * copies that it tried to make. *ARE_MADE is true if they are complete.
  *
- * If *ARE_MADE is false, the device is not a GPU, or a call failed. The caller then has
+ * If *ARE_MADE is false, the memory is not on a GPU, or a call failed. The caller then has
  * libomptarget make all of these copies, since a part may be missing. If the failure lasts,
  * libomptarget fails, too.
  */

@@ -129,7 +129,7 @@ int rex_devices_ask(bool is_alone)
 int rex_registered_modules;
 bool rex_device_was_used;
 
-/* The driver's number of each device plus 2; 1: not an NVIDIA GPU; 0: not known yet. Atomic. */
+/* The ordinal of each device plus 2; 1: not an NVIDIA GPU; 0: REX_ORDINAL_UNKNOWN. Atomic. */
 static int ordinals[REX_CUDA_DEVICES_MAX];
 
 /* A registration may change libomptarget's device numbers. */
@@ -309,16 +309,18 @@ int rex_device_ordinal(const char *what, int number, int *ordinal)
     return REX_OK;
 }
 
+int rex_device_noted_ordinal(int number)
+{
+    if (number < 0 || number >= REX_CUDA_DEVICES_MAX)
+        return -1;
+    return __atomic_load_n(&ordinals[number], __ATOMIC_ACQUIRE) - 2;
+}
+
 int rex_device_known_ordinal(int number, int *ordinal)
 {
-    *ordinal = -1;
-    if (number < 0 || number >= REX_CUDA_DEVICES_MAX)
+    *ordinal = rex_device_noted_ordinal(number);
+    if (*ordinal != REX_ORDINAL_UNKNOWN)
         return REX_OK;
-    int known = __atomic_load_n(&ordinals[number], __ATOMIC_ACQUIRE);
-    if (known != 0) {
-        *ordinal = known - 2;
-        return REX_OK;
-    }
     int result = rex_device_ordinal("launches by the driver", number, ordinal);
     if (result == REX_OK)
         __atomic_store_n(&ordinals[number], *ordinal + 2, __ATOMIC_RELEASE);

@@ -185,6 +185,10 @@ int rex_device_ordinal(const char *what, int number, int *ordinal);
 /* Calls rex_device_ordinal() and remembers the result until a module is registered or ended. */
 int rex_device_known_ordinal(int number, int *ordinal);
 
+/* Returns that result, or REX_ORDINAL_UNKNOWN if none is remembered. Asks nothing. */
+#define REX_ORDINAL_UNKNOWN (-2)
+int rex_device_noted_ordinal(int number);
+
 /*
  * Returns 0, or REX_ENODEVICE or REX_EFORK if REX_REQUIRE_GPU is on but this process cannot use a
  * GPU.

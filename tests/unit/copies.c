@@ -18,6 +18,7 @@
 #include "computing.h"
 #include "memory/makecopy.h"
 #include "memory/copythreads.h"
+#include "omp/device.h"
 #include "plain.h"
 #include "rex/queue.h"
 
@@ -179,7 +180,9 @@ TEST_IN_CHILD(copy_pinned_whole)
     fill(host, PINNED + 1, 1);
     CHECK_EQUAL(rex_host_register(host, PINNED), REX_OK);
     CHECK_EQUAL(rex_device_copy_to(device, host, PINNED, 0), REX_OK);
-    int calls = driver_calls(NULL);
+    int ordinal, calls;
+    CHECK(rex_device_known_ordinal(0, &ordinal) == REX_OK && ordinal == 0); /* as before each launch */
+    calls = driver_calls(NULL);
     CHECK_EQUAL(rex_device_copy_to(device, host + 1, PINNED - 1, 0), REX_OK);
     CHECK(driver_calls(NULL) - calls == 2 && is_on_device(host + 1, PINNED - 1));
     CHECK_EQUAL(rex_device_copy_from(host, device, PINNED - 1, 0), REX_OK);
