@@ -4,6 +4,9 @@ VERSION := 0.2.0
 # The SONAME's end, and the name of the version node in librex/librex.map: before 1.0 a minor version may change both.
 ABI     := 0.2
 
+# Where its sources are; a packager may give the address of a copy.
+URL     ?= https://librex.invalid/
+
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 .SUFFIXES:
@@ -174,7 +177,7 @@ WORK     := demo demo-mpi rodinia check check-all asan ubsan tsan# what installs
 FORCE:
 
 all: library examples manual  ## build the library, the tools and the examples (needs gcc and make alone)
-library: $(LIB)
+library: $(LIB)  ## the library and the tools alone: what a packager builds before make install
 manual: $(MANUAL)  ## the man pages, in a folder of the build
 
 help:  ## this list
@@ -228,6 +231,7 @@ rex_cc_clang  = $(O)/tools/rex-cc | $(O)/librex.so $(O)/lib
 -include $(wildcard tools/rules.mk tools/*/rules.mk tests/*/rules.mk examples/*/rules.mk tests/runtime/*/rules.mk)
 
 tools: $(TOOLS) $(COMPLETIONS)
+library: tools
 all: tools
 	$(call tell,librex $(VERSION): library$(comma) $(words $(TOOLS)) tools and $(words $(EXAMPLES)) examples are in $(O); next: make demo$(comma) make check or make install)
 
@@ -391,7 +395,7 @@ to = $(call quote,$(DESTDIR)$(1))
 # $(call placed,FROM): sed's arguments that fill in a template which is installed in the folder FROM and names the others
 # from there, so that an installed tree may be moved
 relative = -e "s|@$(1)@|$$(realpath -m --relative-to=$(call quote,$(3)) $(call quote,$(2)))|"
-placed   = -e 's|@VERSION@|$(VERSION)|' -e 's|@ABI@|$(ABI)|' $(call relative,PREFIX,$(prefix),$(1)) \
+placed   = -e 's|@VERSION@|$(VERSION)|' -e 's|@ABI@|$(ABI)|' -e 's|@URL@|$(URL)|' $(call relative,PREFIX,$(prefix),$(1)) \
            $(call relative,BINDIR,$(bindir),$(1)) $(call relative,LIBDIR,$(libdir),$(1)) \
            $(call relative,INCLUDEDIR,$(includedir),$(1))
 # A tree in /usr is not moved. With its folders' own names pkg-config leaves out -I and -L, which the compiler searches anyhow.

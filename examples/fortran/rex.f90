@@ -52,6 +52,7 @@ module rex
     integer(c_int32_t) :: teams(3) = [0, 1, 1], threads(3) = [0, 1, 1]
     integer(c_int64_t) :: trip_count = 0
     integer(c_int32_t) :: dynamic_memory = 0, flags = 0
+    integer(c_int32_t) :: cluster(3) = 0, reserved(3) = 0
   end type
 
   ! The module of this program. In C the linker makes its table of entries; a table that is made

@@ -30,7 +30,8 @@ class Config(Structure):
     """struct rex_launch_config"""
     _fields_ = [("key", c_void_p), ("device", c_int64), ("queue", c_void_p),
                 ("teams", c_uint32 * 3), ("threads", c_uint32 * 3), ("trip_count", c_uint64),
-                ("dynamic_memory", c_uint32), ("flags", c_uint32)]
+                ("dynamic_memory", c_uint32), ("flags", c_uint32),
+                ("cluster", c_uint32 * 3), ("reserved", c_uint32 * 3)]
 
 
 def call(name, *arguments, result=c_int):

@@ -51,9 +51,14 @@ static struct rex_launch_config read_launch(const struct rex_library *library, c
     sscanf(value_of(json, "name"), "\"%255[^\"]", name);
     launch.threads[0] = 32 * number_of(json, "num_warps");
     launch.dynamic_memory = number_of(json, "shared");
-    if (number_of(json, "num_ctas") != 1 || number_of(json, "global_scratch_size") != 0 ||
-        strncmp(value_of(json, "launch_cooperative_grid"), "true", 4) == 0)
-        fprintf(stderr, "%s wants clusters, scratch memory or a cooperative grid\n", name);
+    if (number_of(json, "num_ctas") > 1) {
+        launch.cluster[0] = number_of(json, "num_ctas");
+        launch.teams[0] *= launch.cluster[0];
+    }
+    if (strncmp(value_of(json, "launch_cooperative_grid"), "true", 4) == 0)
+        launch.flags |= REX_LAUNCH_COOPERATIVE;
+    if (number_of(json, "global_scratch_size") != 0)
+        fprintf(stderr, "%s wants scratch memory, which is not made here\n", name);
     else
         launch.key = rex_library_kernel(library, name);
     return launch;

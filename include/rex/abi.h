@@ -168,6 +168,11 @@ REX_STATIC_ASSERT(sizeof(struct __tgt_kernel_arguments) == 104, "a packet is 104
 #define REX_MAP_PRESENT INT64_C(0x1000)
 /** REX_MAP_OMPX_HOLD: OMPX_HOLD: a reference count of its own, which DELETE leaves alone. */
 #define REX_MAP_OMPX_HOLD INT64_C(0x2000)
+/**
+ * REX_MAP_FB_NULLIFY: FB_NULLIFY: with REX_MAP_RETURN_PARAM: NULL for memory that is not mapped.
+ * libomptarget has it from LLVM 23 on; librex's own data calls do so on each release.
+ */
+#define REX_MAP_FB_NULLIFY INT64_C(0x8000)
 /** REX_MAP_MEMBER_OF(row): a member of the object in row @row, counted from 0. */
 #define REX_MAP_MEMBER_OF(row) ((int64_t)(((uint64_t)(row) + 1) << 48))
 /**

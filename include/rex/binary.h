@@ -63,15 +63,22 @@ extern struct __tgt_offload_entry
  * gcc forgets the attribute where a name for the linker is given. A shared object would then export
  * its table, and a program without kernels would take that table for its own.
  */
-__asm__(".hidden __start_omp_offloading_entries\n.hidden __stop_omp_offloading_entries");
+__asm__(
+    ".hidden __start_omp_offloading_entries\n.hidden __stop_omp_offloading_entries\n"
+    ".weak __start_rex_images, __stop_rex_images\n" /* ThinLTO forgets that of the declarations */
+    ".hidden __start_rex_images\n.hidden __stop_rex_images");
 #endif
 
 /* REX_TOLD: attributes of what tools read in a program, and nothing refers to. */
 #define REX_TOLD __used__
+/* REX_RETAINED: the assembler's flag of a section that linkers keep. */
+#define REX_RETAINED ""
 #ifdef __has_attribute
 #if __has_attribute(__retain__)
 #undef REX_TOLD
 #define REX_TOLD __used__, __retain__
+#undef REX_RETAINED
+#define REX_RETAINED "R"
 #ifndef __CUDA_ARCH__
 /*
  * A pointer to this file's section of entries, by its name, which no linker's garbage collection
@@ -86,24 +93,21 @@ __asm__(".pushsection rex_kept_entries, \"awR\", %progbits\n.balign 8\n"
 #endif
 
 /**
- * rex_embedded_image: first byte of the image that REX_EMBED_IMAGE() (rex/entry.h) has put into
- * this binary; NULL if there is none.
+ * rex_images_begin: first row of the images that REX_EMBED_IMAGE() and REX_EMBED_HOST_IMAGE()
+ * (rex/entry.h) have put into this binary; the linker's own symbol. NULL if there is none.
  */
-extern const char rex_embedded_image[] REX_PER_BINARY;
-/** rex_embedded_image_end: one past its last byte. */
-extern const char rex_embedded_image_end[] REX_PER_BINARY;
-/** rex_embedded_host_image: first byte of the host image, of REX_EMBED_HOST_IMAGE(), likewise. */
-extern const char rex_embedded_host_image[] REX_PER_BINARY;
-/** rex_embedded_host_image_end: one past its last byte. */
-extern const char rex_embedded_host_image_end[] REX_PER_BINARY;
+extern const struct rex_image_row rex_images_begin[] __asm__("__start_rex_images") REX_PER_BINARY;
+/** rex_images_end: one past the last row. */
+extern const struct rex_image_row rex_images_end[] __asm__("__stop_rex_images") REX_PER_BINARY;
 
 /* REX_HIDDEN marks a declaration that a definition of the program's own may follow. */
 #define REX_HIDDEN __attribute__((__visibility__("hidden")))
 
 /**
  * __cubin_desc: the descriptor of this binary's registered image, which belongs to librex; NULL
- * before registration and after rex_offload_fini(). A compiler quotes the line of the definition if
- * a file has its own.
+ * before registration and after rex_offload_fini(). If static libraries have brought several
+ * images, each has a descriptor, and this is that of the first image with an entry. A compiler
+ * quotes the line of the definition if a file has its own.
  */
 extern REX_HIDDEN struct __tgt_bin_desc *__cubin_desc;
 /** rex_target_kernel_ident: the source location that launches pass: unknown. */
@@ -134,7 +138,7 @@ REX_PER_BINARY struct rex_module rex_this_module = {(uint32_t)sizeof(struct rex_
                                                     rex_entries_end,
                                                     REX_CUBIN_NAME,
                                                     REX_HOST_IMAGE_NAME,
-                                                    rex_embedded_image,
+                                                    NULL,
                                                     0,
                                                     &rex_found_desc,
                                                     0,
@@ -142,9 +146,11 @@ REX_PER_BINARY struct rex_module rex_this_module = {(uint32_t)sizeof(struct rex_
                                                     NULL,
                                                     NULL,
                                                     &rex_found_ident,
-                                                    rex_embedded_image_end,
-                                                    rex_embedded_host_image,
-                                                    rex_embedded_host_image_end};
+                                                    NULL,
+                                                    NULL,
+                                                    NULL,
+                                                    rex_images_begin,
+                                                    rex_images_end};
 
 /**
  * rex_binary_module: points to this binary's module. A shared object exports it: if the program has

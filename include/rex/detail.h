@@ -307,6 +307,12 @@ REX_API void rex_map_for_runtime(rex_mapper *mapper, int64_t element_size, void 
 /** rex_module_launch_map(): rex_launch() for @module; @map NULL: no arguments. */
 REX_API int rex_module_launch_map(struct rex_module *module, const struct rex_launch_config *launch,
                                   const struct rex_map *map);
+/**
+ * rex_module_resident_blocks(): rex_resident_blocks() for @module, or for the registered module
+ * that has the launch's key.
+ */
+REX_API int64_t rex_module_resident_blocks(struct rex_module *module,
+                                           const struct rex_launch_config *launch);
 /** rex_module_data_enter(): rex_data_enter() for @module. */
 REX_API int rex_module_data_enter(struct rex_module *module, int64_t device,
                                   const struct rex_map *map);

@@ -36,11 +36,12 @@ REX_API int rex_device_count(void);
 
 /**
  * rex_device_for_rank(): the number of the device that this process should use, for the other
- * functions or omp_set_default_device(). It is OMP_DEFAULT_DEVICE where that is a number. Else each
- * process that a launcher has started on this machine gets a GPU in turn: its local rank modulo the
- * number of GPUs. The rank is what the launcher has put into the environment, so that the answer is
- * the same before MPI_Init() and after it. GPUs that CUDA_VISIBLE_DEVICES hides do not count. 0 for
- * a process alone, and where there is no GPU. It starts the driver and makes no context.
+ * functions or omp_set_default_device(). It is OMP_DEFAULT_DEVICE where that is a number; a warning
+ * names a value that is none, as traits of OpenMP 6. Else each process that a launcher has started
+ * on this machine gets a GPU in turn: its local rank modulo the number of GPUs. The rank is what
+ * the launcher has put into the environment, so that the answer is the same before MPI_Init() and
+ * after it. GPUs that CUDA_VISIBLE_DEVICES hides do not count. 0 for a process alone, and where
+ * there is no GPU. It starts the driver and makes no context.
  * Returns the number; REX_ENODEVICE or REX_EFORK where REX_REQUIRE_GPU is on and there is no GPU,
  * or offloading is disabled.
  */
@@ -177,6 +178,17 @@ REX_API int rex_device_copy_to(void *to, const void *from, size_t size, int64_t 
  * returns when that is done. Returns likewise.
  */
 REX_API int rex_device_copy_from(void *to, const void *from, size_t size, int64_t device);
+
+/**
+ * rex_device_fill(): fills @size bytes of device memory @to with copies of the @pattern_size bytes
+ * (1, 2 or 4) at @pattern, and returns when that is done. @to and @size are multiples of
+ * @pattern_size. The host's memory is filled as well, by its device number. Returns 0; REX_EINVAL
+ * (a pointer is NULL, the pattern does not fit, no module is registered, or offloading is
+ * disabled); REX_EDEVICE; REX_ENOMEM; REX_ECUDA (the driver refused it, or the device is lost) or
+ * REX_ERUNTIME (libomptarget could not copy).
+ */
+REX_API int rex_device_fill(void *to, const void *pattern, size_t pattern_size, size_t size,
+                            int64_t device);
 
 /*
  * ---- Pinned host memory, from which a GPU copies fast -----------------------------------------

@@ -178,35 +178,37 @@
     REX_ENTRY(variable##__link__, &variable##_decl_tgt_ref_ptr, #variable "_decl_tgt_ref_ptr", \
               sizeof(void *), 1)
 
-/**
- * REX_EMBED(symbol, file): the bytes of @file, a string, as hidden symbols `symbol` and
- * `symbol_end` in read-only data. Both are weak, as rex/binary.h declares them. A third symbol,
- * `symbol_once`, makes a second REX_EMBED() of the same symbol an error of the linker.
+/*
+ * REX_EMBED(once, host, file): the bytes of @file in read-only data, and their row in the section
+ * `rex_images`. The symbol @once is weak: linkers take an image out of an archive for it. With LTO
+ * one assembler may see several.
  */
-#define REX_EMBED(symbol, file)                                                                 \
-    __asm__(".pushsection .rodata.rex_images, \"a\"\n"                                          \
-            ".balign 16\n.weak " #symbol "\n.hidden " #symbol "\n" #symbol ":\n.incbin \"" file \
-            "\"\n"                                                                              \
-            ".weak " #symbol "_end\n.hidden " #symbol "_end\n" #symbol "_end:\n"                \
-            ".globl " #symbol "_once\n.hidden " #symbol "_once\n" #symbol                       \
-            "_once:\n.byte 0\n.popsection")
+#define REX_EMBED(once, host, file)                                                          \
+    __asm__(".pushsection .rodata.rex_images, \"a\"\n.balign 16\n.ifndef " #once "\n"        \
+            ".weak " #once "\n.hidden " #once "\n" #once ":\n.endif\n7001:\n.incbin \"" file \
+            "\"\n7002:\n.popsection\n"                                                       \
+            ".pushsection rex_images, \"aw" REX_RETAINED "\", %progbits\n.balign 8\n"        \
+            ".quad 7001b, 7002b, " #host "\n.popsection")
 
 /**
  * REX_EMBED_IMAGE(file): puts the device image @file, a string literal, into this binary, which
- * then needs no image file: a CUBIN, PTX, or a fatbin for several GPUs. Once per program or shared
- * object, at file scope; a second one is an error of the linker. The assembler looks for @file as
- * it does for .incbin: in the directory it is run in, and in those of -Wa,-I. With clang's LTO that
- * is where the linker is run, or an absolute path.
+ * then needs no image file: a CUBIN, PTX, or a fatbin for several GPUs. At file scope. The
+ * assembler looks for @file as it does for .incbin: in the directory it is run in, and in those of
+ * -Wa,-I. With clang's LTO that is where the linker is run, or an absolute path.
  *
- * Weak symbols alone refer to an image. rex.pc, rex-cc and CMake's package have the options
- * -u `symbol_once`, with which a linker takes the image out of an archive, too.
+ * A binary may have several, as static libraries bring them. Each entry belongs to the image that
+ * has its kernel or global; a name in two of them is an error at registration. Messages call them
+ * "memory 1" and so on, in the order in which they were linked.
+ *
+ * Weak symbols alone refer to an image. rex.pc, rex-cc and CMake's package have options -u, with
+ * which a linker takes the first one out of archives, too. Put an image into a file that also has
+ * code which the program calls, or link with --whole-archive: then each is taken.
  */
-#define REX_EMBED_IMAGE(file) REX_EMBED(rex_embedded_image, file)
+#define REX_EMBED_IMAGE(file) REX_EMBED(rex_embedded_image_once, 0, file)
 
 /**
- * REX_EMBED_HOST_IMAGE(file): the same for the host shared object that is used where there is no
- * GPU.
+ * REX_EMBED_HOST_IMAGE(file): the same for a host shared object that is used if there is no GPU.
  */
-#define REX_EMBED_HOST_IMAGE(file) REX_EMBED(rex_embedded_host_image, file)
+#define REX_EMBED_HOST_IMAGE(file) REX_EMBED(rex_embedded_host_image_once, 1, file)
 
 #endif

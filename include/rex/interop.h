@@ -54,7 +54,8 @@ REX_API int rex_queue_stream(struct rex_queue *queue, void **stream, void **cont
  *
  * The other parameters are those of rex_queue_create().
  * Returns 0 or an error of rex_queue_create(); REX_EINVAL also where @stream is of another context,
- * or the default stream of each thread; REX_ENODEVICE where there is one and the device is no
+ * or the default stream of each thread, or where @flags have a priority, which is the stream's own;
+ * REX_ENODEVICE where there is one and the device is no
  * NVIDIA GPU.
  */
 static inline int rex_queue_from_stream(struct rex_queue **queue, int64_t device, void *stream,

@@ -66,10 +66,22 @@ extern "C" {
  * resident at once.
  */
 #define REX_LAUNCH_GRID_STRIDE 0x4u
+/**
+ * REX_LAUNCH_COOPERATIVE: flag: all blocks of the grid are resident at once, and may wait for each
+ * other: grid.sync() of CUDA's cooperative groups. A grid of which not all blocks fit is refused
+ * (REX_EINVAL), and the message has the largest number that does. With REX_LAUNCH_GRID_STRIDE and
+ * no teams in x librex chooses at most that many. rex_resident_blocks() tells the number.
+ */
+#define REX_LAUNCH_COOPERATIVE 0x8u
 
 /**
  * struct rex_launch_config: which kernel, where, on which grid. rex_launch_config_of() and
  * rex_launch_config_for() make one.
+ *
+ * REX_LAUNCH_COOPERATIVE and @cluster are *attributes* of the launch. Only the CUDA driver knows
+ * them, from CUDA 11.8 on. If libomptarget has to launch, or the device is no NVIDIA GPU, the
+ * launch is REX_EUNSUPPORTED, and the message says why. No launch goes without its attributes:
+ * deferred ones, those in queues and those of graphs have them, too.
  */
 struct rex_launch_config {
     /** host key: REX_KERNEL_ID(name). REX_LAUNCH_WITH() sets it. */
@@ -90,6 +102,13 @@ struct rex_launch_config {
     uint64_t trip_count;     /**< iterations of the kernel's loop, 0 if unknown. */
     uint32_t dynamic_memory; /**< dynamic shared memory of a block in bytes. */
     uint32_t flags;          /**< REX_LAUNCH_ bits. */
+    /**
+     * blocks of a thread block cluster in x, y, z; all 0: no clusters, or those that the kernel
+     * itself declares. 0 beside others: 1. At most 8 blocks together, and teams are a multiple in
+     * each dimension. For GPUs from compute capability 9.0 on.
+     */
+    uint32_t cluster[3];
+    uint32_t reserved[3]; /**< zeros: others are REX_EINVAL. */
 };
 
 /**
@@ -100,7 +119,8 @@ struct rex_launch_config {
 static inline struct rex_launch_config rex_launch_config_of(const void *key, int64_t teams,
                                                             int64_t threads)
 {
-    struct rex_launch_config launch = {key, -1, NULL, {0, 1, 1}, {0, 1, 1}, 0, 0, 0};
+    struct rex_launch_config launch = {key, -1, NULL, {0, 1, 1}, {0, 1, 1},
+                                       0,   0,  0,    {0, 0, 0}, {0, 0, 0}};
     launch.teams[0] = teams >= 0 && teams <= UINT32_MAX ? (uint32_t)teams : UINT32_MAX;
     launch.threads[0] = threads >= 0 && threads <= UINT32_MAX ? (uint32_t)threads : UINT32_MAX;
     return launch;
@@ -146,15 +166,18 @@ static inline struct rex_launch_config rex_launch_config_for(const void *key, in
  *
  * REX_EHOST         offloading is disabled, the device is the host, or libomptarget launched
  *                   nothing: run the host version.
- * REX_EINVAL        @launch is NULL; a column of @map is NULL; a row is one that no release
- *                   accepts, and the message has its number; a strict launch with a 0; a grid or a
- *                   block that is too large for the GPU or the kernel (in a queue: REX_ECUDA); a
- *                   value of more than 8 bytes, if libomptarget has to launch.
+ * REX_EINVAL        @launch is NULL, or has unknown flags or @reserved that is not 0; a column of
+ *                   @map is NULL; a row is one that no release accepts, and the message has its
+ *                   number; a strict launch with a 0; a grid or a block that is too large for the
+ *                   GPU or the kernel (in a queue: REX_ECUDA); a cooperative grid or a cluster that
+ *                   does not fit; a value of more than 8 bytes, if libomptarget has to launch.
  * REX_EKEY          the key belongs to no registered module, or to a global.
  * REX_EPARAMS       the rows do not fit the kernel's parameters. If libomptarget has to launch:
  *                   also a parameter of more than 8 bytes, or of less on LLVM 19 to 22.
  * REX_EDEVICE       the device number is out of range, or not the queue's.
- * REX_EUNSUPPORTED  the release cannot do it ("Releases" in librex(7)). A block of the GPU has less
+ * REX_EUNSUPPORTED  the release cannot do it ("Releases" in librex(7)). The launch has attributes,
+ *                   and libomptarget, an old GPU or driver, or the CPU would launch it. A block of
+ *                   the GPU has less
  *                   shared memory (in a queue: REX_EINVAL). In a queue: the module has device
  *                   globals, and the queue lacks REX_QUEUE_OWN_GLOBALS; or on the host device a
  *                   value has more than 8 bytes.
@@ -203,6 +226,29 @@ static inline int rex_launch(const struct rex_launch_config *launch, const struc
  */
 #define REX_LAUNCH_WITH(kernel, ...) \
     REX_LAUNCH_CONFIG(REX_JOIN(kernel, __), ",," #__VA_ARGS__, __VA_ARGS__, )
+
+#ifndef REX_BUILDING_LIBRARY
+
+/**
+ * rex_resident_blocks(): how many blocks of the kernel of @launch a GPU keeps resident at once:
+ * those of all multiprocessors together. They have the threads, the dynamic shared memory and the
+ * clusters of @launch; its grid does not count, and neither does its queue. A cooperative launch
+ * has at most that many. Other work on the GPU does not count. Any thread.
+ *
+ *     int64_t blocks = rex_resident_blocks(&launch);
+ *     if (blocks > 0)
+ *         launch.teams[0] = (uint32_t)blocks;
+ *
+ * Returns the number, 0 if not even one block or cluster fits. Or, negative, an error of
+ * rex_launch(): REX_EINVAL, REX_EKEY, REX_EDEVICE, REX_EHOST, REX_EUNSUPPORTED, REX_ECUDA or
+ * REX_ENOMEM; or REX_ENODEVICE, which is not logged: the device is no NVIDIA GPU.
+ */
+static inline int64_t rex_resident_blocks(const struct rex_launch_config *launch)
+{
+    return rex_module_resident_blocks(&rex_this_module, launch);
+}
+
+#endif
 
 /*
  * ---- The launch macros from inside ------------------------------------------------------------
@@ -407,6 +453,31 @@ struct rex_dimension {
  */
 REX_API int rex_map_add_strided(struct rex_map_builder *builder, void *base, int64_t element_size,
                                 const struct rex_dimension *dimensions, int count, int64_t type);
+
+/** struct rex_array_part: a rectangular part of an array in the memory of a device. */
+struct rex_array_part {
+    void *base; /**< first element of the whole array; it is read if the part is a source. */
+    const struct rex_dimension *dimensions; /**< the dimensions, outermost first. */
+    int64_t device; /**< where the array is; -1: the default device; the number of the host. */
+};
+
+/**
+ * rex_device_copy_part(): copies a rectangular part of an array to a part of another array, and
+ * returns when that is done. The arrays may have other extents, and lie on the host, on a device
+ * or on two: what a map cannot say, whose copy has the place of the original.
+ * @to            where the elements go: as many in each dimension as @from has.
+ * @from          where they come from. The two parts do not overlap.
+ * @element_size  bytes of an element.
+ * @count         dimensions of each array, 1 to 8.
+ *
+ * If a length is 0, nothing is copied. Any thread.
+ *
+ * Returns 0; REX_EINVAL (a pointer is NULL, the lengths differ, a part is wrong as for
+ * rex_map_add_strided(), no module is registered, or offloading is disabled); REX_EDEVICE;
+ * REX_ENOMEM; REX_ECUDA (a device is lost) or REX_ERUNTIME (libomptarget could not copy).
+ */
+REX_API int rex_device_copy_part(const struct rex_array_part *to, const struct rex_array_part *from,
+                                 int64_t element_size, int count);
 
 #ifdef __cplusplus
 }

@@ -247,11 +247,16 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
 /**
  * REX_USE_DEVICE_PTR(pointer): use_device_ptr: when the region has begun, column 1 of the row
  * holds the device address of what @pointer points to: rex_map_address(). That must be mapped, by
- * an earlier row or before. If it is not, that is no error: the address is NULL, or the host's
- * (LLVM 22 on).
+ * an earlier row or before. If it is not, that is no error: on each release column 1 keeps
+ * @pointer, the host's address, as OpenMP says.
  */
 #define REX_USE_DEVICE_PTR(pointer) \
     REX_ROW(REX_OF_NONE, rex_row_object((pointer), 0, REX_MAP_RETURN_PARAM))
+/**
+ * REX_OR_NULL(row): use_device_ptr(fb_nullify): as @row, a REX_USE_DEVICE_PTR(), says, but the
+ * address is NULL for memory that is not mapped. On the host all memory counts as mapped.
+ */
+#define REX_OR_NULL(row) REX_ROW(REX_OF_ROW(row), rex_row_with((row), REX_MAP_FB_NULLIFY))
 /** REX_RETURN(row): maps as @row says and gives the device address back as well. */
 #define REX_RETURN(row) REX_ROW(REX_OF_ROW(row), rex_row_with((row), REX_MAP_RETURN_PARAM))
 /**

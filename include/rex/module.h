@@ -42,6 +42,13 @@ struct ident;
  * Guides: rex-codegen(7); librex(7) for registration and the choice of the image.
  */
 
+/** struct rex_image_row: one image in memory; librex copies its bytes. */
+struct rex_image_row {
+    const void *begin; /**< its first byte. */
+    const void *end;   /**< one past its last byte. */
+    uint64_t on_host;  /**< 1: a host shared object; 0: an image for GPUs. */
+};
+
 /**
  * struct rex_module: one linked binary with offload entries and a device image. The fields that
  * belong to librex begin as 0, and so do all that the binary does not need. The object must live as
@@ -88,6 +95,13 @@ struct rex_module {
      */
     const void *host_image;
     const void *host_image_end; /**< one past its last byte. */
+    /**
+     * first row of several images in memory; may be NULL. Rows for GPUs stand for @image, those for
+     * the CPU for @host_image. Each image gets a descriptor of its own, with the entries whose
+     * names it has.
+     */
+    const struct rex_image_row *images_begin;
+    const struct rex_image_row *images_end; /**< one past the last row. */
 };
 
 /**
@@ -104,11 +118,11 @@ struct rex_module {
  * others wait for its result. After a failure every waiting thread returns that failure and a later
  * call tries again. Where it is registered already this returns 0 after one load.
  *
- * The image is `image` in memory; else $REX_CUBIN (main program only); else `image_name`: with a
- * slash as given, otherwise in $REX_CUBIN_PATH, beside the module's own file, beside the
- * executable, then in the current directory. Where the image is missing, or is for a GPU and the
- * process has no NVIDIA GPU, `host_image` is taken, or `host_image_name` looked for in the same
- * way; never instead of $REX_CUBIN or @image_name.
+ * The image is in memory (`images_begin`, `image`); else $REX_CUBIN (main program only); else
+ * `image_name`: with a slash as given, otherwise in $REX_CUBIN_PATH, beside the module's own file,
+ * beside the executable, then in the current directory. Where the image is missing, or is for a GPU
+ * and the process has no NVIDIA GPU, a host image in memory is taken, or `host_image_name` looked
+ * for in the same way; never instead of $REX_CUBIN or @image_name.
  *
  * A name may be a list of files, separated by ':', of which those that do not exist are passed
  * over; a file may be a CUBIN, PTX, a host shared object, or hold several, as nvcc's fatbin and
@@ -146,7 +160,8 @@ struct rex_module {
  * REX_EENTRIES      the table of entries is empty or malformed, or an entry has no name or key.
  * REX_ENOKERNEL     the image lacks the kernel or global of an entry, or the global has another
  *                   size.
- * REX_EKEY          two entries have the same host key, or another registered module has it.
+ * REX_EKEY          two entries have the same host key, or another registered module has it; or two
+ *                   images in memory have the kernel or global of one entry.
  * REX_EFORK         the image is for a GPU, and the process was forked after its parent had
  *                   registered this module for a GPU, or had started the driver.
  * REX_EBUSY         the call was made inside of a launch or a data call, or those of other threads
@@ -187,7 +202,8 @@ REX_API int rex_module_fini(struct rex_module *module);
 REX_API int rex_module_add(struct rex_module *module);
 
 /**
- * rex_module_image_path(): where @module's registered image came from: a file's path, or "memory";
+ * rex_module_image_path(): where @module's registered image came from: a file's path, or "memory",
+ * or of several in memory "memory" and the number of the first that is registered;
  * "" while not registered, and, with REX_EINVAL as the last error, where @module is NULL. Valid
  * until the module is registered again.
  */

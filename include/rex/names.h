@@ -49,6 +49,7 @@
 #pragma push_macro("descriptor")
 #pragma push_macro("device")
 #pragma push_macro("device_id")
+#pragma push_macro("end")
 #pragma push_macro("entries_begin")
 #pragma push_macro("entries_end")
 #pragma push_macro("entry")
@@ -67,6 +68,8 @@
 #pragma push_macro("image_end")
 #pragma push_macro("image_name")
 #pragma push_macro("image_size")
+#pragma push_macro("images_begin")
+#pragma push_macro("images_end")
 #pragma push_macro("increment")
 #pragma push_macro("last")
 #pragma push_macro("loc")
@@ -79,6 +82,7 @@
 #pragma push_macro("next")
 #pragma push_macro("num_teams")
 #pragma push_macro("num_threads")
+#pragma push_macro("on_host")
 #pragma push_macro("packet")
 #pragma push_macro("packet_rules")
 #pragma push_macro("part_id")
@@ -143,6 +147,7 @@
 #undef descriptor
 #undef device
 #undef device_id
+#undef end
 #undef entries_begin
 #undef entries_end
 #undef entry
@@ -161,6 +166,8 @@
 #undef image_end
 #undef image_name
 #undef image_size
+#undef images_begin
+#undef images_end
 #undef increment
 #undef last
 #undef loc
@@ -173,6 +180,7 @@
 #undef next
 #undef num_teams
 #undef num_threads
+#undef on_host
 #undef packet
 #undef packet_rules
 #undef part_id
@@ -239,6 +247,7 @@
 #pragma pop_macro("descriptor")
 #pragma pop_macro("device")
 #pragma pop_macro("device_id")
+#pragma pop_macro("end")
 #pragma pop_macro("entries_begin")
 #pragma pop_macro("entries_end")
 #pragma pop_macro("entry")
@@ -257,6 +266,8 @@
 #pragma pop_macro("image_end")
 #pragma pop_macro("image_name")
 #pragma pop_macro("image_size")
+#pragma pop_macro("images_begin")
+#pragma pop_macro("images_end")
 #pragma pop_macro("increment")
 #pragma pop_macro("last")
 #pragma pop_macro("loc")
@@ -269,6 +280,7 @@
 #pragma pop_macro("next")
 #pragma pop_macro("num_teams")
 #pragma pop_macro("num_threads")
+#pragma pop_macro("on_host")
 #pragma pop_macro("packet")
 #pragma pop_macro("packet_rules")
 #pragma pop_macro("part_id")

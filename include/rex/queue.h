@@ -77,6 +77,14 @@ struct rex_graph;
  * needs no flag, and has a copy for queues, too.
  */
 #define REX_QUEUE_OWN_GLOBALS 0x4u
+/**
+ * REX_QUEUE_PRIORITY(level): flag bits of rex_queue_create(). Where kernels wait for room on a GPU,
+ * those of queues of a higher level come first. No kernel is interrupted, and copies have no
+ * priority. Levels are 0, which is that of a queue without the flag, to 15. A GPU has fewer, and
+ * takes one above them as its highest. A graph has the priority of the queue that it is launched
+ * in. A queue that does everything at once has no use for one.
+ */
+#define REX_QUEUE_PRIORITY(level) ((unsigned)(level) << 8)
 
 /*
  * ---- Queues: launches and copies that do not wait ---------------------------------------------
@@ -93,7 +101,8 @@ struct rex_graph;
  * @queue   where the new queue is stored; destroy it with rex_queue_destroy().
  * @device  device number, -1 for the default device as it is now.
  * @name    what messages call it, copied, up to 63 bytes; NULL: "queue 1" and so on.
- * @flags   0, or some of REX_QUEUE_NO_CACHE, REX_QUEUE_BLOCKING and REX_QUEUE_OWN_GLOBALS.
+ * @flags   0, or some of REX_QUEUE_NO_CACHE, REX_QUEUE_BLOCKING, REX_QUEUE_OWN_GLOBALS and
+ *          REX_QUEUE_PRIORITY().
  *
  * Returns 0, REX_EINVAL (also for an unknown flag), REX_ENOMEM, REX_EDEVICE, REX_ECUDA,
  * REX_EUNSUPPORTED (the driver is too old for queues: they need CUDA 11.4), or an error of

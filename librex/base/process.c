@@ -48,8 +48,7 @@ bool rex_keep_loaded(const void *address, char path[PATH_MAX])
  * SLURM_LOCALID to 0 in a batch script, and all processes that mpirun starts there inherit it.
  */
 
-/* Returns the decimal number in TEXT, or -1 if TEXT is NULL or not a number from 0 to INT_MAX. */
-static int number_in_text(const char *text)
+int rex_number_in_text(const char *text)
 {
     char *end = NULL;
     if (text == NULL || *text < '0' || *text > '9')
@@ -72,11 +71,11 @@ int rex_launcher_device(int count)
         "SLURM_LOCALID",              /* srun */
         "PMIX_RANK", /* PMIx: the rank in the whole job, right only on one machine */
     };
-    int chosen = number_in_text(secure_getenv("OMP_DEFAULT_DEVICE"));
+    int chosen = rex_number_in_text(secure_getenv("OMP_DEFAULT_DEVICE"));
     if (chosen >= 0)
         return chosen;
     for (size_t i = 0; i < sizeof variables / sizeof *variables && count > 0; i++) {
-        int rank = number_in_text(secure_getenv(variables[i]));
+        int rank = rex_number_in_text(secure_getenv(variables[i]));
         if (rank >= 0)
             return rank % count;
     }

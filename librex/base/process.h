@@ -33,6 +33,9 @@ bool rex_in_program(const void *address, char path[PATH_MAX]);
  */
 bool rex_keep_loaded(const void *address, char path[PATH_MAX]);
 
+/* TEXT, NULL for none, as a number that is not negative, and nothing but it; else -1. */
+int rex_number_in_text(const char *text);
+
 /*
  * Returns the number of the device for this process. That is OMP_DEFAULT_DEVICE if it is set, also
  * if it is not below COUNT. Otherwise it is the local rank that the launcher (MPI, Slurm, Flux)

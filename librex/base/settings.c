@@ -18,6 +18,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/process.h"
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
@@ -255,6 +256,12 @@ void rex_settings_review(void)
     }
     if (!is_first_warning(REX_SETTINGS))
         return;
+    const char *device = environment_value("OMP_DEFAULT_DEVICE");
+    if (device != NULL && rex_number_in_text(device) < 0)
+        rex_log(REX_LOG_WARN,
+                "OMP_DEFAULT_DEVICE=%s is not understood: librex knows numbers of devices, and no "
+                "traits; rex_device_for_rank() goes without it",
+                device);
     for (char **variable = environ; variable != NULL && *variable != NULL; variable++) {
         char name[64];
         size_t length = strcspn(*variable, "=");

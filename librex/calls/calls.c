@@ -200,7 +200,8 @@ int rex_call_kernel(ident_t *loc, int64_t device, const void *key,
 {
     int32_t teams = packet->Teams[0], threads = packet->Threads[0];
     void *host_key = (void *)(uintptr_t)key;
-    int result = rex_devices_enter();
+    /* The caller may have waited outside of the gate, and the process may be ending. */
+    int result = rex_gate_check();
     if (result != REX_OK)
         return result;
     if (rex_thread.ends > 0) /* as in rex_call_data() */
@@ -215,7 +216,6 @@ int rex_call_kernel(ident_t *loc, int64_t device, const void *key,
         *returned = bound.call.target_kernel(loc, device, teams, threads, host_key, packet);
     }
     rex_gate_used();
-    rex_gate_leave();
     return result;
 }
 
@@ -376,6 +376,22 @@ REX_ENDING_LATER(OTHER)
 REX_DEVICE_CALLS(OTHER)
 #pragma GCC diagnostic pop
 
+/*
+ * flang 24 emits it for has_device_addr. The program may look at the memory without a call of
+ * librex, as after omp_get_mapped_ptr().
+ */
+static void *observed_get_mapped_ptr(int64_t device, const void *host)
+{
+    int number = rex_openmp_number(device);
+    rex_present_show(host, number);
+    rex_await_deferred(number);
+    if (rex_gate_enter_raw() != REX_OK)
+        return NULL;
+    void *address = bound.call.get_mapped_ptr(device, host);
+    rex_gate_leave();
+    return address;
+}
+
 /* ---- registration ---------------------------------------------------------------------------- */
 
 #define UNIFIED_SHARED_MEMORY 0x8 /* a flag of __tgt_register_requires() */
@@ -427,6 +443,7 @@ void rex_calls_bind(struct rex_entry_points *slots, bool all)
         REX_DEVICE_CALLS(OBSERVE)
 #undef OBSERVE
         slots->register_requires = observed_register_requires;
+        slots->get_mapped_ptr = observed_get_mapped_ptr;
     }
     if (rex_trace_on() && !all)
         rex_log(REX_LOG_INFO, "the trace has librex's own calls only: the program is linked with "

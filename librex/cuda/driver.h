@@ -19,10 +19,11 @@
 
 /* The purpose of a function. A driver that is too old for one purpose can serve the others. */
 enum rex_cuda_group {
-    REX_CUDA_START,    /* needed for everything: if one is missing, there is no GPU */
-    REX_CUDA_QUEUES,   /* launches, queues and graphs */
-    REX_CUDA_LINKER,   /* compiling PTX */
-    REX_CUDA_OPTIONAL, /* not required: NULL if the driver lacks the function */
+    REX_CUDA_START,      /* needed for everything: if one is missing, there is no GPU */
+    REX_CUDA_QUEUES,     /* launches, queues and graphs */
+    REX_CUDA_ATTRIBUTES, /* launches with attributes */
+    REX_CUDA_LINKER,     /* compiling PTX */
+    REX_CUDA_OPTIONAL,   /* not required: NULL if the driver lacks the function */
     REX_CUDA_GROUPS
 };
 
@@ -31,6 +32,23 @@ struct rex_cuda_kernel_node {
     void *function;
     unsigned grid[3], block[3], dynamic_memory;
     void **parameters, **extra;
+};
+
+/* CUlaunchAttribute of cuda.h, and the CUlaunchConfig of a launch. */
+struct rex_cuda_attribute {
+    int id; /* REX_CUDA_COOPERATIVE or REX_CUDA_CLUSTER */
+    char pad[4];
+    union {
+        char size[64];
+        int is_cooperative;
+        unsigned cluster[3];
+    } value;
+};
+struct rex_cuda_launch {
+    unsigned grid[3], block[3], dynamic_memory;
+    void *stream;
+    struct rex_cuda_attribute *attributes;
+    unsigned count;
 };
 
 /*
@@ -69,6 +87,9 @@ struct rex_cuda_kernel_node {
       (uint64_t *address, size_t *size, void *module, const char *name))                          \
     X(QUEUES, cuFuncSetAttribute, "", "9.0", (void *function, int attribute, int value))          \
     X(QUEUES, cuStreamCreate, "", "2.0", (void **stream, unsigned flags))                         \
+    X(QUEUES, cuStreamCreateWithPriority, "", "5.5",                                              \
+      (void **stream, unsigned flags, int priority))                                              \
+    X(QUEUES, cuStreamGetPriority, "", "5.5", (void *stream, int *priority))                      \
     X(QUEUES, cuStreamDestroy, "_v2", "4.0", (void *stream))                                      \
     X(QUEUES, cuStreamSynchronize, "", "2.0", (void *stream))                                     \
     X(QUEUES, cuStreamQuery, "", "2.0", (void *stream))                                           \
@@ -114,6 +135,12 @@ struct rex_cuda_kernel_node {
     X(QUEUES, cuGraphLaunch, "", "10.0", (void *executable, void *stream))                        \
     X(QUEUES, cuGraphExecDestroy, "", "10.0", (void *executable))                                 \
     X(QUEUES, cuGraphDestroy, "", "10.0", (void *graph))                                          \
+    X(QUEUES, cuOccupancyMaxActiveBlocksPerMultiprocessor, "", "6.5",                             \
+      (int *blocks, void *function, int threads, size_t dynamic_memory))                          \
+    X(ATTRIBUTES, cuLaunchKernelEx, "", "11.8",                                                   \
+      (const struct rex_cuda_launch *launch, void *function, void **parameters, void **extra))    \
+    X(ATTRIBUTES, cuOccupancyMaxActiveClusters, "", "11.8",                                       \
+      (int *clusters, void *function, const struct rex_cuda_launch *launch))                      \
     X(LINKER, cuLinkCreate, "_v2", "6.5",                                                         \
       (unsigned count, int *options, void **values, void **state))                                \
     X(LINKER, cuLinkAddData, "_v2", "6.5",                                                        \
@@ -142,7 +169,11 @@ extern struct rex_driver rex_driver;
 /* The grid of a launch: teams are the driver's blocks. */
 struct rex_grid {
     uint32_t teams[3], threads[3], dynamic_memory;
+    uint32_t attributes; /* REX_ATTRIBUTE_ bits; 0: cuLaunchKernel() will do */
+    uint32_t cluster[3]; /* blocks of a cluster; 0: no clusters */
 };
+#define REX_ATTRIBUTE_COOPERATIVE 0x1u
+#define REX_ATTRIBUTE_CLUSTER 0x2u
 
 /*
  * Calls a function of the driver and returns its result. A result other than 0 is noted, with the
@@ -190,8 +221,13 @@ bool rex_cuda_exports(const char *name, const char *since);
 #define REX_CUDA_NOT_READY 600
 #define REX_CUDA_ILLEGAL_ADDRESS 700 /* the context is lost, whichever call returns it */
 #define REX_CUDA_PEER_ACCESS_ALREADY_ENABLED 704
+#define REX_CUDA_MULTIPROCESSORS 16
 #define REX_CUDA_CAPABILITY_MAJOR 75
 #define REX_CUDA_CAPABILITY_MINOR 76
+#define REX_CUDA_HAS_COOPERATIVE 95
+#define REX_CUDA_HAS_CLUSTERS 120
+#define REX_CUDA_COOPERATIVE 2 /* CU_LAUNCH_ATTRIBUTE_COOPERATIVE */
+#define REX_CUDA_CLUSTER 4     /* CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION */
 #define REX_CUDA_STREAM_NON_BLOCKING 0x1
 #define REX_CUDA_EVENT_UNTIMED 0x2 /* CU_EVENT_DISABLE_TIMING */
 

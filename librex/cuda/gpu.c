@@ -22,7 +22,6 @@
 /* CUdevice_attribute of cuda.h. */
 #define NONE 0
 #define MOST_THREADS_PER_BLOCK 1
-#define MULTIPROCESSORS 16
 #define PCI_BUS 33
 #define PCI_SLOT 34
 #define MOST_THREADS_PER_MULTIPROCESSOR 39
@@ -90,7 +89,7 @@ int rex_gpu_get(struct rex_gpu *gpu, size_t size, int number)
     } asked[] = {
         {REX_CUDA_CAPABILITY_MAJOR, &made.capability_major},
         {REX_CUDA_CAPABILITY_MINOR, &made.capability_minor},
-        {MULTIPROCESSORS, &made.multiprocessors},
+        {REX_CUDA_MULTIPROCESSORS, &made.multiprocessors},
         {MOST_THREADS_PER_BLOCK, &made.threads_per_block},
         {MOST_SHARED_MEMORY, &shared},
     };
@@ -150,7 +149,7 @@ uint64_t rex_gpu_most(enum rex_gpu_limit limit)
 {
     static const int factors[][2] = {
         [REX_GPU_SHARED_MEMORY] = {MOST_SHARED_MEMORY, NONE},
-        [REX_GPU_RESIDENT_THREADS] = {MULTIPROCESSORS, MOST_THREADS_PER_MULTIPROCESSOR}};
+        [REX_GPU_RESIDENT_THREADS] = {REX_CUDA_MULTIPROCESSORS, MOST_THREADS_PER_MULTIPROCESSOR}};
     static uint64_t known[2];
     /*
      * Relaxed: no other data depend on the number. A thread that misses it asks the driver again.

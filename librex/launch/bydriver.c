@@ -46,7 +46,9 @@ static void begin_report(const struct rex_request *request, struct rex_call_trac
     if (rex_rows_wanted())
         rex_rows_log(request->target.name, request->number, &trace->packet);
     if (rex_trace_on())
-        rex_call_trace_begin(trace, "cuLaunchKernel", request->number);
+        rex_call_trace_begin(trace,
+                             request->grid.attributes != 0 ? "cuLaunchKernelEx" : "cuLaunchKernel",
+                             request->number);
 }
 
 static inline bool is_reported(void)

@@ -16,6 +16,7 @@
 #include "base/settings.h"
 #include "calls/callreport.h"
 #include "calls/calls.h"
+#include "launch/attributes.h"
 #include "launch/bydriver.h"
 #include "launch/check.h"
 #include "memory/rowlookup.h"
@@ -115,10 +116,12 @@ static int enter_and_send(const struct rex_request *request, const struct rex_pa
 
 /* ---- the launch ------------------------------------------------------------------------------ */
 
-/* Logs the reason. Refuses the launch if REX_LAUNCH_BY=driver. */
+/* Logs the reason. Refuses a launch that is the driver's alone, or all if REX_LAUNCH_BY=driver. */
 static int log_or_refuse_reason(const struct rex_request *request)
 {
     char why[REX_REASON_MAX];
+    if (request->grid.attributes != 0)
+        return rex_attributes_refuse(request);
     if (request->reasons & (REX_REASON_ASKED | REX_REASON_NO_GPU))
         return REX_OK;
     bool refused = rex_driver_is_demanded();

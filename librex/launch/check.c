@@ -32,14 +32,17 @@
 static int32_t first_misfit(const struct rex_layout *layout, const struct rex_map *map,
                             uint32_t *index)
 {
-    int32_t i = 0;
-    for (*index = layout->env; i < map->count; i++) {
+    const struct rex_image_parameter *parameter = &layout->parameter[layout->env];
+    const struct rex_image_parameter *end = &layout->parameter[layout->count];
+    int32_t i = 0, count = map->count;
+    for (; i < count; i++) {
         if (!(map->types[i] & REX_MAP_TARGET_PARAM))
             continue;
-        if (*index >= layout->count || !rex_argument_fits(&layout->parameter[*index], map, i))
+        if (parameter >= end || !rex_argument_fits(parameter, map, i))
             break;
-        (*index)++;
+        parameter++;
     }
+    *index = (uint32_t)(parameter - layout->parameter);
     return i;
 }
 
@@ -254,6 +257,8 @@ int rex_grid_complete(struct rex_grid *grid, uint64_t trip_count, const char *ke
         uint64_t needed = trip_count / threads[0] + (trip_count % threads[0] != 0);
         bool is_unknown = trip_count == 0 || trip_count > INT64_MAX;
         teams[0] = is_unknown ? DEFAULT_TEAMS : needed > INT32_MAX ? INT32_MAX : (uint32_t)needed;
+        if (grid->cluster[0] > 1) /* whole clusters */
+            teams[0] += (grid->cluster[0] - teams[0] % grid->cluster[0]) % grid->cluster[0];
     }
     for (int i = 1; i < 3; i++) {
         teams[i] += teams[i] == 0;
@@ -265,17 +270,19 @@ int rex_grid_complete(struct rex_grid *grid, uint64_t trip_count, const char *ke
     return REX_OK;
 }
 
-struct rex_launch_config rex_grid_stride(const struct rex_launch_config *launch)
+struct rex_launch_config rex_grid_stride(const struct rex_launch_config *launch, uint64_t most)
 {
     struct rex_launch_config whole = *launch;
-    struct rex_grid grid;
-    memcpy(grid.teams, launch->teams, sizeof grid.teams);
-    memcpy(grid.threads, launch->threads, sizeof grid.threads);
+    struct rex_grid grid = rex_grid_of_launch(launch);
+    uint32_t cluster = grid.cluster[0] > 0 ? grid.cluster[0] : 1;
     /* The launch of the whole grid tells of an error. */
     rex_grid_complete(&grid, launch->trip_count > 0 ? launch->trip_count : 1, NULL);
     uint64_t resident = rex_gpu_most(REX_GPU_RESIDENT_THREADS);
     for (int i = 0; i < 3; i++)
         resident /= grid.threads[i]; /* the product of the threads may overflow 64 bits */
+    if (most > 0)
+        resident = most / ((uint64_t)grid.teams[1] * grid.teams[2]);
+    resident -= resident % cluster;
     if (launch->teams[0] == 0 && resident > 0 && grid.teams[0] > resident)
         grid.teams[0] = (uint32_t)resident;
     whole.flags &= ~REX_LAUNCH_GRID_STRIDE;

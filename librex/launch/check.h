@@ -18,8 +18,15 @@
  */
 int rex_grid_complete(struct rex_grid *grid, uint64_t trip_count, const char *kernel);
 
-/* LAUNCH, which has REX_LAUNCH_GRID_STRIDE, with a grid and without that flag. */
-struct rex_launch_config rex_grid_stride(const struct rex_launch_config *launch);
+/* The flags that a program may set. */
+#define REX_LAUNCH_FLAGS \
+    (REX_LAUNCH_NOWAIT | REX_LAUNCH_STRICT | REX_LAUNCH_GRID_STRIDE | REX_LAUNCH_COOPERATIVE)
+
+/*
+ * LAUNCH, which has REX_LAUNCH_GRID_STRIDE, with a grid and without that flag: of at most MOST
+ * blocks; 0: as many as a GPU keeps resident, by their threads.
+ */
+struct rex_launch_config rex_grid_stride(const struct rex_launch_config *launch, uint64_t most);
 
 /* A strict launch must give its whole grid: 0 or REX_EINVAL. The message names the launch WHAT. */
 int rex_check_strict(const struct rex_launch_config *launch, const char *what);

@@ -18,6 +18,7 @@
 #include "calls/calls.h"
 #include "cuda/launchcontext.h"
 #include "cuda/lost.h"
+#include "launch/attributes.h"
 #include "launch/bydriver.h"
 #include "launch/byruntime.h"
 #include "launch/check.h"
@@ -110,10 +111,9 @@ int rex_launch_packet(struct rex_module *module, const void *key, struct rex_req
     return launch_somewhere(request);
 }
 
-/* Passes the gate with NEED, and launches for the public function WHAT. */
-static int launch_arguments(struct rex_module *module, enum rex_need need, const char *what,
-                            int64_t device, int32_t num_teams, int32_t thread_limit, void *host_key,
-                            struct __tgt_kernel_arguments *args)
+int rex_launch_arguments(struct rex_module *module, enum rex_need need, const char *what,
+                         int64_t device, int32_t num_teams, int32_t thread_limit, void *host_key,
+                         struct __tgt_kernel_arguments *args)
 {
     struct rex_request request = {.device = device, .is_packet = true, .purpose = REX_FOR_LAUNCH};
     struct rex_map map;
@@ -144,8 +144,8 @@ launch:
 int rex_module_launch(struct rex_module *module, int64_t device, int32_t num_teams,
                       int32_t thread_limit, void *host_key, struct __tgt_kernel_arguments *args)
 {
-    return launch_arguments(module, REX_NEED_MODULE, "rex_module_launch", device, num_teams,
-                            thread_limit, host_key, args);
+    return rex_launch_arguments(module, REX_NEED_MODULE, "rex_module_launch", device, num_teams,
+                                thread_limit, host_key, args);
 }
 
 int rex_module_target_kernel(struct rex_module *module, int64_t device, int32_t num_teams,
@@ -165,8 +165,8 @@ int rex_module_target_kernel(struct rex_module *module, int64_t device, int32_t 
         if (other != NULL)
             module = other;
     }
-    return launch_arguments(module, REX_NEED_MODULE_OR_HOST, "rex_module_target_kernel", device,
-                            num_teams, thread_limit, host_key, args);
+    return rex_launch_arguments(module, REX_NEED_MODULE_OR_HOST, "rex_module_target_kernel", device,
+                                num_teams, thread_limit, host_key, args);
 }
 
 /* ---- a description and a map ----------------------------------------------------------------- */
@@ -178,16 +178,14 @@ int rex_module_target_kernel(struct rex_module *module, int64_t device, int32_t 
 static int resolve_description(struct rex_module *module, const struct rex_launch_config *config,
                                struct rex_request *request)
 {
-    request->device = config->device;
-    request->grid.dynamic_memory = config->dynamic_memory;
-    memcpy(request->grid.teams, config->teams, sizeof request->grid.teams);
-    memcpy(request->grid.threads, config->threads, sizeof request->grid.threads);
+    request->grid = rex_grid_of_launch(config);
     request->trip_count = config->trip_count;
     request->flags = (config->flags & REX_LAUNCH_NOWAIT ? REX_FLAG_NOWAIT : 0) |
                      (config->flags & REX_LAUNCH_STRICT ? REX_FLAGS_STRICT : 0);
     int result = rex_device_offload(config->device, &request->number);
     if (result != REX_OK)
         return result;
+    request->device = request->number; /* libomp is asked for the default device once */
     result = rex_resolve(module, config->key, &request->target);
     if (result != REX_OK)
         return result;
@@ -205,7 +203,7 @@ static int resolve_description(struct rex_module *module, const struct rex_launc
 int rex_launch_check(struct rex_module *module, const struct rex_launch_config *launch,
                      const struct rex_map *map, enum rex_purpose purpose)
 {
-    struct rex_request request = {.map = map, .purpose = purpose};
+    struct rex_request request = {.map = map, .purpose = purpose, .reasons = REX_REASON_DEVICE};
     enum rex_kernel_form form;
     int result = rex_module_enter(module, REX_NEED_MODULE, "rex_launch");
     if (result != REX_OK)
@@ -219,6 +217,8 @@ int rex_launch_check(struct rex_module *module, const struct rex_launch_config *
     result = rex_check_presence(map, purpose, request.number, request.target.name, NULL);
     if (result == REX_OK)
         result = rex_check_parameters(&request, &form);
+    if (result == REX_OK && request.grid.attributes != 0)
+        result = rex_attributes_refuse(&request);
 leave:
     rex_gate_leave();
     /* Without a device the rows are checked all the same, because a graph may keep them. */
@@ -256,8 +256,24 @@ static __attribute__((noinline)) int launch_grid_stride(struct rex_module *modul
                                                         const struct rex_launch_config *launch,
                                                         const struct rex_map *map)
 {
-    struct rex_launch_config whole = rex_grid_stride(launch);
+    uint64_t most = 0;
+    if ((launch->flags & REX_LAUNCH_COOPERATIVE) && launch->teams[0] == 0) {
+        int64_t resident = rex_module_resident_blocks(module, launch);
+        /* Elsewhere than on a GPU the launch tells of the error. */
+        if (resident < 0 && resident != REX_ENODEVICE)
+            return (int)resident;
+        most = resident > 0 ? (uint64_t)resident : 1;
+    }
+    struct rex_launch_config whole = rex_grid_stride(launch, most);
     return rex_module_launch_map(module, &whole, map);
+}
+
+static __attribute__((noinline)) int refuse_unknown(const struct rex_launch_config *launch)
+{
+    uint32_t unknown = launch->flags & ~REX_LAUNCH_FLAGS;
+    if (unknown != 0)
+        return rex_fail(REX_EINVAL, "rex_launch: unknown flags 0x%x", unknown);
+    return rex_fail(REX_EINVAL, "rex_launch: a reserved field of the launch is not 0");
 }
 
 REX_NO_STACK_GUARD
@@ -266,6 +282,9 @@ int rex_module_launch_map(struct rex_module *module, const struct rex_launch_con
 {
     if (REX_UNLIKELY(launch == NULL))
         return rex_fail_null("rex_launch", "launch");
+    if (REX_UNLIKELY(((launch->flags & ~REX_LAUNCH_FLAGS) | launch->reserved[0] |
+                      launch->reserved[1] | launch->reserved[2]) != 0))
+        return refuse_unknown(launch);
     if ((launch->flags & (REX_LAUNCH_GRID_STRIDE | REX_LAUNCH_STRICT)) == REX_LAUNCH_GRID_STRIDE)
         return launch_grid_stride(module, launch, map);
     if (launch->queue != NULL)
@@ -273,6 +292,56 @@ int rex_module_launch_map(struct rex_module *module, const struct rex_launch_con
     if (REX_UNLIKELY(module == NULL))
         return rex_fail_null("rex_launch", "module");
     return rex_launch_map(module, launch, map, REX_FOR_LAUNCH);
+}
+
+/* ---- resident blocks ------------------------------------------------------------------------- */
+
+int64_t rex_module_resident_blocks(struct rex_module *module,
+                                   const struct rex_launch_config *launch)
+{
+    static const char call[] = "rex_resident_blocks";
+    struct rex_request request = {.purpose = REX_FOR_LAUNCH};
+    struct rex_launch_context *context = NULL;
+    struct rex_loaded_kernel *kernel;
+    uint64_t blocks = 0;
+    int ordinal = -1, entered = -1;
+    if (launch == NULL)
+        return rex_fail_null(call, "launch");
+    if (module == NULL)
+        return rex_fail_null(call, "module");
+    /* A kernel of a library is in its own module. */
+    struct rex_module *owner = rex_modules_find(launch->key);
+    int result = rex_module_enter(owner != NULL ? owner : module, REX_NEED_MODULE, call);
+    if (result != REX_OK)
+        return result;
+    struct rex_launch_config block = *launch;
+    block.flags &= ~REX_LAUNCH_STRICT;
+    block.teams[0] = block.teams[1] = block.teams[2] = 1;
+    result = resolve_description(owner != NULL ? owner : module, &block, &request);
+    if (result == REX_EHOST)
+        result = rex_fail_again(REX_EHOST, "rex_resident_blocks: offloading is disabled, or the "
+                                           "device is the host");
+    if (result == REX_OK)
+        result = rex_device_known_ordinal(request.number, &ordinal);
+    if (result == REX_OK && ordinal < 0)
+        result =
+            rex_fail_again(REX_ENODEVICE, "rex_resident_blocks: the device is not an NVIDIA GPU");
+    if (result == REX_OK)
+        result = rex_check_limits(&request.target, &request.grid);
+    if (result == REX_OK)
+        result = rex_launch_context_take(ordinal, request.target.name, &context, &entered);
+    if (result != REX_OK)
+        goto leave;
+    kernel =
+        rex_loaded_kernel(&request.target, ordinal, context->cuda, request.grid.dynamic_memory);
+    result =
+        kernel != NULL ? rex_resident_count(kernel, &request.grid, &blocks) : rex_last_error_code();
+    rex_launch_context_give(context, entered);
+leave:
+    rex_gate_leave();
+    if (result != REX_OK)
+        return result;
+    return (int64_t)blocks;
 }
 
 /* ---- preparation before the first launch ----------------------------------------------------- */

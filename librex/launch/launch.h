@@ -33,4 +33,9 @@ int rex_launch_check(struct rex_module *module, const struct rex_launch_config *
  */
 int rex_launch_packet(struct rex_module *module, const void *key, struct rex_request *request);
 
+/* Pass the gate with NEED, and launch for the public function WHAT. ARGS may be NULL, an error. */
+int rex_launch_arguments(struct rex_module *module, enum rex_need need, const char *what,
+                         int64_t device, int32_t num_teams, int32_t thread_limit, void *host_key,
+                         struct __tgt_kernel_arguments *args);
+
 #endif

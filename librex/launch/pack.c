@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/process.h"
 #include "image/view.h"
+#include "launch/attributes.h"
 #include "launch/check.h"
 #include "memory/rowlookup.h"
 #include "omp/grid.h"
@@ -186,10 +187,10 @@ static int check_and_pack(struct rex_arguments *arguments, const struct rex_load
  * row's base, so that it indexes as the host does.
  */
 static inline int pack_row(struct rex_arguments *arguments, const struct rex_loaded_kernel *kernel,
-                           uint32_t parameter, const struct rex_map *map, int32_t row,
-                           uintptr_t device)
+                           const struct rex_layout *layout, uint32_t parameter,
+                           const struct rex_map *map, int32_t row, uintptr_t device)
 {
-    const struct rex_image_parameter *wanted = &kernel->facts->layout->parameter[parameter];
+    const struct rex_image_parameter *wanted = &layout->parameter[parameter];
     unsigned char *to = arguments->values + wanted->offset;
     int64_t type = map->types[row], kind = REX_MAP_KIND(REX_KIND_POINTER);
     uintptr_t word = (uintptr_t)map->base[row];
@@ -219,6 +220,7 @@ static int find_and_pack_rows(struct rex_stream_gpu *gpu, const struct rex_loade
                               enum rex_kernel_form form, const struct rex_map *map,
                               const struct rex_release *release)
 {
+    const struct rex_layout *layout = kernel->facts->layout;
     uint32_t parameter = form == REX_FORM_ENV;
     rex_addresses_begin(&gpu->addresses, gpu->remember);
     for (int32_t i = 0; i < map->count; i++) {
@@ -237,11 +239,11 @@ static int find_and_pack_rows(struct rex_stream_gpu *gpu, const struct rex_loade
         }
         if (!(type & REX_MAP_TARGET_PARAM))
             continue;
-        int result = pack_row(&gpu->arguments, kernel, parameter++, map, i, device);
+        int result = pack_row(&gpu->arguments, kernel, layout, parameter++, map, i, device);
         if (REX_UNLIKELY(result != REX_OK))
             return result;
     }
-    REX_ASSERT(parameter == kernel->facts->layout->count);
+    REX_ASSERT(parameter == layout->count);
     return REX_OK;
 }
 
@@ -249,13 +251,20 @@ int rex_pack_arguments(struct rex_arguments *arguments, const struct rex_loaded_
                        enum rex_kernel_form form, const struct rex_map *map,
                        const uintptr_t *device)
 {
+    const struct rex_layout *layout = kernel->facts->layout;
     uint32_t parameter = form == REX_FORM_ENV;
-    int result = open_arguments(arguments, kernel->facts->layout, form);
-    for (int32_t i = 0; i < map->count && result == REX_OK; i++)
-        if (map->types[i] & REX_MAP_TARGET_PARAM)
-            result = pack_row(arguments, kernel, parameter++, map, i, device[i]);
-    REX_ASSERT(result != REX_OK || parameter == kernel->facts->layout->count);
-    return result;
+    int result = open_arguments(arguments, layout, form);
+    if (result != REX_OK)
+        return result;
+    for (int32_t i = 0, count = map->count; i < count; i++) {
+        if (!(map->types[i] & REX_MAP_TARGET_PARAM))
+            continue;
+        result = pack_row(arguments, kernel, layout, parameter++, map, i, device[i]);
+        if (REX_UNLIKELY(result != REX_OK))
+            return result;
+    }
+    REX_ASSERT(parameter == layout->count);
+    return REX_OK;
 }
 
 /* ---- the launch ------------------------------------------------------------------------------ */
@@ -305,10 +314,10 @@ int rex_pack_launch(struct rex_stream_gpu *gpu, struct rex_module *module,
     result = open_arguments(&gpu->arguments, target.kernel->layout, form);
     if (REX_UNLIKELY(result != REX_OK))
         return result;
-    packed->grid.dynamic_memory = description->dynamic_memory;
-    memcpy(packed->grid.teams, description->teams, sizeof packed->grid.teams);
-    memcpy(packed->grid.threads, description->threads, sizeof packed->grid.threads);
+    packed->grid = rex_grid_of_launch(description);
     result = rex_grid_complete(&packed->grid, description->trip_count, target.name);
+    if (REX_UNLIKELY(packed->grid.attributes != 0) && result == REX_OK)
+        result = rex_attributes_check(packed->kernel, &packed->grid);
     if (REX_UNLIKELY(result != REX_OK))
         return result;
     result = find_and_pack_rows(gpu, packed->kernel, form, map, target.registration->release);
@@ -323,6 +332,8 @@ int rex_packed_put(const struct rex_packed *packed, const struct rex_arguments *
                    void *stream)
 {
     const uint32_t *teams = packed->grid.teams, *threads = packed->grid.threads;
+    if (REX_UNLIKELY(packed->grid.attributes != 0))
+        return rex_attributes_put(packed, arguments, stream);
     return REX_CUDA(cuLaunchKernel, packed->kernel->function, teams[0], teams[1], teams[2],
                     threads[0], threads[1], threads[2], packed->grid.dynamic_memory, stream,
                     arguments->address, NULL);

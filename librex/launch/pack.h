@@ -45,6 +45,9 @@ static inline bool rex_argument_fits(const struct rex_image_parameter *parameter
     unsigned kind = rex_type_kind(type);
     if (!(type & REX_MAP_LITERAL))
         return parameter->kind <= REX_KIND_POINTER;
+    if (kind == REX_KIND_UNKNOWN)
+        return (parameter->width == size || parameter->width == 0) &&
+               !rex_is_in_first_page(parameter, map, row);
     if (rex_kind_is_integer(parameter->kind) &&
         (rex_kind_is_integer(kind) || kind == REX_KIND_BOOL))
         return size <= parameter->width;
@@ -52,8 +55,7 @@ static inline bool rex_argument_fits(const struct rex_image_parameter *parameter
         return false;
     if (rex_is_in_first_page(parameter, map, row))
         return false;
-    return kind == REX_KIND_UNKNOWN || parameter->kind == REX_KIND_UNKNOWN ||
-           parameter->kind == kind;
+    return parameter->kind == REX_KIND_UNKNOWN || parameter->kind == kind;
 }
 
 /*

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/process.h"
 #include "cuda/pinned.h"
+#include "launch/attributes.h"
 #include "launch/check.h"
 #include "memory/rowlookup.h"
 #include "omp/device.h"
@@ -154,13 +155,54 @@ static size_t give_offsets(struct rex_plan *plan, int64_t directions, size_t at)
 
 /* ---- the plan -------------------------------------------------------------------------------- */
 
+/* Fills in ranges and types of PLAN, and counts the ARGUMENTS. Returns fallback reasons. */
+static unsigned read_rows(struct rex_plan *plan, uint32_t *arguments)
+{
+    const struct rex_map *map = plan->map;
+    const int64_t *types = map->types, *sizes = map->sizes;
+    void *const *begins = map->begin;
+    struct rex_range *range = plan->ranges.range;
+    bool is_unusual = map->mappers != NULL;
+    int64_t all = 0;
+    unsigned reasons = 0;
+    for (int32_t i = 0, count = map->count; i < count; i++) {
+        int64_t type = types[i], size = sizes[i];
+        uintptr_t begin = (uintptr_t)begins[i];
+        *arguments += (type & REX_MAP_TARGET_PARAM) != 0;
+        all |= type;
+        if (type & REX_MAP_NOT_MAPPED) {
+            is_unusual |= (type & ~REX_ROW_VALUE) != 0 || size < 0;
+            continue;
+        }
+        is_unusual |= (type & ~REX_ROW_MAPPED) != 0 || size <= 0 || size > REX_ROW_MOST ||
+                      begin == 0 || begin > UINTPTR_MAX - (uintptr_t)REX_ROW_MOST;
+        *range = (struct rex_range){.begin = begin,
+                                    .end = begin + (uintptr_t)size,
+                                    .is_changed = (type & REX_MAP_FROM) != 0,
+                                    .at = range->at, /* of the last launch with this context */
+                                    .row = i};
+        range++;
+    }
+    plan->types = all;
+    plan->ranges.count = (size_t)(range - plan->ranges.range);
+    if (!is_unusual)
+        return 0;
+    for (int32_t i = 0; i < map->count; i++)
+        reasons |= rex_reasons_of_row(map, i);
+    for (size_t i = 0; i < plan->ranges.count; i++) {
+        range = &plan->ranges.range[i];
+        int64_t size = sizes[range->row];
+        range->end = rex_end_of(begins[range->row], (size_t)size);
+        range->is_changed &= size > 0;
+    }
+    return reasons;
+}
+
 int rex_plan_check(struct rex_request *request, struct rex_plan *plan)
 {
     struct rex_launch_context *context = plan->context;
     const struct rex_map *map = plan->map;
     uint32_t arguments = 0;
-    int64_t types = 0;
-    unsigned reasons = 0;
     size_t count = (size_t)map->count;
     size_t row = sizeof *plan->own + sizeof *plan->ranges.range + sizeof *plan->device;
     if (count >= context->rows_most) {
@@ -174,23 +216,7 @@ int rex_plan_check(struct rex_request *request, struct rex_plan *plan)
     plan->own = context->rows;
     plan->ranges.range = (void *)(plan->own + context->rows_most);
     plan->device = (void *)(plan->ranges.range + context->rows_most);
-    struct rex_range *range = plan->ranges.range; /* the memory to pin */
-    for (int32_t i = 0; i < map->count; i++) {
-        int64_t type = map->types[i];
-        reasons |= rex_reasons_of_row(map, i);
-        arguments += (type & REX_MAP_TARGET_PARAM) != 0;
-        types |= type;
-        if (type & REX_MAP_NOT_MAPPED)
-            continue;
-        *range = (struct rex_range){.begin = (uintptr_t)map->begin[i],
-                                    .end = rex_end_of(map->begin[i], (size_t)map->sizes[i]),
-                                    .is_changed = map->sizes[i] > 0 && (type & REX_MAP_FROM) != 0,
-                                    .at = range->at, /* of the last launch with this context */
-                                    .row = i};
-        range++;
-    }
-    plan->types = types;
-    plan->ranges.count = (size_t)(range - plan->ranges.range);
+    unsigned reasons = read_rows(plan, &arguments);
     if (reasons != 0 && !plan->is_mapped) {
         request->reasons = reasons;
         return REX_OK;
@@ -203,6 +229,11 @@ int rex_plan_check(struct rex_request *request, struct rex_plan *plan)
                                             request->grid.dynamic_memory);
     if (plan->packed.kernel == NULL)
         return rex_last_error_code();
+    if (REX_UNLIKELY(request->grid.attributes != 0)) {
+        result = rex_attributes_check(plan->packed.kernel, &request->grid);
+        if (result != REX_OK)
+            return result;
+    }
     return rex_check_form(&request->target, arguments, request->map, &plan->form);
 }
 
@@ -217,13 +248,13 @@ void rex_plan_place(struct rex_request *request, struct rex_plan *plan)
     }
     rex_thread.holds++; /* no shelter: the gate has one */
     bool stay = !plan->is_mapped && !(plan->types & REX_MAP_ALWAYS);
-    for (size_t i = 0; i < ranges->count; i++) {
-        const struct rex_range *range = &ranges->range[i];
+    const struct rex_range *range = ranges->range, *end = range + ranges->count;
+    uintptr_t *device = plan->device;
+    for (; range < end; range++)
         if (stay && range->device != 0)
-            plan->device[range->row] = range->device;
+            device[range->row] = range->device;
         else
             reasons |= place_row(plan, range);
-    }
     for (size_t i = 0; plan->has_empty && i < plan->own_count; i++) {
         int32_t own = plan->own[i].span.row;
         reasons |= rex_base_is_apart(map, own) ? REX_REASON_UNSEEN : 0u;

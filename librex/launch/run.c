@@ -246,8 +246,9 @@ static bool launch_as_graph(const struct rex_plan *plan)
 {
     const struct rex_staged *staged = &plan->staged;
     struct rex_launch_context *context = plan->context;
+    /* The node of a graph cannot get other attributes later. */
     if (!plan->is_staged || plan->has_updates || staged->in > GRAPH_MOST ||
-        staged->out_end - staged->out_begin > GRAPH_MOST)
+        staged->out_end - staged->out_begin > GRAPH_MOST || plan->packed.grid.attributes != 0)
         return false;
     struct rex_launch_graph *graph = find_launch_graph(context, plan->packed.kernel, staged);
     unsigned enough = graph->in > 0 || graph->out_end > 0 ? REX_GRAPH_PAYS : REX_GRAPH_PAYS_ALONE;

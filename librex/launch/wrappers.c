@@ -54,7 +54,8 @@ int rex___tgt_target_kernel(int64_t device, int32_t num_teams, int32_t thread_li
     struct rex_module *module = module_of_key(host_key);
     if (module == NULL)
         return REX_EKEY;
-    return rex_module_target_kernel(module, device, num_teams, thread_limit, host_key, args);
+    return rex_launch_arguments(module, REX_NEED_MODULE_OR_HOST, "rex___tgt_target_kernel", device,
+                                num_teams, thread_limit, host_key, args);
 }
 
 int rex___tgt_target_teams(TARGET_P, GRID_P)

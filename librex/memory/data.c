@@ -100,6 +100,20 @@ static void put_bases_back(const struct rex_map *map)
     free(returned);
 }
 
+/*
+ * For memory that is not mapped LLVM 14 to 21 write NULL less the distance of base and row, later
+ * ones the host's address. OpenMP 5.1 has the host's address, and NULL if the program asks for it.
+ */
+static void settle_absent_base(const struct rex_map *map, int32_t i, void *base, int number)
+{
+    uintptr_t written = (uintptr_t)map->base[i];
+    uintptr_t null = (uintptr_t)base - (uintptr_t)map->begin[i];
+    if (map->sizes[i] > 0 || (written != null && written != (uintptr_t)base) ||
+        rex_memory_presence(map->begin[i], 1, number) == REX_PRESENT_WHOLE)
+        return;
+    map->base[i] = map->types[i] & REX_MAP_FB_NULLIFY ? NULL : base;
+}
+
 /* ---- ends ------------------------------------------------------------------------------------ */
 
 /*
@@ -192,8 +206,12 @@ static int begin_mappings(struct data_call *call)
     result = rex_rows_begin(call->what, call->device, call->number, map);
     how = result == REX_OK ? REX_LEFT_DONE : REX_LEFT_UNSURE;
     if (returned != NULL) {
-        for (int32_t i = 0; i < returned->count; i++)
-            returned->rows[i].written = map->base[returned->rows[i].row];
+        for (int32_t i = 0; i < returned->count; i++) {
+            int32_t row = returned->rows[i].row;
+            if (result == REX_OK)
+                settle_absent_base(map, row, returned->rows[i].base, call->number);
+            returned->rows[i].written = map->base[row];
+        }
         rex_lists_lock();
         returned->next = kept_bases;
         kept_bases = returned;

@@ -88,7 +88,7 @@ bool rex_is_device_memory(const void *address, int number)
 
 /* ---- questions and allocations --------------------------------------------------------------- */
 
-static int none_registered(const char *what)
+int rex_none_registered(const char *what)
 {
     int result = rex_gate_check();
     if (result != REX_OK)
@@ -114,8 +114,7 @@ void *rex_mapped_ptr(const void *address, int64_t device)
     return rex_memory_address(address, number);
 }
 
-/* Waits for the deferred launches. Returns 0, or REX_ECUDA if the device is lost. */
-static int await_device(int number, const char *caller)
+int rex_await_device(int number, const char *caller)
 {
     rex_await_deferred(number);
     return rex_device_lost(number, caller);
@@ -125,11 +124,11 @@ int rex_device_sync(int64_t device)
 {
     int number = 0;
     if (rex_device_count() == 0)
-        return none_registered("rex_device_sync");
+        return rex_none_registered("rex_device_sync");
     int result = rex_device_resolve(device, &number);
     if (result != REX_OK)
         return result;
-    result = await_device(number, "rex_device_sync");
+    result = rex_await_device(number, "rex_device_sync");
     return result == REX_OK ? rex_unfinished_sync_all(number) : result;
 }
 
@@ -144,7 +143,7 @@ void *rex_device_alloc(size_t size, int64_t device)
     if (rex_device_count() == 0)
         result = rex_runtime_disabled() ? REX_NO_ENTRIES : rex_modules_bring();
     if (result == REX_NO_ENTRIES)
-        none_registered("rex_device_alloc");
+        rex_none_registered("rex_device_alloc");
     if (result != REX_OK || rex_device_resolve(device, &number) != REX_OK ||
         rex_device_lost(number, "rex_device_alloc") != REX_OK)
         return NULL;
@@ -165,14 +164,14 @@ void rex_device_free(void *memory, int64_t device)
     if (memory == NULL)
         return;
     if (rex_device_count() == 0) {
-        none_registered("rex_device_free");
+        rex_none_registered("rex_device_free");
         return;
     }
     if (rex_device_resolve(device, &number) != REX_OK)
         return;
     if (rex_any_unfinished())
         rex_unfinished_sync(NULL, number, "rex_device_free");
-    if (await_device(number, "rex_device_free") != REX_OK)
+    if (rex_await_device(number, "rex_device_free") != REX_OK)
         return;
     forget_allocation(memory, number);
     rex_runtime_omp()->free(memory, number);
@@ -183,13 +182,13 @@ static int copy_between_host(void *to, int to_host, const void *from, size_t siz
 {
     int number = 0, host = rex_device_count();
     if (host == 0)
-        return none_registered(caller);
+        return rex_none_registered(caller);
     if (to == NULL || from == NULL)
         return rex_fail(REX_EINVAL, "%s: %s is NULL", caller,
                         to == NULL ? "the destination" : "the source");
     int result = rex_device_resolve(device, &number);
     if (result == REX_OK)
-        result = await_device(number, caller);
+        result = rex_await_device(number, caller);
     if (result != REX_OK || size == 0)
         return result;
     uint64_t begin = rex_phase_begin();
@@ -229,7 +228,7 @@ int rex_device_copy_peer(void *to, int64_t to_device, const void *from, int64_t 
     static const char caller[] = "rex_device_copy_peer";
     int to_number = 0, from_number = 0;
     if (rex_device_count() == 0)
-        return none_registered(caller);
+        return rex_none_registered(caller);
     if (to == NULL || from == NULL)
         return rex_fail(REX_EINVAL, "%s: %s is NULL", caller,
                         to == NULL ? "the destination" : "the source");
@@ -237,9 +236,9 @@ int rex_device_copy_peer(void *to, int64_t to_device, const void *from, int64_t 
     if (result == REX_OK)
         result = rex_device_resolve(from_device, &from_number);
     if (result == REX_OK)
-        result = await_device(to_number, caller);
+        result = rex_await_device(to_number, caller);
     if (result == REX_OK)
-        result = await_device(from_number, caller);
+        result = rex_await_device(from_number, caller);
     if (result != REX_OK || size == 0)
         return result;
     uint64_t begin = rex_phase_begin();

@@ -83,6 +83,8 @@ static const char *wrong_row(const struct rex_map *map, int32_t i, enum rex_purp
                "rex_queue_update()";
     if (rex_row_has(type, REX_MAP_RETURN_PARAM) && launches)
         return "asks for its device address, which only a data region gives back";
+    if ((type & REX_ROW_RETURNED) == REX_MAP_FB_NULLIFY)
+        return "may be NULL, and asks for no device address";
     if (rex_row_has(type, REX_MAP_DELETE) && purpose != REX_FOR_END && purpose != REX_FOR_UPDATE)
         return "deletes, which only the end of a mapping can";
     return NULL;

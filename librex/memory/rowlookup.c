@@ -187,16 +187,15 @@ static int check_mapped_row(struct look *look, int32_t i)
 static bool are_ranges_right(const struct rex_map *map, const struct rex_range_lock *ranges,
                              enum rex_purpose purpose)
 {
-    if (ranges->is_all || ranges->count != (size_t)map->count ||
-        rex_row_has(ranges->types, REX_MAP_MEMBER_OF_MASK | REX_MAP_PTR_AND_OBJ | REX_MAP_PRESENT))
+    if (ranges->is_all || ranges->count + (size_t)ranges->values != (size_t)map->count ||
+        rex_row_has(ranges->types, REX_MAP_MEMBER_OF_MASK | REX_MAP_PTR_AND_OBJ))
         return false;
-    bool may_be_new = purpose == REX_FOR_BEGIN && ranges->is_alone && rex_all_mappings_are_seen() &&
+    bool may_be_new = purpose == REX_FOR_BEGIN && ranges->is_alone &&
+                      !rex_row_has(ranges->types, REX_MAP_PRESENT) && rex_all_mappings_are_seen() &&
                       rex_process_reasons() == 0;
-    for (size_t i = 0; i < ranges->count; i++) {
-        const struct rex_range *range = &ranges->range[i];
-        if (!(range->is_whole && !range->is_loose) && !(range->is_new && may_be_new))
+    for (size_t i = 0; i < ranges->count; i++)
+        if (!ranges->range[i].is_in_one && !(ranges->range[i].is_new && may_be_new))
             return false;
-    }
     return true;
 }
 

@@ -15,8 +15,6 @@
 
 /* ---- rectangles ------------------------------------------------------------------------------ */
 
-#define MOST_DIMENSIONS 8
-
 struct part {
     const struct rex_dimension *dimensions;
     const int64_t *pitch;
@@ -42,20 +40,13 @@ static int push_part(struct rex_map_builder *builder, const struct part *part, i
     return result;
 }
 
-int rex_map_add_strided(struct rex_map_builder *builder, void *base, int64_t element_size,
-                        const struct rex_dimension *dimensions, int count, int64_t type)
+int rex_part_check(const char *caller, int64_t element_size, const struct rex_dimension *dimensions,
+                   int count, int64_t pitch[REX_MOST_DIMENSIONS])
 {
-    int64_t pitch[MOST_DIMENSIONS]; /* the bytes from one element of each dimension to the next */
-    if (builder == NULL || base == NULL || dimensions == NULL)
-        return rex_fail_null("rex_map_add_strided", builder == NULL ? "builder"
-                                                    : base == NULL  ? "base"
-                                                                    : "array of dimensions");
-    if (element_size <= 0 || count < 1 || count > MOST_DIMENSIONS)
-        return rex_fail(REX_EINVAL,
-                        "rex_map_add_strided: elements of %lld bytes, %d dimensions of at most %d",
-                        (long long)element_size, count, MOST_DIMENSIONS);
+    if (element_size <= 0 || count < 1 || count > REX_MOST_DIMENSIONS)
+        return rex_fail(REX_EINVAL, "%s: elements of %lld bytes, %d dimensions of at most %d",
+                        caller, (long long)element_size, count, REX_MOST_DIMENSIONS);
     int64_t bytes = element_size;
-    int empty = 0, run = count - 1;
     for (int d = 0; d < count; d++) {
         const struct rex_dimension *one = &dimensions[d];
         int64_t last;
@@ -70,7 +61,6 @@ int rex_map_add_strided(struct rex_map_builder *builder, void *base, int64_t ele
              __builtin_add_overflow(last, one->lower, &last) || last >= one->extent))
             return rex_fail(REX_EINVAL, "dimension %d: the part reaches past its %lld elements", d,
                             (long long)one->extent);
-        empty |= one->length == 0;
     }
     for (int d = count - 1; d >= 0; d--) {
         pitch[d] = bytes;
@@ -78,8 +68,24 @@ int rex_map_add_strided(struct rex_map_builder *builder, void *base, int64_t ele
             return rex_fail(REX_EINVAL,
                             "dimension %d: the array's size in bytes is not representable", d);
     }
-    if (empty)
-        return REX_OK;
+    return REX_OK;
+}
+
+int rex_map_add_strided(struct rex_map_builder *builder, void *base, int64_t element_size,
+                        const struct rex_dimension *dimensions, int count, int64_t type)
+{
+    int64_t pitch[REX_MOST_DIMENSIONS];
+    int run = count - 1;
+    if (builder == NULL || base == NULL || dimensions == NULL)
+        return rex_fail_null("rex_map_add_strided", builder == NULL ? "builder"
+                                                    : base == NULL  ? "base"
+                                                                    : "array of dimensions");
+    int result = rex_part_check("rex_map_add_strided", element_size, dimensions, count, pitch);
+    if (result != REX_OK)
+        return result;
+    for (int d = 0; d < count; d++)
+        if (dimensions[d].length == 0)
+            return REX_OK;
     /* Trailing dimensions that are whole form one run with the dimension before them. */
     while (run > 0 && dimensions[run].stride == 1 && dimensions[run].lower == 0 &&
            dimensions[run].length == dimensions[run].extent)

@@ -6,7 +6,7 @@
 #ifndef REX_INTERNAL_SECTION_H
 #define REX_INTERNAL_SECTION_H
 
-#include "rex/map.h"
+#include "rex/launch.h"
 
 /* The state of a map that is being built. */
 struct rex_map_builder {
@@ -26,5 +26,14 @@ struct rex_map_builder {
  * copies that the section does not make.
  */
 int64_t rex_type_inside(const struct rex_map_builder *builder, int64_t type);
+
+#define REX_MOST_DIMENSIONS 8
+
+/*
+ * Check a rectangular part of an array, and store in PITCH the bytes from one element of each
+ * dimension to the next. Returns 0 or REX_EINVAL, for the public function CALLER.
+ */
+int rex_part_check(const char *caller, int64_t element_size, const struct rex_dimension *dimensions,
+                   int count, int64_t pitch[REX_MOST_DIMENSIONS]);
 
 #endif

@@ -30,8 +30,8 @@ static size_t collect_spans(const struct rex_map *map, struct rex_row_span *span
     size_t count = 0;
     for (int32_t i = 0; i < map->count; i++) {
         int64_t type = map->types[i];
-        if (map->sizes[i] <= 0 || rex_row_is_parent(map, i) ||
-            rex_row_has(type, REX_MAP_NOT_MAPPED | REX_MAP_MEMBER_OF_MASK | REX_MAP_PTR_AND_OBJ) ||
+        if (rex_row_has(type, REX_MAP_NOT_MAPPED | REX_MAP_MEMBER_OF_MASK | REX_MAP_PTR_AND_OBJ) ||
+            map->sizes[i] <= 0 || rex_row_is_parent(map, i) ||
             (map->mappers != NULL && map->mappers[i] != NULL))
             continue;
         first = count == 0 ? type : first;

@@ -28,6 +28,7 @@
 #include "image/list.h"
 #include "image/ptx.h"
 #include "module/fitimage.h"
+#include "module/parts.h"
 #include "module/registry.h"
 #include "omp/backend.h"
 #include "omp/device.h"
@@ -341,10 +342,9 @@ bool rex_adopted_has(const struct __tgt_offload_entry *begin)
 const char *rex_kernel_name(const void *key)
 {
     const struct rex_module *module = rex_modules_find(key);
-    const struct rex_registration *registration =
-        module != NULL ? rex_registration_of(module) : NULL;
+    struct rex_registration *registration = module != NULL ? rex_registration_of(module) : NULL;
     const struct rex_kernel *kernel =
-        registration != NULL ? rex_table_find(&registration->table, key) : NULL;
+        registration != NULL ? rex_parts_find(&registration, key) : NULL;
     if (kernel != NULL)
         return kernel->entry->name;
     const char *name = NULL;

@@ -236,6 +236,7 @@ static int open_suiting(struct rex_module_image *image, struct rex_sources *sour
         result = rex_choose(sources, &choice);
     if (result == REX_OK)
         result = open_chosen(image, &choice, release);
+    image->row = sources->row;
     rex_sources_close(sources);
     if (result != REX_OK)
         rex_module_image_close(image);
@@ -268,21 +269,29 @@ void rex_module_image_close(struct rex_module_image *image)
 /* ---- the files and the bytes in memory ------------------------------------------------------- */
 
 /*
- * The SIZE BYTES in memory, or where they are NULL the files NAMES. 0; REX_ENOIMAGE, without a
- * message, where none is there; or another error.
+ * The first image of MODULE in memory for the CPU, or for GPUs. 0; REX_ENOIMAGE, without a message,
+ * if there is none; or another error.
  */
-static int add_named(struct rex_sources *sources, const struct rex_module *module,
-                     const void *bytes, size_t size, const char *names)
+static int add_memory(struct rex_sources *sources, const struct rex_module *module, bool on_host)
 {
     const struct rex_registration *registration =
         __atomic_load_n(&module->registration, __ATOMIC_ACQUIRE);
     bool is_named = registration != NULL && registration->memory_name != NULL;
-    if (bytes != NULL)
-        return rex_sources_add_memory(sources, bytes, size,
-                                      is_named ? registration->memory_name : "memory");
-    if (names == NULL)
+    const void *begin = on_host ? module->host_image : module->image;
+    const void *end = on_host ? module->host_image_end : module->image_end;
+    const struct rex_image_row *row = rex_image_row_next(module, NULL, on_host);
+    size_t size = module->image_size;
+    if (row != NULL) {
+        begin = row->begin;
+        end = row->end;
+    }
+    if (end != NULL || on_host)
+        size = rex_bytes_between(begin, end);
+    if (begin == NULL || begin == end)
         return REX_ENOIMAGE;
-    return rex_sources_add_files(sources, module, names);
+    sources->row = row;
+    return rex_sources_add_memory(sources, begin, size,
+                                  is_named ? registration->memory_name : "memory");
 }
 
 static __attribute__((noinline)) int
@@ -290,16 +299,9 @@ find_main_image(struct rex_sources *sources, const struct rex_module *module, co
 {
     char configured[REX_SETTING_MAX];
     _Static_assert(PATH_MAX <= sizeof configured, "a path fits, too");
-    /*
-     * gold gives missing weak symbols the program's own address where it collects sections: begin
-     * and end are the same then.
-     */
-    if (name == NULL && module->image != NULL && module->image != module->image_end) {
-        size_t size = module->image_end != NULL
-                          ? rex_bytes_between(module->image, module->image_end)
-                          : module->image_size;
-        return add_named(sources, module, module->image, size, NULL);
-    }
+    int result = name == NULL ? add_memory(sources, module, false) : REX_ENOIMAGE;
+    if (result != REX_ENOIMAGE)
+        return result;
     sources->by_setting = name == NULL && rex_in_program(module, configured) &&
                           rex_setting_text(REX_OPTION_CUBIN, configured);
     sources->asked_for = name != NULL || sources->by_setting;
@@ -307,7 +309,7 @@ find_main_image(struct rex_sources *sources, const struct rex_module *module, co
         name = configured;
     else if (name == NULL)
         name = module->image_name != NULL ? module->image_name : module->host_image_name;
-    return add_named(sources, module, NULL, 0, name);
+    return name != NULL ? rex_sources_add_files(sources, module, name) : REX_ENOIMAGE;
 }
 
 /*
@@ -318,9 +320,9 @@ static int turn_to_host_image(struct rex_sources *sources, const struct rex_modu
                               int result)
 {
     struct rex_sources host = {0};
-    const void *begin = module->host_image, *end = module->host_image_end;
-    int found = add_named(&host, module, begin != end ? begin : NULL, rex_bytes_between(begin, end),
-                          module->host_image_name);
+    int found = add_memory(&host, module, true);
+    if (found == REX_ENOIMAGE && module->host_image_name != NULL)
+        found = rex_sources_add_files(&host, module, module->host_image_name);
     if (found == REX_OK) {
         bool has_gpu_image = result == REX_OK;
         /* A module that names no image for GPUs is meant for the CPU. */

@@ -18,9 +18,10 @@ struct rex_module_image {
     size_t size;
     struct rex_view view;
     char path[PATH_MAX];
-    size_t view_most;   /* bytes that a view of it may take */
-    bool retained;      /* the bytes have this image among their holders */
-    bool holds_context; /* of the GPU that compiled it, until it is closed */
+    size_t view_most;                /* bytes that a view of it may take */
+    const struct rex_image_row *row; /* of the module, which has the bytes; NULL: none has */
+    bool retained;                   /* the bytes have this image among their holders */
+    bool holds_context;              /* of the GPU that compiled it, until it is closed */
 };
 
 /*
@@ -36,6 +37,19 @@ int rex_module_image_open(struct rex_module_image *image, const struct rex_modul
 int rex_module_image_open_alone(struct rex_module_image *image, const void *bytes, size_t size,
                                 const char *name);
 void rex_module_image_close(struct rex_module_image *image);
+
+/* MODULE's next row after LAST, NULL for the first, that has an image for the CPU, or for GPUs. */
+static inline const struct rex_image_row *
+rex_image_row_next(const struct rex_module *module, const struct rex_image_row *last, bool on_host)
+{
+    /* A module of an older header ends before these fields. */
+    if (module->struct_size < sizeof *module || module->images_begin == NULL)
+        return NULL;
+    const struct rex_image_row *row = last != NULL ? last + 1 : module->images_begin;
+    while (row < module->images_end && (row->on_host != on_host || row->begin == row->end))
+        row++;
+    return row < module->images_end ? row : NULL;
+}
 
 /* How many bytes there are from BEGIN to END, which may be out of order: none then. */
 static inline size_t rex_bytes_between(const void *begin, const void *end)

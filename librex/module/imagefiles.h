@@ -28,8 +28,9 @@ struct rex_sources {
     size_t count;
     bool asked_for;  /* REX_CUBIN or the caller named them: no other image takes their place */
     bool by_setting; /* REX_CUBIN did */
-    char *names;     /* that were looked for; NULL: none were */
-    struct rex_report missing; /* the paths at which no file was found */
+    const struct rex_image_row *row; /* of the module, which has the bytes; NULL: none has */
+    char *names;                     /* that were looked for; NULL: none were */
+    struct rex_report missing;       /* the paths at which no file was found */
 };
 
 /*

@@ -18,6 +18,7 @@
 #include "base/process.h"
 #include "cuda/launchcontext.h"
 #include "image/cubin.h"
+#include "module/parts.h"
 #include "module/registration.h"
 #include "omp/grid.h"
 
@@ -145,14 +146,15 @@ static struct rex_loaded_image *find_or_load_image(struct rex_registration *regi
 
 int rex_loaded_image_prepare(struct rex_registration *registration, int ordinal, void *context)
 {
-    if (registration == NULL || rex_registration_on_host(registration))
-        return REX_OK;
-    const struct rex_descriptor *given = registration->descriptor;
-    unsigned sm = rex_cubin_architecture(given->image.ImageStart, rex_descriptor_bytes(given));
-    if (!rex_image_suits(sm, rex_cuda_architecture(ordinal)))
-        return REX_OK;
-    if (find_or_load_image(registration, ordinal, context) == NULL)
-        return rex_last_error_code();
+    for (; registration != NULL; registration = rex_parts_next(registration)) {
+        if (rex_registration_on_host(registration))
+            return REX_OK;
+        const struct rex_descriptor *given = registration->descriptor;
+        unsigned sm = rex_cubin_architecture(given->image.ImageStart, rex_descriptor_bytes(given));
+        if (rex_image_suits(sm, rex_cuda_architecture(ordinal)) &&
+            find_or_load_image(registration, ordinal, context) == NULL)
+            return rex_last_error_code();
+    }
     return REX_OK;
 }
 

@@ -17,6 +17,7 @@
 #include "calls/forward.h"
 #include "cuda/driver.h"
 #include "cuda/launchcontext.h"
+#include "module/parts.h"
 #include "module/registry.h"
 #include "module/table.h"
 #include "module/trialload.h"
@@ -304,7 +305,9 @@ int rex_register(struct rex_registration *registration, const char *name)
     }
     result = rex_gate_check();
     if (result == REX_OK)
-        result = rex_table_build(&registration->table, registration->module);
+        result = rex_table_build(&registration->table, registration->share != NULL
+                                                           ? registration->share
+                                                           : registration->module);
     if (result == REX_OK)
         result = rex_runtime_start();
     if (result != REX_OK)
@@ -317,8 +320,10 @@ int rex_register(struct rex_registration *registration, const char *name)
     result = rex_module_image_open(&image, registration->module, name, registration->release);
     if (result != REX_OK)
         goto done;
+    result = rex_parts_divide(registration, &image);
     rex_phase_end(opening, "open image", image.path);
-    result = register_opened(registration, &image);
+    if (result == REX_OK)
+        result = register_opened(registration, &image);
     rex_module_image_close(&image);
 done:
     rex_phase_end(begin, "register", registration->image_path);

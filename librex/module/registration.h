@@ -49,6 +49,10 @@ struct rex_registration {
     void (*unload)(struct rex_registration *registration);
     /* the library for which librex made the entries; NULL: the program made them; atomic */
     struct rex_library *library;
+    /* A module with several images in memory, module/parts.c. */
+    struct rex_module *share;           /* the first image, and its entries; NULL: not divided */
+    struct rex_registration *next_part; /* of the module's other images; atomic */
+    struct rex_registration *whole;     /* of a part: the module's; else NULL */
     const char *memory_name;         /* name of an image in memory, in messages; NULL: "memory" */
     char *image_path;                /* of the last registration or attempt; atomic */
     const struct rex_thread *worker; /* the thread that registers or ends the module; atomic */

@@ -136,7 +136,7 @@ struct rex_module *rex_modules_find(const void *key)
     for (struct rex_module *module = rex_modules_first(); module != NULL; module = module->next) {
         const struct rex_registration *registration = rex_registration_of(module);
         if (registration != NULL && rex_table_find(&registration->table, key) != NULL)
-            return module;
+            return registration->whole != NULL ? registration->whole->module : module;
         if (registration != NULL || known != NULL || rex_is_of_library(module) ||
             !rex_table_is_own(module))
             continue;
@@ -148,6 +148,17 @@ struct rex_module *rex_modules_find(const void *key)
                 known = module;
     }
     return known;
+}
+
+void rex_modules_list(struct rex_module *module, struct rex_registration *known)
+{
+    known->module = module;
+    known->location = module->location;
+    if (known->location == NULL || known->location->psource == NULL)
+        known->location = &unknown_location;
+    module->next = rex_first_module;
+    __atomic_store_n(&module->registration, known, __ATOMIC_RELEASE);
+    __atomic_store_n(&rex_first_module, module, __ATOMIC_RELEASE);
 }
 
 /*
@@ -163,15 +174,8 @@ struct rex_registration *rex_modules_know(struct rex_module *module)
     if (!rex_keep_loaded(module, path))
         rex_log(REX_LOG_WARN, "%s cannot be pinned; do not dlclose it", path);
     rex_registry_lock();
-    if (module->registration == NULL && (known = calloc(1, sizeof *known)) != NULL) {
-        known->module = module;
-        known->location = module->location;
-        if (known->location == NULL || known->location->psource == NULL)
-            known->location = &unknown_location;
-        module->next = rex_first_module;
-        __atomic_store_n(&module->registration, known, __ATOMIC_RELEASE);
-        __atomic_store_n(&rex_first_module, module, __ATOMIC_RELEASE);
-    }
+    if (module->registration == NULL && (known = calloc(1, sizeof *known)) != NULL)
+        rex_modules_list(module, known);
     known = module->registration;
     rex_registry_unlock();
     if (known == NULL)
@@ -183,7 +187,8 @@ int rex_module_check(const struct rex_module *module, const char *caller)
 {
     if (module == NULL)
         return rex_fail_null(caller, "module");
-    if (module->struct_size < sizeof *module)
+    /* That of an older header ends before `images_begin`. */
+    if (module->struct_size < offsetof(struct rex_module, images_begin))
         return rex_fail(
             REX_EINVAL,
             "%s: the module's struct_size is %u; it must be sizeof(struct rex_module), %zu", caller,

@@ -98,6 +98,9 @@ void rex_modules_look_around(void);
  */
 struct rex_registration *rex_modules_know(struct rex_module *module);
 
+/* Adds MODULE, whose registration is KNOWN, which is zeros, to the list; under the lock. */
+void rex_modules_list(struct rex_module *module, struct rex_registration *known);
+
 /*
  * Claim the keys and the kind of image: no other module may have one of the keys, or an image of
  * another kind. Returns 0, REX_EKEY if another module has one of the keys, or REX_EUNSUPPORTED if

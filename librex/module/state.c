@@ -28,6 +28,7 @@
 #include "calls/calls.h"
 #include "calls/forward.h"
 #include "cuda/launchcontext.h"
+#include "module/parts.h"
 #include "module/registry.h"
 #include "omp/device.h"
 #include "omp/gate.h"
@@ -42,13 +43,14 @@ static void publish_registration(struct rex_registration *registration,
                                  struct __tgt_bin_desc *descriptor)
 {
     struct rex_module *module = registration->module;
+    bool was_registered = rex_registration_of(module) != NULL;
     if (module->descriptor != NULL)
         __atomic_store_n(module->descriptor, descriptor, __ATOMIC_RELEASE);
     if (descriptor != NULL)
         rex_devices_registered(1);
     __atomic_store_n(&module->packet_rules, descriptor != NULL ? (uintptr_t)registration : 0,
                      __ATOMIC_RELEASE);
-    if (descriptor == NULL)
+    if (descriptor == NULL && was_registered)
         rex_devices_registered(-1);
 }
 
@@ -87,10 +89,79 @@ static int check_worker(const struct rex_registration *registration)
     return rex_gate_check_outside(name != NULL ? name : "a module");
 }
 
+/* libomptarget ends the registration of one image of a module. */
+static void end_part(struct rex_registration *registration)
+{
+    const struct rex_table *table = &registration->table;
+    bool kept = registration->release->late_image_ignored;
+    if (registration->unload != NULL)
+        registration->unload(registration);
+    /*
+     * The mapping of a global's host address is made when the image is loaded, and outlives the
+     * unregistration. With it a global of an image loaded later would never be reached.
+     */
+    for (uint32_t i = 0; i < table->count && !kept && !rex_runtime_disabled(); i++) {
+        const void *global = table->entries[i].addr;
+        if (table->entries[i].size == 0)
+            continue;
+        for (int device = 0; device < rex_runtime_omp()->device_count(); device++)
+            if (rex_runtime_omp()->is_present(global, device))
+                rex_runtime_omp()->disassociate(global, device);
+    }
+    publish_registration(registration, NULL);
+    if (kept) {
+        /* LLVM 18 would load nothing any more: what it has stays, for the next registration. */
+        __atomic_store_n(&registration->is_kept, true, __ATOMIC_RELEASE);
+    } else {
+        REX_REAL(unregister_lib)
+        (&registration->descriptor->given);
+        rex_registration_ended(registration);
+        rex_modules_unclaim(registration);
+    }
+    if (!rex_registration_on_host(registration))
+        rex_context_unhold();
+}
+
+/* All images of a module end; the thread has passed rex_gate_register(). */
+static void end_registration(struct rex_registration *registration)
+{
+    struct rex_registration *next;
+    for (struct rex_registration *part = registration; part != NULL; part = next) {
+        next = rex_parts_next(part);
+        end_part(part);
+    }
+    rex_gate_registered();
+    rex_mapping_ended_unseen();
+}
+
+/* The other images of a module that has several. After a failure none of all is registered. */
+static int register_parts(struct rex_registration *registration)
+{
+    struct rex_kept_error cause;
+    struct rex_registration *part = registration->share != NULL ? registration->next_part : NULL;
+    int result = REX_OK;
+    for (; result == REX_OK && part != NULL; part = part->next_part) {
+        if (rex_registration_of(part->module) != NULL)
+            continue;
+        result = rex_register(part, NULL);
+        if (result == REX_OK)
+            publish_registration(part, &part->descriptor->given);
+    }
+    if (result == REX_OK)
+        return REX_OK;
+    rex_error_keep(&cause);
+    if (rex_gate_register(registration->image_path, true) == REX_OK)
+        end_registration(registration);
+    rex_error_restore(&cause);
+    return result;
+}
+
 /* Register the module, at work on it; its failure is kept for the threads that wait. */
 static int make_attempt(struct rex_registration *registration, const char *name)
 {
     int result = rex_register(registration, name);
+    if (result == REX_OK)
+        result = register_parts(registration);
     char *message = result != REX_OK ? strdup(rex_last_error()) : NULL;
     rex_registry_lock();
     free(registration->failure_message);
@@ -285,6 +356,8 @@ int rex_resolve(const struct rex_module *module, const void *key, struct rex_tar
     if (result != REX_OK)
         return result;
     struct rex_kernel *kernel = rex_table_find(&registration->table, key);
+    if (kernel == NULL && registration->next_part != NULL)
+        kernel = rex_parts_find(&registration, key);
     if (kernel == NULL) {
         Dl_info info;
         if (dladdr(key, &info) != 0 && info.dli_sname != NULL)
@@ -309,45 +382,30 @@ int rex_resolve(const struct rex_module *module, const void *key, struct rex_tar
 /* Is no other module registered? From LLVM 19 on all mappings end with the last one. */
 static bool is_last_registered(const struct rex_registration *registration)
 {
+    const struct rex_registration *other;
     for (const struct rex_module *module = rex_modules_first(); module != NULL;
          module = module->next)
-        if (module != registration->module && rex_registration_of(module) != NULL)
+        if ((other = rex_registration_of(module)) != NULL && other != registration &&
+            other->whole != registration)
             return false;
     return true;
 }
 
-static void end_registration(struct rex_registration *registration)
+/* Whether nothing works with an image of the module: 0, or an error of rex_module_fini(). */
+static int check_unused(const struct rex_registration *registration)
 {
-    const struct rex_table *table = &registration->table;
-    bool kept = registration->release->late_image_ignored;
-    if (registration->unload != NULL)
-        registration->unload(registration);
-    /*
-     * The mapping of a global's host address is made when the image is loaded, and outlives the
-     * unregistration. With it a global of an image loaded later would never be reached.
-     */
-    for (uint32_t i = 0; i < table->count && !kept && !rex_runtime_disabled(); i++) {
-        const void *global = table->entries[i].addr;
-        if (table->entries[i].size == 0)
-            continue;
-        for (int device = 0; device < rex_runtime_omp()->device_count(); device++)
-            if (rex_runtime_omp()->is_present(global, device))
-                rex_runtime_omp()->disassociate(global, device);
-    }
-    publish_registration(registration, NULL);
-    if (kept) {
-        /* LLVM 18 would load nothing any more: what it has stays, for the next registration. */
-        __atomic_store_n(&registration->is_kept, true, __ATOMIC_RELEASE);
-    } else {
-        REX_REAL(unregister_lib)
-        (&registration->descriptor->given);
-        rex_registration_ended(registration);
-        rex_modules_unclaim(registration);
-    }
-    rex_gate_registered();
-    rex_mapping_ended_unseen();
-    if (!rex_registration_on_host(registration))
-        rex_context_unhold();
+    bool is_last = is_last_registered(registration);
+    int result = REX_OK;
+    for (; result == REX_OK && registration != NULL; registration = rex_parts_next(registration))
+        result = rex_before_unload(registration, is_last);
+    return result;
+}
+
+static bool has_deferred(const struct rex_registration *registration)
+{
+    while (registration != NULL && !rex_deferred_runs(registration))
+        registration = rex_parts_next(registration);
+    return registration != NULL;
 }
 
 int rex_module_fini(struct rex_module *module)
@@ -365,11 +423,11 @@ int rex_module_fini(struct rex_module *module)
         return REX_OK; /* another thread is ending it */
     for (bool is_over = false; !is_over;) {
         rex_deferred_wait_all();
-        result = rex_before_unload(registration, is_last_registered(registration));
+        result = check_unused(registration);
         if (result == REX_OK) /* then the thread is alone, if the release wants that */
             result = rex_gate_register(registration->image_path, true);
         /* Another thread may have launched since the wait. */
-        is_over = result != REX_OK || !rex_deferred_runs(registration);
+        is_over = result != REX_OK || !has_deferred(registration);
         if (!is_over)
             rex_gate_registered();
     }

@@ -26,8 +26,8 @@ static bool is_table_foreign(const struct rex_module *module, Dl_info *own, Dl_i
 bool rex_table_is_own(const struct rex_module *module)
 {
     Dl_info own, other;
-    return module->entries_begin != NULL && module->entries_begin != module->entries_end &&
-           !is_table_foreign(module, &own, &other);
+    return !(module->flags & REX_MODULE_IS_PART) && module->entries_begin != NULL &&
+           module->entries_begin != module->entries_end && !is_table_foreign(module, &own, &other);
 }
 
 static void free_layouts(struct rex_table *table)

@@ -63,9 +63,12 @@ struct rex_table {
     struct rex_layout *layouts; /* all layouts, the newest first */
 };
 
+#define REX_MODULE_IS_PART 1 /* flag of a module that librex made of another's images */
+
 /*
- * Whether the module has entries of its own: its table is not empty, and lies in the module's own
- * binary. A linker may give a binary without entries the table of a shared object.
+ * Whether the module has entries of its own: it is no part of another, and its table is not empty,
+ * and lies in the module's own binary. A linker may give a binary without entries the table of a
+ * shared object.
  */
 bool rex_table_is_own(const struct rex_module *module);
 

@@ -24,13 +24,16 @@
     (REX_MAP_TOFROM | REX_MAP_ALWAYS | REX_MAP_TARGET_PARAM | REX_MAP_IMPLICIT | REX_MAP_CLOSE | \
      REX_MAP_PRESENT | REX_MAP_OMPX_HOLD)
 
-/* The bits of a mapping whose reference count changes by 1 in each call with the row. */
-#define REX_ROW_COUNTED ((REX_ROW_MAPPED & ~REX_MAP_OMPX_HOLD) | REX_MAP_RETURN_PARAM)
+/* A row that gives an address back. */
+#define REX_ROW_RETURNED (REX_MAP_RETURN_PARAM | REX_MAP_FB_NULLIFY)
+
+/* Mapped memory for which libomptarget's count changes by one for each call with the row. */
+#define REX_ROW_COUNTED ((REX_ROW_MAPPED & ~REX_MAP_OMPX_HOLD) | REX_ROW_RETURNED)
 
 /* All bits of map types, except the kinds of values. */
 #define REX_ROW_KNOWN                                                             \
     (REX_ROW_MAPPED | REX_MAP_NOT_MAPPED | REX_MAP_DELETE | REX_MAP_PTR_AND_OBJ | \
-     REX_MAP_RETURN_PARAM | REX_MAP_MEMBER_OF_MASK)
+     REX_ROW_RETURNED | REX_MAP_MEMBER_OF_MASK)
 
 static inline bool rex_row_has(int64_t type, int64_t bits)
 {

@@ -364,6 +364,7 @@ int rex_device_require_gpu(void)
 int rex_device_for_rank(void)
 {
     struct rex_kept_error last;
+    rex_settings_review();
     rex_error_keep(&last);
     rex_cuda_retry();
     int gpus = rex_cuda_devices(), offered = rex_device_count();

@@ -52,11 +52,11 @@
 #define WORDS_A a, b, c, d, e, f, g, h, i, j, k, l
 
 /*
- * X(return type, name without "__tgt_", (parameters), (arguments), result without the function).
- * The result is returned if the bound release lacks the function. The table has every `__tgt_`
- * symbol that LLVM 14 to 23 export. It lacks `__tgt_get_mapped_ptr` of LLVM 24, which no compiler
- * calls yet. The signatures come from LLVM's interface.cpp. `__tgt_interop_init` has an int64_t
- * count before LLVM 18. A count that fits in 32 bits passes alike on 64-bit machines.
+ * X(return type, name without "__tgt_", (parameters), (arguments), value where the release lacks
+ * the function). The table has every `__tgt_` symbol that LLVM 14 to 24 export. Signatures:
+ * interface.cpp.
+ * `__tgt_interop_init` has an int64_t count before 18; a count that fits passes the same way on
+ * 64-bit machines.
  */
 #define REX_ENTRY_POINTS(X) \
     REX_REGISTERING(X)      \
@@ -129,19 +129,20 @@
     X(uintptr_t, target_sync, (WORDS_P), (WORDS_A), 0)                            \
     X(uintptr_t, activate_record_replay, (WORDS_P), (WORDS_A), (uintptr_t)-1)     \
     X(uintptr_t, target_kernel_replay, (WORDS_P), (WORDS_A), (uintptr_t)-1)
-#define REX_FORWARDED(X)                                                               \
-    REX_BEGINNING(X)                                                                   \
-    REX_UPDATING(X)                                                                    \
-    REX_LAUNCHING(X)                                                                   \
-    REX_DEVICE_CALLS(X)                                                                \
-    X(void, register_requires, (int64_t flags), (flags), )                             \
-    X(void, init_all_rtls, (void), (), )                                               \
-    X(void, rtl_init, (void), (), )                                                    \
-    X(int64_t, mapper_num_components, (void *handle), (handle), 0)                     \
-    X(void, push_mapper_component,                                                     \
-      (void *handle, void *base, void *begin, int64_t size, int64_t type, void *name), \
-      (handle, base, begin, size, type, name), )                                       \
-    X(void, set_info_flag, (uint32_t flag), (flag), )                                  \
+#define REX_FORWARDED(X)                                                                \
+    REX_BEGINNING(X)                                                                    \
+    REX_UPDATING(X)                                                                     \
+    REX_LAUNCHING(X)                                                                    \
+    REX_DEVICE_CALLS(X)                                                                 \
+    X(void *, get_mapped_ptr, (int64_t device, const void *host), (device, host), NULL) \
+    X(void, register_requires, (int64_t flags), (flags), )                              \
+    X(void, init_all_rtls, (void), (), )                                                \
+    X(void, rtl_init, (void), (), )                                                     \
+    X(int64_t, mapper_num_components, (void *handle), (handle), 0)                      \
+    X(void, push_mapper_component,                                                      \
+      (void *handle, void *base, void *begin, int64_t size, int64_t type, void *name),  \
+      (handle, base, begin, size, type, name), )                                        \
+    X(void, set_info_flag, (uint32_t flag), (flag), )                                   \
     X(uintptr_t, register_rpc_callback, (WORDS_P), (WORDS_A), 0)
 
 /*

@@ -37,7 +37,24 @@ static inline uint32_t rex_grid_chosen(int32_t number)
 
 static inline struct rex_grid rex_grid_of_call(int32_t teams, int32_t threads)
 {
-    return (struct rex_grid){{rex_grid_chosen(teams), 1, 1}, {rex_grid_chosen(threads), 1, 1}, 0};
+    return (struct rex_grid){.teams = {rex_grid_chosen(teams), 1, 1},
+                             .threads = {rex_grid_chosen(threads), 1, 1}};
+}
+
+/* The grid that a program describes, which may have open numbers. */
+static inline struct rex_grid rex_grid_of_launch(const struct rex_launch_config *launch)
+{
+    struct rex_grid grid = {.dynamic_memory = launch->dynamic_memory};
+    memcpy(grid.teams, launch->teams, sizeof grid.teams);
+    memcpy(grid.threads, launch->threads, sizeof grid.threads);
+    if (launch->flags & REX_LAUNCH_COOPERATIVE)
+        grid.attributes = REX_ATTRIBUTE_COOPERATIVE;
+    if ((launch->cluster[0] | launch->cluster[1] | launch->cluster[2]) == 0)
+        return grid;
+    grid.attributes |= REX_ATTRIBUTE_CLUSTER;
+    for (int i = 0; i < 3; i++)
+        grid.cluster[i] = launch->cluster[i] + (launch->cluster[i] == 0);
+    return grid;
 }
 
 static inline void rex_packet_set_grid(struct __tgt_kernel_arguments *packet,

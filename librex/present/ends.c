@@ -150,7 +150,7 @@ void rex_end_goes_on(struct rex_present_table *table, struct rex_range_lock *end
                 continue;
             }
             range->is_shared = true;
-            rex_entry_add_user(entry, end, range);
+            rex_entry_add_user(entry, REX_CALL_ENDS, range);
             entry->refs -= entry->taken;
             entry->taken = 0;
         }

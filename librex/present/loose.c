@@ -104,11 +104,12 @@ void rex_pin_looked_at(struct rex_present_table *table, struct rex_range_lock *r
         if (loosened != 0)
             look_at_loose(table, ranges);
         rex_present_pin(ranges);
+        if (loosened == __atomic_load_n(&table->loosened, __ATOMIC_RELAXED) || i + 1 == PIN_TRIES)
+            return;
         bool some_are_loose = false;
         for (size_t j = 0; j < ranges->count; j++)
             some_are_loose |= ranges->range[j].is_loose;
-        if (loosened == __atomic_load_n(&table->loosened, __ATOMIC_RELAXED) || !some_are_loose ||
-            i + 1 == PIN_TRIES)
+        if (!some_are_loose)
             return;
         ranges->is_refused = true;
         rex_present_unpin(ranges);

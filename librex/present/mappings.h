@@ -93,28 +93,27 @@ void rex_entries_forget_refs(struct rex_present_table *table, const struct rex_r
  */
 void rex_entries_forget_beside(struct rex_present_table *table, const struct rex_range *range);
 
-/* The call RANGES becomes a user of ENTRY, by RANGE, or leaves it. */
-static inline void rex_entry_add_user(struct rex_entry *entry, const struct rex_range_lock *ranges,
+/* A CALL becomes a user of ENTRY, by RANGE, or leaves it. */
+static inline void rex_entry_add_user(struct rex_entry *entry, enum rex_present_call call,
                                       struct rex_range *range)
 {
     entry->users++;
     range->generation = entry->generation;
-    if (ranges->call == REX_CALL_BY_DRIVER)
+    if (call == REX_CALL_BY_DRIVER)
         return;
-    entry->updates += ranges->call == REX_CALL_UPDATES;
+    entry->updates += call == REX_CALL_UPDATES;
     entry->attaching += range->attaches;
 }
 
-static inline void rex_entry_remove_user(struct rex_entry *entry,
-                                         const struct rex_range_lock *ranges,
+static inline void rex_entry_remove_user(struct rex_entry *entry, enum rex_present_call call,
                                          const struct rex_range *range)
 {
     REX_ASSERT(entry->users > 0 && entry->end > range->begin);
     entry->users--;
     entry->older -= range->generation < entry->generation;
-    if (ranges->call == REX_CALL_BY_DRIVER)
+    if (call == REX_CALL_BY_DRIVER)
         return;
-    entry->updates -= ranges->call == REX_CALL_UPDATES;
+    entry->updates -= call == REX_CALL_UPDATES;
     entry->attaching -= range->attaches;
 }
 

@@ -75,9 +75,48 @@ static void put_in_order(struct rex_range_lock *ranges)
 }
 
 /*
- * Looks up how the ranges are mapped: each first where it was the last time. Whether the call has
- * to wait: for an entry's owner, for an update where it attaches a pointer, for an end that waits,
- * or for a call without an entry. `met` of RANGES becomes that call.
+ * Pins the ranges of a launch by the driver, which are as rex_plan_check() makes them. It stops
+ * before a range that is not in the entry of the last time, or whose entry may not stay.
+ */
+static void pin_as_before(struct rex_present_table *table, struct rex_range_lock *launch)
+{
+    struct rex_entry *entries = table->mapped.entry;
+    uint32_t used = table->mapped.used;
+    struct rex_range *range = launch->range, *end = range + launch->count;
+    for (; range < end && range->at < used; range++) {
+        struct rex_entry *entry = &entries[range->at];
+        uintptr_t begin = range->begin, device = entry->device;
+        if (!rex_entry_has(entry, begin, range->end) || !rex_entry_is_settled(entry) ||
+            entry->held > 0)
+            break;
+        range->is_mapped = range->is_in_one = range->is_whole = range->is_shared = true;
+        range->is_attached = entry->is_attached;
+        range->device = device != 0 ? device + (begin - entry->begin) : 0;
+        rex_entry_add_user(entry, REX_CALL_BY_DRIVER, range);
+    }
+    launch->known = (size_t)(range - launch->range);
+}
+
+/* Unpins the first ranges of a launch by the driver, which have entries. Whether some are gone. */
+static bool unpin_known(struct rex_present_table *table, struct rex_range_lock *launch)
+{
+    const struct rex_range *range = launch->range, *end = range + launch->known;
+    struct rex_entry *entries = table->mapped.entry;
+    bool some_are_gone = false;
+    for (; range < end; range++) {
+        /* Its number stays as long as the call is a user. */
+        struct rex_entry *entry = &entries[range->at];
+        rex_entry_remove_user(entry, REX_CALL_BY_DRIVER, range);
+        some_are_gone |= entry->is_gone;
+    }
+    launch->known = 0;
+    return some_are_gone;
+}
+
+/*
+ * Looks up how the ranges that are not pinned are mapped: each first where it was the last time.
+ * Whether the call has to wait: for an entry's owner, for an update where it attaches a pointer,
+ * for an end that waits, or for a call without an entry. `met` of RANGES becomes that call.
  */
 static bool look_up_ranges(const struct rex_present_table *table, struct rex_range_lock *ranges)
 {
@@ -85,7 +124,7 @@ static bool look_up_ranges(const struct rex_present_table *table, struct rex_ran
     bool is_owned = false, is_held = false, force = rex_is_in_force(table);
     bool is_plain = ranges->call == REX_CALL_BY_DRIVER || ranges->call == REX_CALL_BEGINS;
     uint32_t last = 0;
-    for (size_t i = 0; i < ranges->count && !is_owned; i++) {
+    for (size_t i = ranges->known; i < ranges->count && !is_owned; i++) {
         struct rex_range *range = &ranges->range[i];
         last = rex_entry_is_at(in, range->at, range->begin)
                    ? range->at
@@ -95,7 +134,7 @@ static bool look_up_ranges(const struct rex_present_table *table, struct rex_ran
         /* The common case: all that is below, for one mapping that has the whole range. */
         if (is_plain && entry != NULL && rex_entry_is_settled(entry) && !range->attaches &&
             rex_entry_has(entry, range->begin, range->end)) {
-            range->is_mapped = range->is_whole = true;
+            range->is_mapped = range->is_whole = range->is_in_one = true;
             range->is_loose = false;
             range->is_attached = entry->is_attached;
             range->device = entry->device != 0 ? entry->device + (range->begin - entry->begin) : 0;
@@ -103,6 +142,7 @@ static bool look_up_ranges(const struct rex_present_table *table, struct rex_ran
             continue;
         }
         range->is_mapped = range->is_whole = range->is_loose = range->is_attached = false;
+        range->is_in_one = false;
         range->device = 0;
         for (; entry != NULL; entry = rex_entry_touching(in, entry->next[0], range->end)) {
             is_owned |= entry->owner != NULL || rex_attach_excludes(ranges, range, entry);
@@ -116,9 +156,11 @@ static bool look_up_ranges(const struct rex_present_table *table, struct rex_ran
              * mapping, because either of them may come first.
              */
             bool is_all_of_it = range->begin == entry->begin && range->end == entry->end;
+            bool has_all = rex_entry_has(entry, range->begin, range->end);
             bool may_end = entry->is_gone || entry->is_loose ||
                            (ranges->call == REX_CALL_LAUNCHES && is_all_of_it && !force);
-            range->is_whole |= !may_end && rex_entry_has(entry, range->begin, range->end);
+            range->is_in_one |= has_all && rex_entry_is_settled(entry);
+            range->is_whole |= has_all && !may_end;
             if (range->is_whole && entry->device != 0)
                 range->device = entry->device + (range->begin - entry->begin);
         }
@@ -134,13 +176,14 @@ static bool look_up_ranges(const struct rex_present_table *table, struct rex_ran
 
 static void use_entries(struct rex_present_table *table, struct rex_range_lock *ranges)
 {
-    for (size_t i = 0; i < ranges->count; i++) {
+    enum rex_present_call call = ranges->call;
+    for (size_t i = ranges->known; i < ranges->count; i++) {
         struct rex_range *range = &ranges->range[i];
         range->is_shared = range->is_whole;
-        if (range->is_empty && ranges->call != REX_CALL_UPDATES)
+        if (range->is_empty && call != REX_CALL_UPDATES)
             rex_entries_forget_beside(table, range);
         if (range->is_shared) {
-            rex_entry_add_user(&table->mapped.entry[range->at], ranges, range);
+            rex_entry_add_user(&table->mapped.entry[range->at], call, range);
             ranges->known++;
         }
     }
@@ -346,7 +389,10 @@ unsigned rex_present_pin(struct rex_range_lock *ranges)
     /* A launch by the driver on mapped memory is compared with nothing. */
     if (ranges->call != REX_CALL_BY_DRIVER)
         put_in_order(ranges);
+    ranges->known = 0;
     pthread_mutex_lock(&table->lock);
+    if (ranges->call == REX_CALL_BY_DRIVER && table->at_work == NULL)
+        pin_as_before(table, ranges);
     while (ends ? has_end_to_wait(table, ranges, &hold) : look_up_ranges(table, ranges)) {
         unsigned reasons = 0;
         if (ranges->call != REX_CALL_BY_DRIVER) {
@@ -361,13 +407,13 @@ unsigned rex_present_pin(struct rex_range_lock *ranges)
             reasons |= REX_REASON_NESTED;
         if (reasons == 0)
             rex_wait_begin(table, ranges);
+        unpin_known(table, ranges);
         pthread_mutex_unlock(&table->lock);
         return reasons;
     }
     if (ranges->is_listed)
         rex_at_work_remove(table, ranges);
     ranges->is_alone = table->at_work == NULL;
-    ranges->known = 0;
     if (ends)
         rex_end_goes_on(table, ranges);
     else
@@ -406,18 +452,22 @@ void rex_present_unpin(struct rex_range_lock *ranges)
 {
     struct rex_present_table *table = rex_present_table(ranges->number);
     struct rex_entry *entry;
-    bool some_are_gone = false, counts = ranges->call == REX_CALL_BEGINS && !ranges->is_refused;
+    enum rex_present_call call = ranges->call;
+    bool some_are_gone = false, counts = call == REX_CALL_BEGINS && !ranges->is_refused;
     pthread_mutex_lock(&table->lock);
     REX_ASSERT(table->by_driver > 0 || ranges->call > REX_CALL_UPDATES);
     table->by_driver -= ranges->call <= REX_CALL_UPDATES;
     if (REX_UNLIKELY(ranges->launch > 0))
         leave_number(table, ranges);
-    for (size_t i = 0; i < ranges->count; i++) {
-        const struct rex_range *range = &ranges->range[i];
+    const struct rex_range *range = ranges->range, *end = range + ranges->count;
+    if (call == REX_CALL_BY_DRIVER && ranges->known == ranges->count) {
+        some_are_gone = unpin_known(table, ranges);
+        range = end;
+    }
+    for (; range < end; range++) {
         if (range->is_shared && range->is_whole) {
-            /* Its number stays as long as the call is a user. */
             entry = &table->mapped.entry[range->at];
-            rex_entry_remove_user(entry, ranges, range);
+            rex_entry_remove_user(entry, call, range);
             some_are_gone |= entry->is_gone;
             if (counts)
                 add_refs(entry, range->counts);
@@ -432,7 +482,7 @@ void rex_present_unpin(struct rex_range_lock *ranges)
             }
             some_are_gone |= entry->is_gone;
             if (range->is_shared)
-                rex_entry_remove_user(entry, ranges, range);
+                rex_entry_remove_user(entry, call, range);
             /* A row that overlaps a mapping in part changes a count that is not known. */
             if (counts && range->is_mapped && !range->is_new)
                 add_refs(entry, range->is_shared ? range->counts : REX_COUNTS_UNKNOWN);

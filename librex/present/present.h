@@ -51,20 +51,22 @@ struct rex_range {
     uint32_t generation; /* of the entry, when the call became a user */
     uint32_t awaits;     /* an end waits for the users before this generation; 0: it does not */
     enum rex_counts counts;
-    bool is_mapped;       /* some bytes are mapped */
-    bool is_whole;        /* one mapping has all bytes, and no other call is about to end it */
-    bool is_changed;      /* the call copies the memory back if it is not mapped */
-    bool is_shared;       /* the call is a user of the mapping */
-    bool is_loose;        /* some bytes are loose */
-    bool is_attached : 1; /* the mappings have attached pointers */
-    bool is_empty : 1;    /* the row has no length, and the range one byte */
-    bool is_new : 1;      /* the call makes the mapping */
-    bool attaches : 1;    /* the range is a pointer that the call attaches */
-    bool shows : 1;       /* the call gives out the device address */
-    bool needs_all : 1;   /* the call, an end, has to have the mapping for itself */
-    bool is_held : 1;     /* the mark keeps launches and updates waiting */
-    bool is_used : 1;     /* other calls use what the end has to have for itself */
-    bool was_used : 1;    /* so it has been while the end waited */
+    /* side by side, because a row of a launch mostly gets all four at once: */
+    bool is_mapped;     /* some bytes are mapped */
+    bool is_in_one;     /* one settled mapping has all bytes; the call may be about to end it */
+    bool is_whole;      /* one mapping has all bytes, and no other call is about to end it */
+    bool is_shared;     /* the call is a user of the mapping */
+    bool is_loose;      /* some bytes are loose */
+    bool is_attached;   /* the mappings have attached pointers */
+    bool is_changed;    /* the call copies the memory back if it is not mapped */
+    bool is_empty : 1;  /* the row has no length, and the range one byte */
+    bool is_new : 1;    /* the call makes the mapping */
+    bool attaches : 1;  /* the range is a pointer that the call attaches */
+    bool shows : 1;     /* the call gives out the device address */
+    bool needs_all : 1; /* the call, an end, has to have the mapping for itself */
+    bool is_held : 1;   /* the mark keeps launches and updates waiting */
+    bool is_used : 1;   /* other calls use what the end has to have for itself */
+    bool was_used : 1;  /* so it has been while the end waited */
 };
 
 /* A launch has one for each row. */
@@ -92,9 +94,10 @@ struct rex_range_lock {
     struct rex_range_lock *next;
     struct rex_range *range; /* COUNT of them; many are sorted by their addresses */
     size_t count;
-    size_t known;  /* ranges that have entries */
-    int64_t types; /* the type bits of all its mapped rows */
-    int number;    /* of the device */
+    size_t known;   /* ranges that have entries */
+    int32_t values; /* rows that are values or private, and members of nothing: they have none */
+    int64_t types;  /* the type bits of all its mapped rows */
+    int number;     /* of the device */
     enum rex_present_call call;
     bool is_all; /* its one range is all memory, because its ranges are unknown */
     /* set by rex_present_pin(): */

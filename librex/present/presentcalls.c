@@ -99,31 +99,41 @@ static void collect_ranges(struct call *own, enum rex_present_call call, const s
                                       .is_all = most > ON_STACK && own->more == NULL};
     if (ranges->is_all)
         rex_mapped_unseen();
+    struct rex_range *range = ranges->range;
+    int32_t values = 0;
+    int64_t types = 0;
+    for (int32_t i = 0; map->mappers != NULL && i < map->count; i++)
+        own->has_mapper |= map->mappers[i] != NULL;
     for (int32_t i = 0; i < map->count; i++) {
-        own->has_mapper |= map->mappers != NULL && map->mappers[i] != NULL;
-        if ((map->types[i] & REX_MAP_NOT_MAPPED) || map->sizes[i] < 0 ||
-            (map->sizes[i] == 0 && map->begin[i] == NULL))
-            continue;
         int64_t type = map->types[i], size = map->sizes[i];
-        ranges->types |= type;
+        if (type & REX_MAP_NOT_MAPPED) {
+            values += !rex_row_has(type, REX_MAP_MEMBER_OF_MASK);
+            continue;
+        }
+        if (size < 0 || (size == 0 && map->begin[i] == NULL))
+            continue;
+        types |= type;
         if (ranges->is_all)
             continue;
-        ranges->range[ranges->count++] =
-            (struct rex_range){.begin = (uintptr_t)map->begin[i],
-                               .end = rex_end_of(map->begin[i], (size_t)size),
-                               .row = i,
-                               .counts = counts_of(map, i),
-                               .is_changed = (type & REX_MAP_FROM) != 0,
-                               .is_empty = size == 0,
-                               .shows = (type & REX_MAP_RETURN_PARAM) != 0};
+        *range = (struct rex_range){.begin = (uintptr_t)map->begin[i],
+                                    .end = rex_end_of(map->begin[i], (size_t)size),
+                                    .row = i,
+                                    .at = own->more == NULL ? range->at : 0, /* of the last call */
+                                    .counts = counts_of(map, i),
+                                    .is_changed = (type & REX_MAP_FROM) != 0,
+                                    .is_empty = size == 0,
+                                    .shows = (type & REX_MAP_RETURN_PARAM) != 0};
+        range++;
         if (type & REX_MAP_PTR_AND_OBJ)
-            ranges->range[ranges->count++] =
-                (struct rex_range){.begin = (uintptr_t)map->base[i],
-                                   .end = rex_end_of(map->base[i], sizeof(void *)),
-                                   .counts = REX_COUNTS_UNKNOWN,
-                                   .is_changed = true,
-                                   .attaches = true};
+            *range++ = (struct rex_range){.begin = (uintptr_t)map->base[i],
+                                          .end = rex_end_of(map->base[i], sizeof(void *)),
+                                          .counts = REX_COUNTS_UNKNOWN,
+                                          .is_changed = true,
+                                          .attaches = true};
     }
+    ranges->count = (size_t)(range - ranges->range);
+    ranges->values = values;
+    ranges->types = types;
     ranges->is_all |= own->has_mapper;
     if (ranges->is_all) {
         ranges->count = 1;
@@ -220,9 +230,10 @@ const struct rex_range_lock *rex_present_enter(enum rex_present_call call,
     if ((call != REX_CALL_UPDATES && own->has_mapper) ||
         (call == REX_CALL_LAUNCHES && (types & REX_MAP_PTR_AND_OBJ)))
         rex_mapped_unseen();
-    if (call == REX_CALL_BEGINS || call == REX_CALL_LAUNCHES)
+    bool maps = call == REX_CALL_BEGINS || call == REX_CALL_LAUNCHES;
+    if (maps && own->ranges.count > 0)
         rex_pin_looked_at(table, &own->ranges);
-    else
+    else if (own->ranges.count > 0)
         rex_present_pin(&own->ranges);
     own->ranges.is_unseen =
         call == REX_CALL_BEGINS && !rex_all_mappings_are_seen() && lies_in_unseen(&own->ranges);
@@ -254,7 +265,8 @@ void rex_present_leave(enum rex_present_call call, const struct rex_map *map, in
     if (call == REX_CALL_ENDS)
         rex_mapping_next_generation();
     if (depth == 1) {
-        rex_present_unpin(&own->ranges);
+        if (own->ranges.count > 0)
+            rex_present_unpin(&own->ranges);
         free(own->more);
         own->more = NULL;
         rex_shelter_end();

@@ -106,17 +106,7 @@ static int submit_fill(struct rex_stream_gpu *gpu, void *stream, const struct re
 {
     uint64_t to = (uint64_t)(uintptr_t)command->fill.to;
     rex_addresses_use_range(&gpu->addresses, to, command->fill.size);
-    uint32_t value = command->fill.value;
-    size_t count = command->fill.size / command->fill.width;
-    int found = 0;
-    if (count == 0)
-        return REX_OK;
-    switch (command->fill.width) {
-    case 1: found = REX_CUDA(cuMemsetD8Async, to, (unsigned char)value, count, stream); break;
-    case 2: found = REX_CUDA(cuMemsetD16Async, to, (unsigned short)value, count, stream); break;
-    default: found = REX_CUDA(cuMemsetD32Async, to, value, count, stream); break;
-    }
-    if (found != 0)
+    if (rex_fill_put(&command->fill, stream) != 0)
         return command_failed("a fill");
     return REX_OK;
 }
@@ -243,25 +233,6 @@ static int copy_at_once(int number, const struct rex_command *command)
     return rex_device_copy_from(host, device, command->copy.size, number);
 }
 
-#define FILL_BYTES 65536 /* per copy; a multiple of each pattern's width */
-
-static int fill_at_once(int number, const struct rex_command *command)
-{
-    size_t most = command->fill.size < FILL_BYTES ? command->fill.size : FILL_BYTES;
-    unsigned char *pattern = malloc(most > 0 ? most : 1);
-    int result = REX_OK;
-    if (pattern == NULL)
-        return rex_fail_memory(most, "a fill");
-    for (size_t at = 0; at < most; at += command->fill.width)
-        memcpy(pattern + at, &command->fill.value, command->fill.width);
-    for (size_t done = 0, part; done < command->fill.size && result == REX_OK; done += part) {
-        part = command->fill.size - done < most ? command->fill.size - done : most;
-        result = rex_device_copy_to((char *)command->fill.to + done, pattern, part, number);
-    }
-    free(pattern);
-    return result;
-}
-
 REX_NO_STACK_GUARD
 int rex_command_do(int number, const struct rex_command *command)
 {
@@ -277,7 +248,7 @@ int rex_command_do(int number, const struct rex_command *command)
     case REX_COMMAND_COPY_PEER:
         return rex_device_copy_peer(command->peer.to, command->peer.to_device, command->peer.from,
                                     command->peer.from_device, command->peer.size);
-    case REX_COMMAND_FILL: return fill_at_once(number, command);
+    case REX_COMMAND_FILL: return rex_fill_now(&command->fill, number, "rex_queue_fill");
     case REX_COMMAND_CALL: command->call.function(command->call.argument); return REX_OK;
     case REX_COMMAND_RECORD:
         if (event == NULL)

@@ -11,6 +11,7 @@
 
 #include "base/pool.h"
 #include "launch/pack.h"
+#include "memory/fill.h"
 #include "rex/queue.h"
 
 enum rex_command_kind {
@@ -47,11 +48,7 @@ struct rex_command {
             size_t size;
             int to_device, from_device;
         } peer;
-        struct {
-            void *to;
-            uint32_t value; /* the pattern, in its low bytes */
-            size_t width, size;
-        } fill;
+        struct rex_fill fill;
         struct {
             void (*function)(void *argument);
             void *argument;

@@ -215,20 +215,10 @@ unlock:
 int rex_queue_fill(struct rex_queue *queue, void *to, const void *pattern, size_t pattern_size,
                    size_t size)
 {
-    struct rex_command command = {.kind = REX_COMMAND_FILL,
-                                  .fill = {.to = to, .width = pattern_size, .size = size}};
-    if (to == NULL || pattern == NULL)
-        return rex_fail(REX_EINVAL, "rex_queue_fill: %s is NULL",
-                        to == NULL ? "the memory" : "the pattern");
-    if (pattern_size != 1 && pattern_size != 2 && pattern_size != 4)
-        return rex_fail(REX_EINVAL, "rex_queue_fill: a pattern of %zu bytes; there are 1, 2 and 4",
-                        pattern_size);
-    if (size % pattern_size != 0 || (uintptr_t)to % pattern_size != 0)
-        return rex_fail(
-            REX_EINVAL,
-            "rex_queue_fill: %zu bytes at %p are no whole number of patterns of %zu bytes", size,
-            to, pattern_size);
-    memcpy(&command.fill.value, pattern, pattern_size);
+    struct rex_command command = {.kind = REX_COMMAND_FILL};
+    int result = rex_fill_of(&command.fill, "rex_queue_fill", to, pattern, pattern_size, size);
+    if (result != REX_OK)
+        return result;
     return enter_and_enqueue(queue, &command, "rex_queue_fill");
 }
 

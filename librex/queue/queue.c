@@ -18,6 +18,7 @@
 #include "cuda/context.h"
 #include "cuda/deferred.h"
 #include "cuda/streamtrace.h"
+#include "module/parts.h"
 #include "module/registry.h"
 #include "omp/device.h"
 #include "omp/gate.h"
@@ -27,6 +28,7 @@
 #include "rex/interop.h"
 #include "trace/trace.h"
 
+#define PRIORITY_BITS REX_QUEUE_PRIORITY(15)
 #define DEFAULT_STREAM_OF_THREAD ((void *)(uintptr_t)2) /* CU_STREAM_PER_THREAD */
 
 /* ---- creation -------------------------------------------------------------------------------- */
@@ -53,7 +55,10 @@ static int open_stream(struct rex_queue *queue, struct rex_module *module, void 
     if (result != REX_OK)
         goto leave;
     if (stream == NULL) {
-        if (REX_CUDA(cuStreamCreate, &queue->stream, REX_CUDA_STREAM_NON_BLOCKING) != 0)
+        /* A lower number is a higher priority; out of its range the driver takes the nearest. */
+        int priority = -(int)((queue->gpu.flags & PRIORITY_BITS) / REX_QUEUE_PRIORITY(1));
+        if (REX_CUDA(cuStreamCreateWithPriority, &queue->stream, REX_CUDA_STREAM_NON_BLOCKING,
+                     priority) != 0)
             result = queue_failed(queue);
         goto leave;
     }
@@ -164,8 +169,11 @@ int rex_module_queue_create(struct rex_queue **queue, struct rex_module *module,
     const char *call = stream != NULL ? "rex_queue_from_stream" : "rex_queue_create";
     if (queue == NULL)
         return rex_fail(REX_EINVAL, "%s: there is no place for the queue", call);
-    if ((flags & ~(REX_QUEUE_NO_CACHE | REX_QUEUE_BLOCKING | REX_QUEUE_OWN_GLOBALS)) != 0)
+    if ((flags &
+         ~(REX_QUEUE_NO_CACHE | REX_QUEUE_BLOCKING | REX_QUEUE_OWN_GLOBALS | PRIORITY_BITS)) != 0)
         return rex_fail(REX_EINVAL, "%s: unknown flags 0x%x", call, flags);
+    if (stream != NULL && (flags & PRIORITY_BITS) != 0)
+        return rex_fail(REX_EINVAL, "%s: a priority, and the stream has its own", call);
     int result = rex_module_enter(module, REX_NEED_DEVICES_OR_MODULE, call);
     if (result != REX_OK)
         return result;
@@ -266,7 +274,7 @@ void *rex_module_queue_global(struct rex_module *module, struct rex_queue *queue
     if (rex_queue_enter(queue, "rex_queue_global") != REX_OK)
         goto leave;
     int number = queue->gpu.number;
-    const struct rex_kernel *global = rex_table_find(&registration->table, variable);
+    const struct rex_kernel *global = rex_parts_find(&registration, variable);
     if (global == NULL || global->entry->size == 0) {
         rex_fail(REX_EKEY, "rex_queue_global: %p is no global of the module", variable);
         goto unlock;

@@ -131,14 +131,21 @@ int rex_queue_trace_do(struct rex_queue *queue, const struct rex_command *comman
 void rex_queue_trace_begin(struct rex_queue *queue)
 {
     char name[96];
+    int priority = 0;
     snprintf(name, sizeof name, "queue %s (device %d)", queue->name, queue->gpu.number);
     if (queue->immediate) {
         queue->trace = rex_stream_trace_new(NULL, name);
         return;
     }
     int entered = rex_context_enter(queue->gpu.context);
-    if (entered >= 0)
-        queue->trace = rex_stream_trace_new(&queue->stream, name);
+    if (entered < 0)
+        goto leave;
+    /* The driver's own number, because a GPU has fewer than a program may ask for. */
+    if (REX_CUDA(cuStreamGetPriority, queue->stream, &priority) == 0 && priority != 0)
+        snprintf(name, sizeof name, "queue %s (device %d, priority %d)", queue->name,
+                 queue->gpu.number, priority);
+    queue->trace = rex_stream_trace_new(&queue->stream, name);
+leave:
     rex_context_leave(entered);
 }
 

@@ -5,7 +5,7 @@
  * FAKE_CUDA_FAILS makes cuInit return its value, FAKE_CUDA_NAME_FAILS cuDeviceGetName; FAKE_CUDA_BREAKS=NAME:RESULT:N makes the N-th call
  * of function NAME return RESULT, each call where N is 0. FAKE_CUDA_SLOW=NAME:PIPE:UNTIL makes function NAME write a byte into that pipe
  * and then read the other one until it has no writer any more. FAKE_CUDA_VERSION is the CUDA release (13000). FAKE_CUDA_PEERS=none: no
- * device reaches another's memory. A build with FAKE_OLD lacks what libomptarget's plugins of LLVM 18 and later ask for, one with
+ * device reaches another's memory. A build with FAKE_WITHOUT_ATTRIBUTES lacks what came with CUDA 11.8; one with FAKE_OLD lacks what libomptarget's plugins of LLVM 18 and later ask for, one with
  * FAKE_ANCIENT also what librex does. As the real driver it does nothing in a child of the process that started it.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -110,6 +110,8 @@ int cuDeviceGetAttribute(int *value, int attribute, int device)
              : attribute == 39 ? 2048
              : attribute == 1  ? 1024
              : attribute == 97 ? 232448
+             : attribute == 95 ? 1
+             : attribute == 120 ? sm >= 90
                                : 0;
     return 0;
 }

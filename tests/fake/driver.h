@@ -87,6 +87,8 @@ bool fake_image_holds(const struct fake_launch *launch);
 struct fake_launch {
     void *function;
     unsigned grid[3], block[3], dynamic_memory;
+    bool is_cooperative;
+    unsigned cluster[3]; /* 0: none */
     void **parameters;
     void (*call)(const unsigned *grid, const unsigned *block, void **parameters); /* NULL: no function of a test */
     void *code;                                                                   /* NULL: no function of an image; image.c */
@@ -105,6 +107,7 @@ struct fake_object {
     struct fake_object *next;
     struct fake_step *first, **end;
     bool is_blocking, is_running;
+    int priority;
     struct fake_object *graph; /* that it is captured in */
     void *last[8];             /* in that: what the next one depends on */
     size_t lasts;

@@ -11,7 +11,7 @@ fake_releases := 14 15 16 17 18 19 20 21 22 23 24 25
 fake_lacks    := lacks-register lacks-devices
 fake_targets  := $(foreach r,$(fake_releases),$(fake)/$(r)/libomptarget.so.$(r)) $(fake_lacks:%=$(fake)/%/libomptarget.so.19)
 fake_omps     := $(addprefix $(fake)/,$(addsuffix /libomp.so.5,$(fake_releases) $(fake_lacks)))
-fake_drivers  := $(addprefix $(fake)/,cuda/libcuda.so.1 cuda-old/libcuda.so.1 cuda-ancient/libcuda.so.1)
+fake_drivers  := $(addprefix $(fake)/,$(addsuffix /libcuda.so.1,cuda cuda-11.4 cuda-old cuda-ancient))
 fake_unpacks  := $(addprefix $(fake)/empty/,libzstd.so.1 liblz4.so.1)
 
 $(fake)/lacks-register/libomptarget.so.19: fake_lack := -DFAKE_LACKS_REGISTER
@@ -22,6 +22,7 @@ $(fake_targets): tests/fake/omptarget.c $(O)/flags | $$(@D)/libomp.so.5
 # Intel's name for libomp satisfies nobody's need of libomp.so.5.
 $(fake_omps) $(fake)/iomp/libiomp5.so: tests/fake/libomp.c $(O)/flags
 	$(call fake_library)
+$(fake)/cuda-11.4/libcuda.so.1: fake_age := -DFAKE_WITHOUT_ATTRIBUTES
 $(fake)/cuda-old/libcuda.so.1: fake_age := -DFAKE_OLD
 $(fake)/cuda-ancient/libcuda.so.1: fake_age := -DFAKE_OLD -DFAKE_ANCIENT
 $(fake_drivers): $(addprefix tests/fake/,cuda.c stream.c work.c memory.c image.c plugin.c link.c) $(O)/flags

@@ -30,6 +30,8 @@ int fake_cuda_lost;
 int fake_cuda_late_loads;
 /* Bytes of dynamic shared memory that the last launch, or change of one in a graph, asked for. */
 unsigned fake_cuda_dynamic_memory;
+/* What a multiprocessor keeps resident, by its threads alone; a test may set it. */
+int fake_cuda_resident_threads = 2048;
 /* Set by a test: sees each launch, and each change of one in a graph. */
 void (*fake_cuda_watch)(const char *kernel, const unsigned *grid, const unsigned *block, void **parameters);
 
@@ -335,6 +337,20 @@ FUNCTION(cuStreamCreate, void **stream, unsigned flags)
     fake_stream_open(*stream, flags);
     return 0;
 }
+/* The lower the number, the higher: an H100 has 0 to -5, and takes others as the nearest. */
+FUNCTION(cuStreamCreateWithPriority, void **stream, unsigned flags, int priority)
+{
+    FAIL_WITH(make("cuStreamCreateWithPriority", stream));
+    fake_stream_open(*stream, flags);
+    ((struct fake_object *)*stream)->priority = priority > 0 ? 0 : priority < -5 ? -5 : priority;
+    return 0;
+}
+FUNCTION(cuStreamGetPriority, void *stream, int *priority)
+{
+    BREAK("cuStreamGetPriority");
+    *priority = ((struct fake_object *)real(stream))->priority;
+    return 0;
+}
 FUNCTION(cuStreamDestroy_v2, void *stream)
 {
     fake_stream_close(stream);
@@ -372,6 +388,58 @@ FUNCTION(cuLaunchHostFunc, void *stream, void (*function)(void *argument), void 
     BREAK("cuLaunchHostFunc");
     return fake_has_memory() ? fake_put_call(real(stream), function, argument) : 0;
 }
+/* Blocks of so many threads that one multiprocessor keeps. */
+static int resident_blocks(const unsigned *block)
+{
+    size_t threads = (size_t)block[0] * block[1] * block[2];
+    if (threads == 0 || threads > 1024)
+        return 0;
+    size_t blocks = (size_t)__atomic_load_n(&fake_cuda_resident_threads, __ATOMIC_RELAXED) / threads;
+    return blocks > 32 ? 32 : (int)blocks;
+}
+enum { MULTIPROCESSORS = 132 };
+
+/* As the driver: CUDA_ERROR_INVALID_CLUSTER_SIZE, and CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE. */
+static int check_attributes(const struct fake_launch *launch)
+{
+    size_t blocks = 1, cluster = 1;
+    bool is_multiple = true;
+    for (int i = 0; i < 3; i++) {
+        blocks *= launch->grid[i];
+        if (launch->cluster[0] == 0)
+            continue;
+        if (launch->cluster[i] == 0)
+            return 1; /* CUDA_ERROR_INVALID_VALUE */
+        cluster *= launch->cluster[i];
+        is_multiple &= launch->grid[i] % launch->cluster[i] == 0;
+    }
+    if (cluster > 8 || !is_multiple)
+        return 912;
+    return launch->is_cooperative && blocks > (size_t)resident_blocks(launch->block) * MULTIPROCESSORS ? 720 : 0;
+}
+
+static int launch_kernel(const char *name, struct fake_launch launch, void *stream, void **extra)
+{
+    void *from_buffer[FAKE_WORDS];
+    void *function = launch.function;
+    const unsigned *grid = launch.grid, *block = launch.block;
+    BREAK(name);
+    stream = real(stream);
+    if (launch.parameters == NULL && extra != NULL && (uintptr_t)extra[0] == 1) { /* CU_LAUNCH_PARAM_BUFFER_POINTER */
+        for (size_t i = 0; i < FAKE_WORDS; i++)
+            from_buffer[i] = (uint64_t *)extra[1] + i;
+        launch.parameters = from_buffer;
+    }
+    if (*(void **)((struct kernel *)function)->module != *(void **)stream)
+        return 400; /* CUDA_ERROR_INVALID_HANDLE: the kernel is another context's */
+    size_t blocks = (size_t)grid[0] * grid[1] * grid[2], threads = (size_t)block[0] * block[1] * block[2];
+    if (blocks == 0 || threads == 0 || threads > 1024)
+        return 1; /* CUDA_ERROR_INVALID_VALUE */
+    FAIL_WITH(check_attributes(&launch));
+    see(&launch);
+    return fake_put_launch(stream, &launch);
+}
+
 FUNCTION(cuLaunchKernel, void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,
          unsigned block_z, unsigned dynamic_memory, void *stream, void **parameters, void **extra)
 {
@@ -382,35 +450,72 @@ FUNCTION(cuLaunchKernel, void *function, unsigned grid_x, unsigned grid_y, unsig
         .dynamic_memory = dynamic_memory,
         .parameters = parameters,
     };
-    void *from_buffer[FAKE_WORDS];
-    BREAK("cuLaunchKernel");
-    stream = real(stream);
-    if (parameters == NULL && extra != NULL && (uintptr_t)extra[0] == 1) { /* CU_LAUNCH_PARAM_BUFFER_POINTER */
-        for (size_t i = 0; i < FAKE_WORDS; i++)
-            from_buffer[i] = (uint64_t *)extra[1] + i;
-        launch.parameters = from_buffer;
-    }
-    if (*(void **)((struct kernel *)function)->module != *(void **)stream)
-        return 400; /* CUDA_ERROR_INVALID_HANDLE: the kernel is another context's */
-    size_t blocks = (size_t)grid_x * grid_y * grid_z, threads = (size_t)block_x * block_y * block_z;
-    if (blocks == 0 || threads == 0 || threads > 1024)
-        return 1; /* CUDA_ERROR_INVALID_VALUE */
-    see(&launch);
-    return fake_put_launch(stream, &launch);
+    return launch_kernel("cuLaunchKernel", launch, stream, extra);
+}
+FUNCTION(cuOccupancyMaxActiveBlocksPerMultiprocessor, int *blocks, void *function, int threads, size_t dynamic_memory)
+{
+    const unsigned block[3] = {(unsigned)threads, 1, 1};
+    BREAK("cuOccupancyMaxActiveBlocksPerMultiprocessor");
+    if (function == NULL || threads <= 0)
+        return 1;
+    size_t by_memory = dynamic_memory > 0 ? 233472 / (dynamic_memory + 1024) : 32;
+    *blocks = resident_blocks(block);
+    *blocks = (size_t)*blocks < by_memory ? *blocks : (int)by_memory;
+    return 0;
 }
 
-#ifndef FAKE_OLD
-/* CUlaunchConfig */
+#if !defined FAKE_OLD && !defined FAKE_WITHOUT_ATTRIBUTES
+/* CUlaunchAttribute, CUlaunchConfig */
+struct attribute {
+    int id;
+    char pad[4];
+    union {
+        char size[64];
+        int word;
+        unsigned cluster[3];
+    } value;
+};
 struct configuration {
     unsigned grid[3], block[3], dynamic_memory;
-    void *stream, *attributes;
+    void *stream;
+    const struct attribute *attributes;
     unsigned attribute_count;
 };
+
+/* The launch that it describes; false: it has an attribute that the fake does not know. */
+static bool read_configuration(const struct configuration *with, struct fake_launch *launch)
+{
+    memcpy(launch->grid, with->grid, sizeof launch->grid);
+    memcpy(launch->block, with->block, sizeof launch->block);
+    launch->dynamic_memory = with->dynamic_memory;
+    for (unsigned i = 0; i < with->attribute_count; i++) {
+        const struct attribute *attribute = &with->attributes[i];
+        if (attribute->id == 2) /* CU_LAUNCH_ATTRIBUTE_COOPERATIVE */
+            launch->is_cooperative = attribute->value.word != 0;
+        else if (attribute->id == 4) /* CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION */
+            memcpy(launch->cluster, attribute->value.cluster, sizeof launch->cluster);
+        else if (attribute->id != 0) /* CU_LAUNCH_ATTRIBUTE_IGNORE */
+            return false;
+    }
+    return true;
+}
+
 FUNCTION(cuLaunchKernelEx, const struct configuration *with, void *function, void **parameters, void **extra)
 {
-    const unsigned *grid = with->grid, *block = with->block;
-    return cuLaunchKernel(function, grid[0], grid[1], grid[2], block[0], block[1], block[2], with->dynamic_memory, with->stream, parameters,
-                          extra);
+    struct fake_launch launch = {.function = function, .parameters = parameters};
+    if (!read_configuration(with, &launch))
+        return 1; /* CUDA_ERROR_INVALID_VALUE */
+    return launch_kernel("cuLaunchKernelEx", launch, with->stream, extra);
+}
+FUNCTION(cuOccupancyMaxActiveClusters, int *clusters, void *function, const struct configuration *with)
+{
+    struct fake_launch launch = {.function = function};
+    BREAK("cuOccupancyMaxActiveClusters");
+    if (function == NULL || !read_configuration(with, &launch) || launch.cluster[0] == 0)
+        return 1;
+    FAIL_WITH(check_attributes(&launch));
+    *clusters = resident_blocks(launch.block) * MULTIPROCESSORS / (int)(launch.cluster[0] * launch.cluster[1] * launch.cluster[2]);
+    return 0;
 }
 #endif
 

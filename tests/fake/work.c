@@ -124,8 +124,15 @@ static void fill(const struct fake_step *step)
 
 extern int fake_cuda_lost;
 
+/* Attributes of the last kernel that ran: whether it was cooperative, and the blocks of a cluster; 0: it had none. */
+int fake_cuda_cooperative;
+unsigned fake_cuda_cluster[3];
+
 static void compute(const struct fake_launch *launch)
 {
+    __atomic_store_n(&fake_cuda_cooperative, launch->is_cooperative, __ATOMIC_RELAXED);
+    for (int i = 0; i < 3; i++)
+        __atomic_store_n(&fake_cuda_cluster[i], launch->cluster[i], __ATOMIC_RELAXED);
     if (launch->code != NULL && !fake_image_run(launch))
         __atomic_store_n(&fake_cuda_lost, 700, __ATOMIC_RELAXED); /* CUDA_ERROR_ILLEGAL_ADDRESS */
     else if (launch->code == NULL && launch->call != NULL)
@@ -503,7 +510,11 @@ int fake_set_launch(struct fake_object *executable, const void *node, const stru
     if (step == NULL || step->kind != LAUNCH)
         return 1; /* CUDA_ERROR_INVALID_VALUE */
     free(step->own);
-    step->launch = *launch;
+    struct fake_launch other = *launch;
+    /* CUDA_KERNEL_NODE_PARAMS have no attributes: those of the node stay. */
+    other.is_cooperative = step->launch.is_cooperative;
+    memcpy(other.cluster, step->launch.cluster, sizeof other.cluster);
+    step->launch = other;
     copy_parameters(step);
     return 0;
 }

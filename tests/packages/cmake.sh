@@ -78,6 +78,50 @@ tr -s '\n ' '  ' <"$work/said" | grep -qF 'is not of this build, and this file w
 ! grep -q nostart-stop-gc "$work/gold/CMakeFiles/program.dir/link.txt" || fail 'gold gets an option that it does not know'
 grep -q nostart-stop-gc "$work/bfd/CMakeFiles/program.dir/link.txt" || fail 'GNU ld gets no option that keeps entries'
 
+# Two static libraries, each with its images, in one program.
+both=$work/examples/both
+mkdir "$both"
+cat >"$both/CMakeLists.txt" <<CMAKE
+cmake_minimum_required(VERSION 3.20)
+project(both C)
+find_package(rex REQUIRED)
+foreach(one IN ITEMS "alpha 2" "beta 3")
+    separate_arguments(one)
+    list(GET one 0 name)
+    list(GET one 1 factor)
+    add_library(\${name} STATIC "$top/tests/link/parts/part.c")
+    target_compile_definitions(\${name} PRIVATE NAME=\${name})
+    target_link_libraries(\${name} PRIVATE rex::rex)
+    rex_target_kernels(\${name} "$top/tests/runtime/parts/image/kernels.cu" EMBED OPTIONS -DNAME=\${name} -DFACTOR=\${factor})
+endforeach()
+add_executable(program "$top/tests/link/parts/main.c")
+target_link_libraries(program PRIVATE alpha beta)
+CMAKE
+cmake -S "$both" -B "$work/both" -DCMAKE_PREFIX_PATH="$work/my tools"
+cmake --build "$work/both"
+run "$work/both/program" || fail 'two static libraries, each with its images'
+
+# A project of the languages CUDA and C: host code that nvcc compiles launches kernels of librex beside its own.
+if [ -n "$nvcc" ]; then
+    cuda=$work/examples/cuda
+    mkdir "$cuda"
+    sed 's/^int main(/extern "C" int code(/' "$top/examples/01_launch/launch.c" >"$cuda/code.cu"
+    printf 'int code(void);\nint main(void)\n{\n    return code();\n}\n' >"$cuda/main.c"
+    cat >"$cuda/CMakeLists.txt" <<CMAKE
+cmake_minimum_required(VERSION 3.20)
+project(with_cuda C CUDA)
+find_package(rex REQUIRED)
+add_executable(program main.c code.cu)
+target_link_libraries(program PRIVATE rex::rex)
+rex_target_kernels(program "$top/examples/01_launch/kernels.cu")
+CMAKE
+    cmake -S "$cuda" -B "$work/cuda" -DCMAKE_PREFIX_PATH="$work/my tools" -DCMAKE_CUDA_COMPILER="$nvcc" -DCMAKE_CUDA_ARCHITECTURES=90
+    cmake --build "$work/cuda"
+    run "$work/cuda/program" || fail 'a project of the language CUDA'
+else
+    echo 'left out: a project of the language CUDA: no nvcc'
+fi
+
 # refused TEXT LINES: a project with these lines is not configured, and says TEXT
 refused() {
     text=$1
@@ -101,4 +145,4 @@ refused 'Could not find a configuration file for package "rex" that is compatibl
 "$MAKE" -s uninstall prefix="$work/my tools"
 left=$(find "$work/my tools" ! -type d)
 [ -z "$left" ] || fail "make uninstall left $left"
-echo 'CMake: beside, inside, installed, changed, in a static library, refused'
+echo 'CMake: beside, inside, installed, changed, in one static library, in two, with CUDA, refused'

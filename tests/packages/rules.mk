@@ -3,9 +3,9 @@
 
 WORK += check-packages
 check-packages: deps = packages
-check-packages:  ## test archive, CMake package and Debian packages, in clean roots of Debian as root; K=cmake, dist, deb or roots alone
+check-packages:  ## test archive, CMake package, recipes and Debian packages, in clean roots of Debian as root; K=cmake, recipes, dist, deb or roots alone
 run-check-packages: library tools
-	@for test in $(or $(K),cmake dist deb roots); do \
+	@for test in $(or $(K),cmake recipes dist deb roots); do \
 	    echo "== $$test"; \
 	    env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL $(test_env) SAN= sh tests/packages/$$test.sh </dev/null || [ $$? = 77 ] || exit 1; \
 	done

@@ -55,6 +55,6 @@ done <<'CASES'
 FAKE_CUDA_BREAKS=cuLaunchKernel:719:1|product and sum: error|mgpuLaunchKernel of product: kernel "product", 4 x 4 x 1 teams of 16 x 16 x 1 threads
 FAKE_CUDA_BREAKS=cuLaunchKernel:719:1|cuLaunchKernel: CUDA_ERROR_LAUNCH_FAILED|
 FAKE_CUDA_BREAKS=cuLaunchKernel:719:2|mgpuLaunchKernel of sum: kernel "sum", 64 x 1 x 1 teams of 256 x 1 x 1 threads|
-FAKE_CUDA_BREAKS=cuStreamCreate:719:1|mgpuStreamCreate: queue |
+FAKE_CUDA_BREAKS=cuStreamCreateWithPriority:719:1|mgpuStreamCreate: queue |
 FAKE_CUDA_BREAKS=cuModuleLoadData:719:1|loading MLIR's module: error|cuModuleLoadData: CUDA_ERROR_LAUNCH_FAILED
 CASES

@@ -31,6 +31,7 @@ VALUES = {
     "struct rex_map_builder *": "&with.builder", "const struct rex_map_builder *": "&with.builder",
     "struct rex_map *": "&made.map", "const struct rex_map *": "&with.args", "struct rex_row": "with.row",
     "const struct rex_launch_config *": "&with.launch", "rex_library_launch const struct rex_launch_config * launch": "&with.queued", "const struct rex_dimension *": "&with.dimension",
+    "const struct rex_array_part *": "&with.part",
     "struct __tgt_kernel_arguments *": "&with.packet", "const struct __tgt_kernel_arguments *": "&with.packet",
     "struct rex_gpu *": "&made.gpu", "double *": "&made.seconds", "enum rex_option": "REX_OPTION_CUBIN", "enum rex_data_call": "REX_DATA_BEGIN",
     "rex_mapper *": "a_mapper", "rex_rows *": "some_rows", "rex_info_row *": "an_info_row", "rex_log_function *": "a_log",
@@ -69,7 +70,7 @@ ALLOWED = """
 ALLOWED = {tuple(pair.split()) for pair in ALLOWED.split(",")}
 
 # What a wrong call returns.
-FAILED = {"int": "result < 0", "int32_t": "result < 0", "bool": "!result", "size_t": "result == 0", "unsigned": "result == 0",
+FAILED = {"int": "result < 0", "int32_t": "result < 0", "int64_t": "result < 0", "bool": "!result", "size_t": "result == 0", "unsigned": "result == 0",
           "const char *": 'result == NULL || *result == 0'}
 
 

@@ -155,6 +155,12 @@ works "$rex_cc" -rdynamic asks.c 'more kernels.o' -Wl,--whole-archive libtwice.a
     -Wl,--no-whole-archive -o whole/app
 works "$rex_cc" --host --embed app.o kernels.o -o embed/app
 [ ! -e embed/rex_lib_host.so ] || fail '--embed left an image'
+# A static library with an image of its own, beside the program's.
+parts=$top/tests/link/parts kernels=$top/tests/runtime/parts/image/kernels.cu
+quietly gcc -x c -O2 -shared -fPIC -I"$top/include" -DNAME=beta -DFACTOR=3 -o embed/beta.so "$kernels"
+quietly gcc -I"$top/include" -DNAME=beta "-DIMAGE=\"embed/beta.so\"" -c -o embed/beta.o "$parts/part.c"
+ar rc embed/libbeta.a embed/beta.o
+works "$rex_cc" --host --embed -DNAME=alpha -DFACTOR=2 "$parts/part.c" "$parts/main.c" "$kernels" embed/libbeta.a -o embed/both
 works "$rex_cc" -shared -DFACTOR=2 twice.c 'more kernels.cu' -o so/libtwice.so
 # The loader expands it.
 # shellcheck disable=SC2016
@@ -163,6 +169,7 @@ for release in $("$top/tests/llvm" --list); do
     for folder in all plain objects whole embed so; do works on_release "$folder/app"; done
 done
 release=19
+works on_release embed/both
 on_release embed/app | grep -qi 'image:.*\(memory\|embedded\)' ||
     fail 'the embedded image is not used'
 

@@ -328,6 +328,25 @@ expect image-embedded 1 embedded.so
 strip embedded.so
 finds 'compared with the image in the program' embedded.so
 
+# Two images in the program, whose entries are divided; then a name in both, and one in none.
+for name in alpha beta; do
+    gcc -x c -O2 -shared -fPIC -I"$top/include" -DNAME=$name -DFACTOR=2 -o $name.so \
+        "$top/tests/runtime/parts/image/kernels.cu"
+    gcc -O2 -I"$top/include" -DNAME=$name "-DIMAGE=\"$name.so\"" -c -o part_$name.o \
+        "$top/tests/link/parts/part.c"
+done
+link_parts() {
+    gcc -o "$1" "$top/tests/link/parts/main.c" part_alpha.o "$2" -L"$build" -lrex -Wl,-rpath,"$build"
+}
+link_parts parts part_beta.o
+expect two-images 0 parts
+gcc -x c -O2 -shared -fPIC -I"$top/include" -DNAME=alpha -DFACTOR=2 -o beta.so \
+    "$top/tests/runtime/parts/image/kernels.cu"
+gcc -O2 -I"$top/include" -DNAME=beta "-DIMAGE=\"beta.so\"" -c -o part_beta.o \
+    "$top/tests/link/parts/part.c"
+link_parts shared part_beta.o
+expect two-images-wrong 1 -q shared
+
 # ---- what clang builds
 
 printf 'int main(void) { int x = 1;\n_Pragma("omp target map(tofrom: x)") x++;\nreturn x; }\n' >omp.c

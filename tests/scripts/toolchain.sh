@@ -8,6 +8,7 @@
 #   archived   an image in an archive, to which weak symbols alone refer
 #   printed    entries as a compiler prints them, with the status and the attributes of the row
 #   embedded   images inside the program, which runs in a folder without image files
+#   two_embedded  two static libraries in one program, each with its image
 #   codegen    the program of rex-codegen(7) under two stems, and a file that includes the header
 #   wrappers   what REX emits, with the functions of a helper (script/headers compiles it with those of the header)
 #   older      a program of REX's older output, with rex/older.h in front
@@ -122,6 +123,10 @@ lesson() {
 
 images=$build/examples/12_packaging/images
 mkdir "$work/alone"
+for name in alpha:2 beta:3; do
+    gcc -x c -O2 -shared -fPIC -Iinclude -DNAME=${name%:*} -DFACTOR=${name#*:} -o "$work/archived/${name%:*}.so" \
+        tests/runtime/parts/image/kernels.cu
+done
 # clang's LTO looks for them in the folder where it runs; others are told of it.
 embedded() {
     look="-Wa,-I$images"
@@ -144,13 +149,17 @@ archived() {
             cc program main.c -x none libcode.a && quietly on_release ./program
     )
 }
+# Two archives, each of code with a launch and its image, as static libraries are.
 two_embedded() {
-    printf '#include <rex.h>\nREX_EMBED_HOST_IMAGE("axpy_host.so");\n' >"$work/second.c"
-    ! cc "$work/twice" "-Wa,-I$images" "$top/examples/12_packaging/packaging.c" "$work/second.c" \
-        >/dev/null &&
-        grep -q rex_embedded_host_image "$work/output"
+    (
+        cd "$work/archived"
+        for name in alpha beta; do
+            cc "$name.o" -c -DNAME=$name "-DIMAGE=\"$work/archived/$name.so\"" "$link/parts/part.c" || exit 1
+            rm -f "lib$name.a" && ar rc "lib$name.a" "$name.o"
+        done
+        cc program "$link/parts/main.c" -x none libalpha.a libbeta.a && quietly on_release ./program
+    )
 }
-
 # ---- what generators print
 
 # The last example of the page, and the same under another stem.
@@ -252,7 +261,10 @@ embedded|gcc clang-19|c|-no-pie $keep
 embedded|gcc|c c++|-flto -rdynamic $keep
 embedded|clang-19|c c++|-flto $keep
 embedded|gcc clang-19|c c++|$gc $keep
-two_embedded|gcc|c|$keep
+two_embedded|gcc $clang|c c++|$gc $keep
+two_embedded|gcc $clang|c|LLD $gc $keep
+two_embedded|gcc|c|-fuse-ld=gold $gc $keep
+two_embedded|gcc|c|-flto -rdynamic $keep
 archived|gcc $clang|c c++|$keep
 archived|gcc $clang|c|LLD $gc $keep
 archived|gcc|c|-fuse-ld=gold $gc $keep

@@ -36,6 +36,10 @@ for language in c c++; do
     "$CC" -x $language -Wall -Wextra -Wundef -Werror -Iinclude -fsyntax-only "$work/header.c" || fail "the headers, $language"
 done
 
+for recipe in librex.spec "librex-$version.eb" package.py; do
+    grep -qF "$version" "tools/packages/$recipe" || fail "tools/packages/$recipe is of another version than $version"
+done
+
 # ---- programs of this version and of another, with either library
 
 mkdir "$work/other" "$work/now"

@@ -514,6 +514,37 @@ static void use_library(void)
     unload();
 }
 
+/* ---- several images in memory ------------------------------------------------------------------------------------------------------- */
+
+static char part_keys[2];
+static struct __tgt_offload_entry part_entries[] = {{&part_keys[0], (char *)(uintptr_t) "plain__kernel__", 0, 0, 0},
+                                                    {&part_keys[1], (char *)(uintptr_t) "axpy__kernel__", 0, 0, 0}};
+static struct rex_image_row part_rows[2];
+static struct rex_module several = {.struct_size = sizeof several,
+                                    .entries_begin = part_entries,
+                                    .entries_end = part_entries + 2,
+                                    .images_begin = part_rows,
+                                    .images_end = part_rows + 2};
+
+static void prepare_parts(void)
+{
+    static const char *const files[] = {"tests/data/sm_90.cubin", "tests/data/stateless_sm_90.cubin"};
+    static unsigned char bytes[2][100000];
+    for (int i = 0; i < 2; i++) {
+        FILE *file = fopen(files[i], "rbe");
+        size_t size = file != NULL ? fread(bytes[i], 1, sizeof bytes[i], file) : 0;
+        if (file != NULL)
+            fclose(file);
+        part_rows[i] = (struct rex_image_row){bytes[i], bytes[i] + size, 0};
+    }
+}
+
+static void use_parts(void)
+{
+    TRY(rex_module_register(&several, NULL));
+    TRY(rex_module_fini(&several));
+}
+
 /* ---- the rest ----------------------------------------------------------------------------------------------------------------------- */
 
 static void find_runtime(void)
@@ -631,6 +662,7 @@ const struct scenario torture_scenarios[] = {
     {"trace", HOST GPUS, NULL, NULL, use_trace},
     {"summary", HOST FAKE, NULL, NULL, use_summary},
     {"log", HOST FAKE, NULL, NULL, use_log},
+    {"parts", FAKE, prepare_parts, NULL, use_parts},
     {"fork", HOST FAKE, NULL, NULL, use_fork},
     {"find", HOST, NULL, NULL, find_runtime},
     {"info", HOST GPUS, NULL, NULL, use_info},

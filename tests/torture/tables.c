@@ -65,6 +65,7 @@ static const struct {
     {CALL_cuModuleLoadData, 1, "module"},
     {CALL_cuModuleUnload, -1, "module"},
     {CALL_cuStreamCreate, 1, "stream"},
+    {CALL_cuStreamCreateWithPriority, 1, "stream"},
     {CALL_cuStreamDestroy, -1, "stream"},
     {CALL_cuEventCreate, 1, "event"},
     {CALL_cuEventDestroy, -1, "event"},

@@ -58,7 +58,7 @@ static const struct {
     OFFSET(kmp_task_t, routine, 8),
     OFFSET(kmp_task_t, part_id, 16),
     /* Code generators emit it, so it must not shrink or move. */
-    SIZE(struct rex_module, 128),
+    SIZE(struct rex_module, 144),
     OFFSET(struct rex_module, struct_size, 0),
     OFFSET(struct rex_module, flags, 4),
     OFFSET(struct rex_module, entries_begin, 8),
@@ -69,6 +69,11 @@ static const struct {
     OFFSET(struct rex_module, image_size, 48),
     OFFSET(struct rex_module, descriptor, 56),
     OFFSET(struct rex_module, packet_rules, 64),
+    OFFSET(struct rex_module, images_begin, 128), /* where the module of an older header ends */
+    OFFSET(struct rex_module, images_end, 136),
+    SIZE(struct rex_image_row, 24),
+    OFFSET(struct rex_image_row, end, 8),
+    OFFSET(struct rex_image_row, on_host, 16),
     /* The fakes read what librex writes through structs of their own. */
     SIZE(struct fake_packet, 104),
     OFFSET(struct fake_packet, dynamic_memory, 96),

@@ -88,6 +88,23 @@ TEST_IN_CHILD(in_turn)
     CHECK_EQUAL(rex_device_for_rank(), 9 % 4);
 }
 
+static void ask_with_traits(const void *unused)
+{
+    (void)unused;
+    use_gpus("4");
+    setenv("OMPI_COMM_WORLD_LOCAL_RANK", "3", 1);
+    setenv("OMP_DEFAULT_DEVICE", "kind(gpu)", 1);
+    for (int i = 0; i < 2; i++)
+        CHECK_EQUAL(rex_device_for_rank(), 3);
+}
+
+/* A value that is no number is named, once. */
+TEST(test_traits)
+{
+    const char *output = in_child(ask_with_traits, NULL);
+    assert_int_equal(occurrences(output, "OMP_DEFAULT_DEVICE=kind(gpu) is not understood"), 1);
+}
+
 TEST_IN_CHILD(no_gpu)
 {
     use_gpus("0");

@@ -169,6 +169,8 @@ static const char *const schedules[] = {
     "aD1-3 bL0-2c! a.b b.",
     "aL1-3c bD0-2 Rb a. cD0-2c b. c.",
     "aL0-1p bD7-8 Rb b. a.",
+    /* A launch by the driver that looks again and has to wait again holds none of its rows. */
+    "aB0-2 a. aB3-5 bD0-2,3-5! dB6-8 d. cE0-2 [oo.oo.11] =......mm c. [...oo.11] a.b [...11.11] b.",
     /* libomptarget cannot map two that overlap in part at once. */
     "aL0-2 bL1-3! a.b cB1-3 [.oo.....] c. [.??.....] b.",
     "aL0-2c bL0-2c a. b.",

@@ -207,8 +207,8 @@ TEST_IN_CHILD(refused_streams)
     rex_graph_destroy(graph);
     CHECK(stream == NULL && rex_queue_stream(queue[0], &stream, NULL) == 0 && stream != NULL);
     CHECK_EQUAL(rex_queue_stream(queue[1], &of_other, NULL), 0);
-    REFUSED(rex_module_queue_create(&made, &module, 0, NULL, 0x100, &stream), REX_EINVAL,
-            "rex_queue_from_stream: unknown flags 0x100");
+    REFUSED(rex_module_queue_create(&made, &module, 0, NULL, 0x10, &stream), REX_EINVAL,
+            "rex_queue_from_stream: unknown flags 0x10");
     REFUSED(rex_module_queue_create(&made, &module, 0, NULL, 0, &of_other), REX_EINVAL,
             "rex_queue_from_stream: the stream is not of device 0, in its primary context");
     REFUSED(rex_module_queue_create(&made, &module, 0, NULL, 0, &of_both), REX_EINVAL,

@@ -70,7 +70,7 @@ static void say_of_queues(struct rex_queue *queue)
            "queue \"none\": %s");
     BROKEN("cuPointerGetAttribute", rex_module_queue_create(&none, &module, 0, "none", 0, NULL),
            "queues: %s");
-    BROKEN("cuStreamCreate", rex_module_queue_create(&none, &module, 0, "none", 0, NULL),
+    BROKEN("cuStreamCreateWithPriority", rex_module_queue_create(&none, &module, 0, "none", 0, NULL),
            "queue \"none\": %s");
     CHECK(none == NULL);
     BROKEN(ENTER, launch(queue), "queue \"one\": %s");

@@ -42,7 +42,8 @@ static void creating(struct rex_queue *queue)
 {
     struct rex_queue *untouched = queue;
     for (unsigned flag = 1; flag != 0; flag <<= 1)
-        if ((flag & (REX_QUEUE_NO_CACHE | REX_QUEUE_BLOCKING | REX_QUEUE_OWN_GLOBALS)) == 0)
+        if ((flag & (REX_QUEUE_NO_CACHE | REX_QUEUE_BLOCKING | REX_QUEUE_OWN_GLOBALS |
+                     REX_QUEUE_PRIORITY(15))) == 0)
             CHECK_EQUAL(rex_queue_create(&untouched, 0, "none", flag), REX_EINVAL);
     REFUSED(rex_queue_create(&untouched, 0, "none", 0x80000000u));
     int devices = (int)the_record()->devices;

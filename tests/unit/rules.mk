@@ -29,7 +29,7 @@ wrap_mappings := malloc calloc realloc clock_gettime pthread_cond_wait pthread_c
 wrap_races    := nanosleep
 wrap_trace    := close write
 # Those whose own forwarders come before libomptarget's functions export them.
-unit_libs      = $(if $(filter bydriver deferred log mappings queuework sender stack,$(@F)),-rdynamic) $(foreach call,$(wrap_$(@F)),-Wl,--wrap=$(call))
+unit_libs      = $(if $(filter attributes bydriver deferred log mappings queuework sender stack,$(@F)),-rdynamic) $(foreach call,$(wrap_$(@F)),-Wl,--wrap=$(call))
 # One of the files that are no libomptarget is librex itself.
 $(O)/tests/unit/binding: | $(O)/librex.so
 

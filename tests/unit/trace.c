@@ -131,7 +131,7 @@ static void do_all(const void *trace)
     make_calls();
     CHECK_EQUAL(rex_module_queue_create(&queue, &module, 1, "\"left\"", 0, NULL), REX_OK);
     launch(queue);
-    CHECK_EQUAL(rex_module_queue_create(&other, &module, 1, "100%%", 0, NULL), REX_OK);
+    CHECK_EQUAL(rex_module_queue_create(&other, &module, 1, "100%%", REX_QUEUE_PRIORITY(9), NULL), REX_OK);
     launch(other);
     CHECK_EQUAL(rex_queue_destroy(other), REX_OK);
     setenv("FAKE_CUDA_BREAKS", "cuMemsetD8Async:2:0", 1);
@@ -205,7 +205,7 @@ TEST(test_every_byte)
     assert_string_equal(without_addresses(in_child(do_all, path)),
                         "librex: error: a fill: cuMemsetD8Async: CUDA_ERROR_OUT_OF_MEMORY [REX_ECUDA]\n"
                         "librex: error: rex_device_copy_to: libomptarget could not copy 8 bytes between the host and device 3, from A to A [REX_ERUNTIME]\n"
-                        "librex: error: rex_device_copy_to: libomptarget could not copy 65536 bytes between the host and device 3, from A to A [REX_ERUNTIME]\n");
+                        "librex: error: rex_queue_fill: libomptarget could not copy 65536 bytes between the host and device 3, from A to A [REX_ERUNTIME]\n");
     char *text = (char *)read_bytes(path, &size);
     text = realloc(text, size + 1);
     assert_non_null(text);

@@ -48,6 +48,7 @@ static struct {
     struct rex_row row;
     struct rex_launch_config launch, nothing, queued;
     struct rex_dimension dimension;
+    struct rex_array_part part;
     struct __tgt_kernel_arguments packet;
     const char *names[1];
     void *base[1];
@@ -149,6 +150,7 @@ static void make_arguments(const char *image)
     must(rex_image_view_open(&with.view, with.list, 0, "image"), "view");
     must(rex_library_load(&with.library, 0, with.image, with.image_size, "image"), "library");
     with.memory = rex_device_alloc(sizeof with.cells, 0);
+    with.part = (struct rex_array_part){with.memory, &with.dimension, 0};
     must(with.memory == NULL, "device memory");
 }
 

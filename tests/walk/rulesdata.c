@@ -945,6 +945,50 @@ RULE(rex_device_copy_from, "hysd", 3)
     copy(call, false);
 }
 
+/* A part that is the beginning of an array is copied as that is. */
+RULE(rex_device_copy_part, "yhsd", 2)
+{
+    int memory = walk_variable(call, 0), host = walk_variable(call, 1);
+    int64_t size = walk_integer(call, 2);
+    if (size < 0 || !may_copy(call, memory, 2, 3) || !has_bytes(host, (size_t)size))
+        return;
+    struct rex_dimension whole = {size + 1, 0, size, 1};
+    struct rex_array_part to = {walk_memory_of(call, 0), &whole, walk_integer(call, 3)},
+                          from = {walk_host_of(call, 1), &whole, rex_device_count()};
+    walk_order_host(host, false);
+    walk_order_memory(memory, true);
+    walk_before();
+    int result = rex_device_copy_part(&to, &from, 1, 1);
+    if (walk_judge_int(call, result, from.base == NULL || to.base == NULL ? MUST_FAIL : walk_device(call, 3) >= 0 ? MUST_WORK : EITHER))
+        model_copy_to(memory, host, (int)size);
+}
+
+RULE(rex_device_fill, "yhPsd", 2)
+{
+    int memory = walk_variable(call, 0);
+    int64_t width = walk_integer(call, 2), size = walk_integer(call, 3);
+    const void *pattern = walk_host_of(call, 1);
+    if (!may_copy(call, memory, 3, 4))
+        return;
+    bool wrong = walk_memory_of(call, 0) == NULL || pattern == NULL || (width != 1 && width != 2 && width != 4);
+    walk_order_host(walk_variable(call, 1), false);
+    walk_order_memory(memory, true);
+    walk_before();
+    int result = rex_device_fill(walk_memory_of(call, 0), pattern, (size_t)width, (size_t)size, walk_integer(call, 4));
+    if (walk_judge_int(call, result, wrong ? MUST_FAIL : EITHER))
+        model_fill(memory, pattern, (int)width, (int)size);
+}
+
+RULE(rex_module_resident_blocks, "mkdt", 1)
+{
+    int key = walk_kernel(call, 1, NULL);
+    struct rex_launch_config launch = rex_launch_config_of(walk_key(key), 1, walk_integer(call, 3));
+    launch.device = walk_integer(call, 2);
+    walk_before();
+    int64_t blocks = rex_module_resident_blocks(walk_module(call, 0), &launch);
+    walk_judge(call, blocks < 0, blocks < 0 ? (int)blocks : 0, key < 0 ? MUST_FAIL : EITHER);
+}
+
 RULE(rex_device_copy_peer, "ydyds", 3)
 {
     int to = walk_variable(call, 0), from = walk_variable(call, 2);

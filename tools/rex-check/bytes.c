@@ -23,7 +23,7 @@ int check_program_bytes(const void *bytes, size_t size)
         program_kind(&program, kind);
         check_entries(&program, &report);
         check_keys(&program, &report);
-        if (program.module.embedded == NULL || images_find(&images, &program, &report, why) == 0)
+        if (program.module.embedded_count == 0 || images_find(&images, &program, &report, why) == 0)
             check_images(&program, &images, &report);
         result = (int)report.findings;
     }

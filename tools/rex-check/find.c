@@ -53,14 +53,26 @@ static char *locate(const char *folders, const char *name)
 static int add_embedded(struct images *images, const struct program *program, struct report *report,
                         char why[WHY_MAX])
 {
-    char *path = tool_format("%s (the image in it)", program->path);
-    int result = images_add_bytes(images, program, path, program->module.embedded,
-                                  program->module.embedded_size, report, why);
-    if (result == 0)
+    size_t count = program->module.embedded_count;
+    int result = 0;
+    for (size_t i = 0; result == 0 && i < count; i++) {
+        char *path = count == 1 ? tool_format("%s (the image in it)", program->path)
+                                : tool_format("%s (image %zu in it)", program->path, i + 1);
+        result = images_add_embedded(images, program, path, &program->module.embedded[i],
+                                     count == 1 ? 0 : i + 1, report, why);
+        free(path);
+    }
+    if (result != 0)
+        return result;
+    if (count == 1)
         report_note(report, program->path,
                     "no image given: compared with the image in the program, which librex loads");
-    free(path);
-    return result;
+    else
+        report_note(report, program->path,
+                    "no image given: compared with the %zu images in the program, which librex "
+                    "loads",
+                    count);
+    return 0;
 }
 
 static int try_name(struct images *images, const struct program *program, const char *folders,
@@ -124,7 +136,8 @@ int images_find(struct images *images, const struct program *program, struct rep
                 char why[WHY_MAX])
 {
     const char *variable = getenv("REX_CUBIN");
-    if (program->module.embedded != NULL)
+    bool has_embedded = program->module.embedded_count > 0;
+    if (has_embedded && !program->module.embedded_on_host)
         return add_embedded(images, program, report, why);
     char *folders = folders_of(program);
     int result = 0;
@@ -139,7 +152,10 @@ int images_find(struct images *images, const struct program *program, struct rep
                                "its host image", report, why);
     }
     free(folders);
-    if (result == 0 && images->count == 0)
-        say_nowhere(program, report);
-    return result;
+    if (result != 0 || images->count > 0)
+        return result;
+    if (has_embedded)
+        return add_embedded(images, program, report, why);
+    say_nowhere(program, report);
+    return 0;
 }

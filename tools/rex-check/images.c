@@ -164,7 +164,8 @@ static int add_all(struct images *images, const struct program *program, struct 
     }
     if (rex_image_list_open(&list, bytes, size, file.path) != REX_OK)
         return refused(why);
-    check_build(images, program, file.path, bytes, size, report);
+    if (file.share == 0) /* each static library has a build of its own */
+        check_build(images, program, file.path, bytes, size, report);
     file.one_of_several = list->items[0].stored != size;
     int result = add_items(images, list, &file, report, why);
     rex_image_list_close(list);
@@ -202,11 +203,12 @@ const char *images_alone(const char *path)
     return alone;
 }
 
-int images_add_bytes(struct images *images, const struct program *program, const char *path,
-                     const void *bytes, size_t size, struct report *report, char why[WHY_MAX])
+int images_add_embedded(struct images *images, const struct program *program, const char *path,
+                        const struct embedded *embedded, size_t share, struct report *report,
+                        char why[WHY_MAX])
 {
-    return add_all(images, program, (struct image){.path = (char *)(uintptr_t)path}, bytes, size,
-                   report, why);
+    struct image image = {.path = (char *)(uintptr_t)path, .share = share};
+    return add_all(images, program, image, embedded->bytes, embedded->size, report, why);
 }
 
 void images_close(struct images *images)

@@ -13,10 +13,11 @@
 #include "report.h"
 
 struct image {
-    char *path;              /* with the GPU in parentheses, where it is one of several in a file */
-    bool one_of_several;     /* librex takes the one for the GPU */
-    bool is_file;            /* and not in the program */
-    struct timespec changed; /* the file */
+    char *path;          /* with the GPU in parentheses, where it is one of several in a file */
+    bool one_of_several; /* librex takes the one for the GPU */
+    bool is_file;        /* and not in the program */
+    size_t share;        /* its number among those in the program that share the entries; or 0 */
+    struct timespec changed;     /* the file */
     struct rex_image_view *view; /* NULL: it is for another processor, and could not be read */
 };
 
@@ -46,9 +47,10 @@ int images_add(struct images *images, const struct program *program, const char 
  */
 const char *images_alone(const char *path);
 
-/* The same of SIZE bytes in memory, called PATH. */
-int images_add_bytes(struct images *images, const struct program *program, const char *path,
-                     const void *bytes, size_t size, struct report *report, char why[WHY_MAX]);
+/* The same of the image in PROGRAM, called PATH, which is number SHARE of several, or 0. */
+int images_add_embedded(struct images *images, const struct program *program, const char *path,
+                        const struct embedded *embedded, size_t share, struct report *report,
+                        char why[WHY_MAX]);
 
 void images_close(struct images *images);
 

@@ -64,13 +64,45 @@ static void check_row(const struct program *program, const struct image *image,
                        image->path);
 }
 
+static bool has_row(const struct image *image, const struct row *row)
+{
+    const struct rex_image_symbol *symbol =
+        image->view != NULL ? rex_image_view_find(image->view, row->name) : NULL;
+    return symbol != NULL && symbol->kernel == (row->kind == ROW_KERNEL);
+}
+
+/* Images in the program share its entries: one of them has what ROW names. */
+static void check_share(const struct program *program, const struct images *images,
+                        const struct row *row, struct report *report)
+{
+    const char *what = row->kind == ROW_KERNEL ? "kernel" : "global";
+    const struct image *owner = NULL;
+    size_t shares = 0;
+    for (size_t i = 0; i < images->count; i++) {
+        const struct image *image = &images->list[i];
+        shares = image->share > shares ? image->share : shares;
+        if (image->share == 0 || !has_row(image, row))
+            continue;
+        if (owner != NULL && owner->share != image->share)
+            report_finding(report, FINDING_NAME_SHARED, program->path, NULL,
+                           "%s and %s both have the %s %s", owner->path, image->path, what,
+                           row->name);
+        owner = image;
+    }
+    if (owner == NULL && shares > 0)
+        report_finding(report, FINDING_NO_KERNEL, program->path, NULL,
+                       "an entry names the %s %s, which none of the %zu images in it has", what,
+                       row->name, shares);
+}
+
 static void check_rows(const struct program *program, const struct image *image,
                        struct report *report)
 {
     struct names kernels = symbols_of(image, true), globals = symbols_of(image, false);
     for (size_t i = 0; i < program->row_count; i++) {
         const struct row *row = &program->rows[i];
-        if (row->kind != ROW_OTHER && row->name != NULL)
+        if (row->kind != ROW_OTHER && row->name != NULL &&
+            (image->share == 0 || has_row(image, row)))
             check_row(program, image, row, row->kind == ROW_KERNEL ? &kernels : &globals, report);
     }
     names_free(&kernels);
@@ -217,6 +249,9 @@ void check_images(const struct program *program, const struct images *images, st
 {
     struct names names = names_of(program);
     check_architectures(images, report);
+    for (size_t i = 0; i < program->row_count; i++)
+        if (program->rows[i].kind != ROW_OTHER && program->rows[i].name != NULL)
+            check_share(program, images, &program->rows[i], report);
     const struct image *first = NULL;
     for (size_t i = 0; i < images->count; i++) {
         const struct image *image = &images->list[i];

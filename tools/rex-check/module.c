@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "common/elfsymbols.h"
+#include "common/memory.h"
 #include "pointers.h"
 #include "rex/inspect.h"
 #include "rex/module.h"
@@ -114,52 +115,93 @@ static const char *string_of(const struct program *program, const struct pointer
     return string != NULL && *string != '\0' ? string : NULL;
 }
 
-/* Bytes of the image in memory: said, or up to its end, which REX_EMBED_IMAGE gives. 0: neither. */
-static uint64_t embedded_size(const struct program *program, struct elf_place module,
-                              const struct pointer *image, const struct pointer *end)
-{
-    uint64_t size = 0;
-    uint64_t room;
-    struct elf_place place = {module.section,
-                              module.offset + offsetof(struct rex_module, image_size)};
-    const unsigned char *bytes = elf_at(&program->file, place, &room);
-    if (bytes == NULL || room < sizeof size)
-        return 0;
-    if (end->target.kind == TARGET_PLACE &&
-        end->target.place.section == image->target.place.section)
-        return end->target.place.offset - image->target.place.offset;
-    memcpy(&size, bytes, sizeof size);
-    return size;
-}
+/* ---- images in the program ------------------------------------------------------------------- */
 
-static void read_embedded(struct program *program, struct elf_place module,
-                          const struct pointer *image, const struct pointer *end)
+/* Adds the image from BEGIN, SIZE bytes of it. */
+static void add_image(struct program *program, const struct pointer *begin, uint64_t size)
 {
+    struct module_names *module = &program->module;
     uint64_t room;
-    if (image->target.kind != TARGET_PLACE)
-        return;
-    uint64_t size = embedded_size(program, module, image, end);
-    const unsigned char *bytes = elf_at(&program->file, image->target.place, &room);
+    const unsigned char *bytes = begin->target.kind == TARGET_PLACE
+                                     ? elf_at(&program->file, begin->target.place, &room)
+                                     : NULL;
     if (bytes == NULL || size == 0 || size > room)
         return;
-    program->module.embedded = bytes;
-    program->module.embedded_size = (size_t)size;
+    module->embedded =
+        tool_grow(module->embedded, module->embedded_count, sizeof *module->embedded);
+    module->embedded[module->embedded_count++] = (struct embedded){bytes, (size_t)size};
 }
+
+/* Bytes from BEGIN to END; 0 if they are no such places. */
+static uint64_t size_between(const struct pointer *begin, const struct pointer *end)
+{
+    if (begin->target.kind != TARGET_PLACE || end->target.kind != TARGET_PLACE ||
+        begin->target.place.section != end->target.place.section)
+        return 0;
+    return end->target.place.offset - begin->target.place.offset;
+}
+
+static uint64_t number_in(const struct program *program, struct elf_place place, size_t offset)
+{
+    uint64_t number, room;
+    place.offset += offset;
+    const unsigned char *bytes = elf_at(&program->file, place, &room);
+    if (bytes == NULL || room < sizeof number)
+        return 0;
+    memcpy(&number, bytes, sizeof number);
+    return number;
+}
+
+enum { MOST_ROWS = 4096 };
+
+/* The images of the rows from BEGIN to END, for the CPU or for GPUs. */
+static void read_rows(struct program *program, const struct pointer *begin,
+                      const struct pointer *end, bool on_host)
+{
+    uint64_t count = size_between(begin, end) / sizeof(struct rex_image_row);
+    for (uint64_t i = 0; i < count && i < MOST_ROWS; i++) {
+        struct elf_place row = begin->target.place;
+        row.offset += i * sizeof(struct rex_image_row);
+        struct pointer pointers[] = {{.at = row}, {.at = row}};
+        pointers[1].at.offset += offsetof(struct rex_image_row, end);
+        if (number_in(program, row, offsetof(struct rex_image_row, on_host)) != on_host)
+            continue;
+        pointers_resolve(program, pointers, 2);
+        add_image(program, &pointers[0], size_between(&pointers[0], &pointers[1]));
+    }
+}
+
+/* ---- the module ------------------------------------------------------------------------------ */
 
 void module_find(struct program *program)
 {
     struct elf_place place;
     if (!find(program, &place))
         return;
-    struct pointer pointers[] = {
-        {.at = {place.section, place.offset + offsetof(struct rex_module, image_name)}},
-        {.at = {place.section, place.offset + offsetof(struct rex_module, host_image_name)}},
-        {.at = {place.section, place.offset + offsetof(struct rex_module, image)}},
-        {.at = {place.section, place.offset + offsetof(struct rex_module, image_end)}},
-    };
-    pointers_resolve(program, pointers, sizeof pointers / sizeof *pointers);
+#define FIELD(name)                                                               \
+    {                                                                             \
+        .at = { place.section, place.offset + offsetof(struct rex_module, name) } \
+    }
+    struct pointer pointers[] = {FIELD(image_name), FIELD(host_image_name), FIELD(image),
+                                 FIELD(image_end),  FIELD(images_begin),    FIELD(images_end)};
+#undef FIELD
+    /* A module of an older header ends before the last two. */
+    bool has_rows = (number_in(program, place, 0) & UINT32_MAX) >= sizeof(struct rex_module);
+    pointers_resolve(program, pointers, has_rows ? 6 : 4);
     program->module.found = true;
     program->module.image = string_of(program, &pointers[0]);
     program->module.host_image = string_of(program, &pointers[1]);
-    read_embedded(program, place, &pointers[2], &pointers[3]);
+    if (has_rows)
+        read_rows(program, &pointers[4], &pointers[5], false);
+    if (program->module.embedded_count > 0)
+        return;
+    /* A generator's module says the size, or where the image ends. */
+    uint64_t size = size_between(&pointers[2], &pointers[3]);
+    if (pointers[3].target.kind != TARGET_PLACE)
+        size = number_in(program, place, offsetof(struct rex_module, image_size));
+    add_image(program, &pointers[2], size);
+    if (program->module.embedded_count > 0 || !has_rows)
+        return;
+    read_rows(program, &pointers[4], &pointers[5], true);
+    program->module.embedded_on_host = true;
 }

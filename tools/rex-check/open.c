@@ -83,6 +83,7 @@ int program_open(struct program *program, const char *path)
 
 void program_close(struct program *program)
 {
+    free(program->module.embedded);
     free(program->tables);
     free(program->tables_by_place);
     free(program->entry_symbols_of_tables);

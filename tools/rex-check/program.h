@@ -76,8 +76,12 @@ struct site {
 struct module_names {
     bool found;
     const char *image, *host_image;
-    const void *embedded;
-    size_t embedded_size;
+    struct embedded {
+        const void *bytes;
+        size_t size;
+    } * embedded; /* the images in it: for GPUs, else for the CPU */
+    size_t embedded_count;
+    bool embedded_on_host;
 };
 
 struct program {

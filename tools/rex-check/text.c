@@ -97,6 +97,8 @@ static void print_in_image(const struct image *image, const struct row *row)
     char buffer[32];
     const struct rex_image_symbol *symbol =
         image->view != NULL ? rex_image_view_find(image->view, row->name) : NULL;
+    if (image->share > 0 && symbol == NULL)
+        return;
     fputs("    in ", stdout);
     print_text(stdout, image->path);
     printf(" (%s): ", image_target(image, buffer));

@@ -89,7 +89,7 @@ static const struct {
 
 /* Versions of the report's form, and of the ABI that it describes: see rex-codegen(7). */
 #define ABI_SCHEMA 1
-#define ABI_NUMBER 2
+#define ABI_NUMBER 3
 
 /* ---- sizes ----------------------------------------------------------------------------------- */
 

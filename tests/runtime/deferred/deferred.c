@@ -200,6 +200,13 @@ static int by_omp(void)
     return omp_get_mapped_ptr(y, 0) != NULL ? REX_OK : -1;
 }
 
+/* What flang 24 emits. */
+void *__tgt_get_mapped_ptr(int64_t device, const void *host);
+static int by_call_of_flang(void)
+{
+    return __tgt_get_mapped_ptr(0, y) != y ? REX_OK : -1;
+}
+
 /* The mapping is counted once more, and no less. */
 static int by_use_device_ptr(void)
 {
@@ -247,15 +254,16 @@ static void give_address(const char *name, int (*gives)(void))
     }
 }
 
-#define GIVES(name)                   \
-    TEST(name##_given, .gpu = ON_GPU) \
-    {                                 \
-        give_address(#name, name);    \
+#define GIVES(name, releases)                             \
+    TEST(name##_given, .gpu = ON_GPU, .on = (releases)) \
+    {                                              \
+        give_address(#name, name);                 \
     }
-GIVES(by_mapped_ptr)
-GIVES(by_omp)
-GIVES(by_use_device_ptr)
-GIVES(by_return)
+GIVES(by_mapped_ptr, NULL)
+GIVES(by_omp, NULL)
+GIVES(by_use_device_ptr, NULL)
+GIVES(by_return, NULL)
+GIVES(by_call_of_flang, "24")
 
 /* The call is in cuLaunchKernel() of the fake driver, until what is returned is closed. */
 static int start_slowly(struct call *call, int (*what)(void))

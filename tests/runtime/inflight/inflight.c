@@ -69,7 +69,7 @@ static int launch_mapped(int64_t *results, int64_t value)
 {
     REX_MAP(map, REX_VALUE(value), REX_TOFROM(results, 1));
     return rex_launch(
-        &(struct rex_launch_config){REX_KERNEL_ID(square), -1, NULL, {1, 1, 1}, {1, 1, 1}, 0, 0, 0},
+        &(struct rex_launch_config){REX_KERNEL_ID(square), -1, NULL, {1, 1, 1}, {1, 1, 1}, 0, 0, 0, {0}, {0}},
         &map);
 }
 
@@ -97,7 +97,7 @@ static int call_in_kernel(void (*function)(void))
 {
     REX_MAP(map, REX_VALUE(function));
     return rex_launch(
-        &(struct rex_launch_config){REX_KERNEL_ID(call), -1, NULL, {1, 1, 1}, {1, 1, 1}, 0, 0, 0},
+        &(struct rex_launch_config){REX_KERNEL_ID(call), -1, NULL, {1, 1, 1}, {1, 1, 1}, 0, 0, 0, {0}, {0}},
         &map);
 }
 

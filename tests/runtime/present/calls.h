@@ -23,7 +23,7 @@ static int64_t many[MANY][CELLS], *const y = many[AMONG], *pointer_to_y = many[A
 
 static int launch(const void *key, uint32_t flags, const struct rex_map *map)
 {
-    return rex_launch(&(struct rex_launch_config){key, -1, NULL, {1, 1, 1}, {1, 1, 1}, 0, 0, flags},
+    return rex_launch(&(struct rex_launch_config){key, -1, NULL, {1, 1, 1}, {1, 1, 1}, 0, 0, flags, {0}, {0}},
                       map);
 }
 

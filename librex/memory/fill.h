@@ -1,0 +1,28 @@
+/*
+ * fill.h - fills of device memory with a pattern.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#ifndef REX_INTERNAL_FILL_H
+#define REX_INTERNAL_FILL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct rex_fill {
+    void *to;
+    uint32_t value;     /* the pattern, in its low bytes */
+    size_t width, size; /* bytes of the pattern, and of all */
+};
+
+/* Make FILL of the arguments of the public function CALLER: 0 or REX_EINVAL. */
+int rex_fill_of(struct rex_fill *fill, const char *caller, void *to, const void *pattern,
+                size_t pattern_size, size_t size);
+
+/* Put FILL in STREAM. Returns 0, or the driver's result with rex_cuda_why(). */
+int rex_fill_put(const struct rex_fill *fill, void *stream);
+
+/* Make FILL on DEVICE, and wait for it. Returns 0 or an error. */
+int rex_fill_now(const struct rex_fill *fill, int64_t device, const char *caller);
+
+#endif
