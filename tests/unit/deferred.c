@@ -72,6 +72,20 @@ TEST_IN_CHILD(end_looks_again)
     CHECK_EQUAL(rex_deferred_seen(0), 2);
 }
 
+/* Without a stream the launch is made at once. */
+TEST_IN_CHILD(make_no_stream)
+{
+    struct rex_launch_config config = rex_launch_config_of(&nothing_id, 1, 1);
+    start();
+    CHECK_EQUAL(rex_module_init(&module), REX_OK);
+    setenv("FAKE_CUDA_BREAKS", "cuDevicePrimaryCtxRetain:2:0", 1);
+    CHECK_EQUAL(rex_module_launch_map(&module, &config, NULL), REX_OK);
+    CHECK_EQUAL(rex_deferred_newest(0), 0);
+    CHECK_EQUAL(computed, 1);
+    unsetenv("FAKE_CUDA_BREAKS");
+    CHECK_EQUAL(launch(), 1);
+}
+
 /* ---- events ---------------------------------------------------------------------------------- */
 
 /* Of another stream that follows the launches. */

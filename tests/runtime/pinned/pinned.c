@@ -81,7 +81,9 @@ TEST(wrong)
     assert_int_equal(rex_host_register(middle, 4096), 0);
     assert_int_equal(rex_host_register(middle, 4096), REX_EINVAL);
     assert_int_equal(rex_host_register(bytes, 4097), REX_EINVAL);
-    FAILS(rex_host_register(middle + 4095, 4000), REX_EINVAL, "overlap");
+    char overlap[128];
+    snprintf(overlap, sizeof overlap, "4000 bytes at %p overlap the 4096 pinned at %p", (void *)(middle + 4095), (void *)middle);
+    FAILS(rex_host_register(middle + 4095, 4000), REX_EINVAL, overlap);
     assert_int_equal(rex_host_unregister(middle + 1), REX_EINVAL);
     FAILS(rex_host_free(middle), REX_EINVAL, " was not made by rex_host_alloc, or is freed already");
     assert_true(rex_host_register(bytes, 4096) == 0 && rex_host_unregister(bytes) == 0);
