@@ -1,7 +1,7 @@
 /*
  * rex.h - librex in one include, for code that is written by hand.
  *
- * A first program, whole. Host side, axpy.c:
+ * A complete first program. Host side, axpy.c:
  *
  *     #include <rex.h>
  *
@@ -34,46 +34,48 @@
  *     nvcc $flags -cubin -arch=sm_90 -o rex_lib_nvidia.cubin axpy.cu                # for a GPU
  *     cc $flags -O2 -fopenmp -x c -shared -fPIC -o rex_lib_host.so axpy.cu          # for the CPU
  *
- * The ABI itself, for generated code, which needs none of this include:
+ * Generated code does not need this include. Its headers have the ABI itself:
  *
- * - `rex_kmp.h`: libomptarget's own calls, checked: __tgt_target_kernel() and its like, with
- *   register_cubin() and the `__kmpc_*` functions.
- * - `rex/abi.h`: the structs of these calls. rex_kmp.h includes it.
+ * - `rex_kmp.h`: libomptarget's calls, such as __tgt_target_kernel(), with checks; register_cubin()
+ *   and the `__kmpc_*` functions.
+ * - `rex/abi.h`: the structs of libomptarget's calls. rex_kmp.h includes it.
  *
- * The headers of this include, in the order in which a program comes to need them:
+ * This include has these headers, in the order in which a program needs them:
  *
  * - `rex/entry.h`: names of kernels, REX_KERNEL(), and of variables, REX_GLOBAL().
- * - `rex/map.h`: what a launch brings to the device, written like OpenMP's map clauses.
- * - `rex/launch.h`: launches, and data that stays on the device from one to the next.
- * - `rex/device.h`: which devices there are, their memory, and host memory that they copy fast.
- * - `rex/error.h`: why a call failed.
+ * - `rex/map.h`: the arguments of launches, written like OpenMP's map clauses.
+ * - `rex/launch.h`: launches, and data that stays on the device between them.
+ * - `rex/device.h`: devices, their memory, and host memory that they copy fast.
+ * - `rex/error.h`: errors of calls.
  * - `rex/module.h`: modules: a program's kernels and its image.
  * - `rex/binary.h`: this binary's module, its start and its end.
  * - `rex/configure.h`: settings, the log, the libomptarget that is bound.
  * - `rex/queue.h`: launches and copies that do not wait; events; graphs.
  *
- * Not in this include:
+ * This include does not have:
  *
- * - `rex/kernel.h`: the kernel side, for kernel sources alone. It includes `rex/reduce.h`: sums,
- *   extremes and atomics.
- * - `rex/interop.h`: other libraries' streams, and copies between devices.
- * - `rex/library.h`: kernels by name, of images that come without entries.
- * - `rex/inspect.h`: for tools: what is inside an image, what librex would do on this machine.
- * - `rex/detail.h`: what macros are made of, with rex/arguments.h, rex/parameters.h and
- *   rex/kinds.h; for programs with a module of their own.
+ * - `rex/kernel.h`: the kernel side, for kernel sources only. It includes `rex/reduce.h`: sums,
+ *   minima, maxima and atomics.
+ * - `rex/interop.h`: streams of other libraries, and copies between devices.
+ * - `rex/library.h`: kernels by name, from images without entries.
+ * - `rex/inspect.h`: for tools: the contents of an image, and the choices of librex on this
+ *   machine.
+ * - `rex/detail.h`: parts of macros, and functions for programs with a module of their own. It
+ *   includes rex/arguments.h, rex/parameters.h and rex/kinds.h.
  *
- * The same everywhere:
+ * Rules for all headers:
  *
- * - **Results.** A function that can fail returns `int`, 0 or a negative `enum rex_error`, or a
- *   pointer, NULL on failure. rex_last_error() then is one sentence. A question that cannot fail is
- *   `bool`; one that can is 1, 0 or an error.
- * - **The place for a result** stands in front of the result's source, as in memcpy(). An object
- *   that the call makes comes first: rex_queue_create(&queue, ...), rex_graph_end(&graph, queue).
- *   If the call fails, the place stays as it was. rex_queue_stream() alone has it behind.
+ * - **Results.** A function that can fail returns an `int`, 0 or a negative `enum rex_error`, or a
+ *   pointer, NULL on failure. rex_last_error() then returns the reason in one sentence. A question
+ *   returns a `bool`, or 1, 0 or an error if it can fail.
+ * - **Output parameters** come before the inputs, as in memcpy(). An object that the call makes
+ *   comes first: rex_queue_create(&queue, ...), rex_graph_end(&graph, queue). If the call fails,
+ *   the output does not change. Only rex_queue_stream() has its outputs last.
  * - **Device numbers** run from 0; -1 is the default device. librex returns them as `int` and takes
- *   them as `int64_t`. So a number that is too large is an error, and is never cut to a valid one.
- * - **Names.** The headers reserve those that begin with rex_, REX_, __rex_ and __tgt_. Parameters
- *   and struct fields are ordinary words. Define macros with such names after the include.
+ *   them as `int64_t`. So a number that is too large is an error; it is never truncated to a valid
+ *   one.
+ * - **Names.** The headers reserve names that begin with rex_, REX_, __rex_ and __tgt_. Parameters
+ *   and struct fields have ordinary words as names. Define macros of such names after the include.
  *
  * Everything here is since 0.2 unless it says otherwise. Guide: librex(7).
  *

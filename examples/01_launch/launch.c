@@ -1,8 +1,8 @@
 /*
  * Lesson 1: y = a * x + y on the device, by one launch.
  *
- * The kernel is in kernels.cu. Here are its name, its arguments, and the line that launches it. The
- * first launch finds LLVM's libomptarget and registers the image of the kernels with it.
+ * The kernel is in kernels.cu. This file has its name, its arguments, and the line that launches
+ * it. The first launch finds LLVM's libomptarget and registers the image of the kernels with it.
  *
  * Run it:  make && $(make -s print-O)/examples/01_launch/01_launch
  *
@@ -14,28 +14,28 @@
 
 enum { COUNT = 100000 };
 
-/* The kernel's identity on the host. kernels.cu defines the same name for the device. */
+/* Identifies the kernel on the host. kernels.cu defines a kernel of this name for the device. */
 REX_KERNEL(axpy);
 
 /*
  * Launches the kernel for n iterations on the default device. librex chooses the grid, because the
- * kernel's REX_FOR is right on any. A row for each parameter of the kernel follows, in order: a
- * value, or memory and where it is copied. x and y go to the device; y comes back when the kernel
- * is done, and then the call returns.
+ * kernel's REX_FOR is right on any grid. A row for each parameter of the kernel follows, in order:
+ * a value, or memory and the direction of its copy. The call copies x and y to the device, waits
+ * for the kernel, copies y back and returns.
  */
 static int axpy(int64_t n, double a, const double *x, double *y)
 {
     return REX_LAUNCH_FOR(axpy, n, REX_VALUE(n), REX_VALUE(a), REX_TO(x, n), REX_TOFROM(y, n));
 }
 
-/* The same on the host, for where there is no device. A program may do without, and fails there. */
+/* Computes it on the host, if there is no device. A program may omit this, and then fails there. */
 static void axpy_on_the_host(int64_t n, double a, const double *x, double *y)
 {
     for (int64_t i = 0; i < n; i++)
         y[i] += a * x[i];
 }
 
-/* All values are small whole numbers: results are exact, and can be compared with ==. */
+/* All values are small whole numbers, so the results are exact, and != can compare them. */
 static int count_wrong(double a, const double *x, const double *y)
 {
     int wrong = 0;
@@ -59,7 +59,7 @@ int main(void)
         axpy_on_the_host(COUNT, a, x, y);
         where = "on the host";
     } else if (error != 0)
-        return 1; /* the reason is on standard error already */
+        return 1; /* librex has printed the error */
 
     int wrong = count_wrong(a, x, y);
     printf("axpy %s: y[%d] = %g, %d of %d values wrong\n", where, COUNT - 1, y[COUNT - 1], wrong,

@@ -1,8 +1,8 @@
 /*
  * Lesson 2: data that stays on the device from one launch to the next.
  *
- * A row of cells, each alive or not. The next state of a cell follows from its own and its two
- * neighbours'. A launch makes one generation out of the one before it. A data region copies the
+ * Each cell of a row is alive or dead. Its next state follows from its own state and those of its
+ * two neighbours. A launch computes one generation from the one before it. A data region copies the
  * cells to the device once, at the beginning, and back once, at the end.
  *
  * Run it:  make && $(make -s print-O)/examples/02_data/02_data
@@ -17,7 +17,7 @@ enum { CELLS = 10000, GENERATIONS = 500 };
 
 REX_KERNEL(generation);
 
-/* The cells, in two buffers: the first has the even generations, the second the odd ones. */
+/* The cells: the first buffer holds the even generations, the second the odd generations. */
 static int32_t cells[2][CELLS];
 
 static int count_alive(const int32_t *row)
@@ -29,9 +29,10 @@ static int count_alive(const int32_t *row)
 }
 
 /*
- * @count generations from @first on. The region has mapped the memory, so the kernel gets its
- * device address, and nothing is copied. REX_PRESENT asks for that: without the region the launch
- * is REX_EABSENT. REX_ALLOC alone would map scratch memory then, and the results would be wrong.
+ * Computes @count generations from generation @first on. The region has mapped the memory, so the
+ * kernel receives device addresses, and the launches copy nothing. REX_PRESENT demands mapped
+ * memory: without the region the launch returns REX_EABSENT. Without REX_PRESENT, REX_ALLOC would
+ * map scratch memory if there is no region, and the results would be wrong.
  */
 static int advance(int first, int count)
 {
@@ -47,13 +48,14 @@ static int live(void)
 {
     int error;
     /*
-     * On the default device, -1. The first buffer is copied in and out; the second one only gets
-     * memory there. The region ends with the block, however it is left. If the beginning fails, the
-     * block does not run, and `error` says why; it has the error of the end, too.
+     * The region is on the default device, -1. It copies the first buffer in and out, and only
+     * allocates device memory for the second. The region ends with the block, however the block is
+     * left. If the beginning fails, the block does not run. `error` receives the error of the
+     * beginning or of the end.
      */
     REX_DATA_REGION(&error, -1, REX_TOFROM(cells[0], CELLS), REX_ALLOC(cells[1], CELLS)) {
         error = advance(0, GENERATIONS / 2);
-        /* In between, what the host wants to see has to be asked for. */
+        /* Inside the region an update copies the cells that the host wants to read. */
         REX_MAP(look, REX_FROM(cells[0], CELLS));
         if (error == 0)
             error = rex_data_update(-1, &look);
@@ -65,7 +67,7 @@ static int live(void)
     return error;
 }
 
-/* The same on the host, into ROW. */
+/* Computes all generations on the host, in ROW. */
 static void live_on_the_host(int32_t *row)
 {
     static int32_t next[CELLS];

@@ -1,5 +1,5 @@
 /*
- * Lesson 2, the device side: the next generation of a row of cells, whose ends are neighbours.
+ * Lesson 2, the device side: the next generation of a row of cells. The two ends are neighbours.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -9,7 +9,7 @@ REX_DEVICE_KERNEL(generation, (int64_t) n, (const int32_t *) now, (int32_t *) ne
 {
     REX_FOR(i, n) {
         int left = now[(i + n - 1) % n], right = now[(i + 1) % n];
-        /* Rule 110: its bits say what follows from each of the eight neighbourhoods. */
+        /* Rule 110: bit k is the next state of a cell whose neighbourhood reads as the number k. */
         next[i] = (110 >> (4 * left + 2 * now[i] + right)) & 1;
     }
 }

@@ -1,16 +1,18 @@
 /*
  * Lesson 3: errors, and the host's version of a kernel.
  *
- * A call of librex returns 0 or a negative error. The reason is on standard error then, and
- * rex_last_error() is the same text. A refused call has launched and copied nothing.
+ * A call of librex returns 0 or a negative error. For an error librex prints the reason to standard
+ * error, and rex_last_error() returns it. A refused call has launched and copied nothing.
  *
- * REX_EHOST is no failure. It says that the kernel is to run on the host, because offloading is
- * disabled or the default device is the host. Every other error means that something is wrong. The
- * later lessons have no host version: there they say so and end with 1.
+ * REX_EHOST is not a failure. It asks the program to run the kernel's host version, because
+ * offloading is disabled or the default device is the host. librex does not print it. Every other
+ * error means that something is wrong. The later lessons have no host version: they print REX_EHOST
+ * and exit with 1.
  *
- * rex_offload_init() registers the program's image. Without it the first launch or data call does;
- * of many threads that launch at once, one registers, and the others wait for its result. A program
- * calls it at its start to learn early what is wrong, and before it looks at a clock.
+ * rex_offload_init() registers the program's image. Without it the first launch or data call
+ * registers the image. If many threads launch at once, one registers, and the others wait for its
+ * result. A program calls rex_offload_init() at its start to learn of errors early. A program that
+ * measures time calls it before the measurement.
  *
  * Run it:  make && $(make -s print-O)/examples/03_errors/03_errors
  * On the host:  OMP_TARGET_OFFLOAD=disabled $(make -s print-O)/examples/03_errors/03_errors
@@ -27,7 +29,7 @@ REX_KERNEL(scale);
 
 static double x[COUNT];
 
-/* On @device; -1 is the default one. */
+/* Multiplies x by @factor on @device; -1 is the default device. */
 static int scale(int64_t device, double factor)
 {
     struct rex_launch_config config = rex_launch_config_for(NULL, COUNT);
@@ -42,7 +44,7 @@ static void scale_on_the_host(double factor)
         x[i] *= factor;
 }
 
-/* On the default device, or on the host where there is none. 0, or what is wrong. */
+/* Multiplies x on the default device or, without one, on the host. Returns 0 or an error. */
 static int scale_somewhere(double factor)
 {
     int error = scale(-1, factor);
@@ -56,20 +58,20 @@ static int scale_somewhere(double factor)
     return error;
 }
 
-/* The kernel has three parameters: librex compares rows and image, and launches nothing. */
+/* The kernel has three parameters. librex compares them with the rows, and refuses two rows. */
 static int leave_out_a_row(void)
 {
     return REX_LAUNCH_FOR(scale, COUNT, REX_VALUE(COUNT), REX_TOFROM(x, COUNT));
 }
 
-/* An update copies what is mapped, and x is not: no region is around it. */
+/* An update copies only mapped memory. Outside of a region x is not mapped. */
 static int update_without_a_region(void)
 {
     REX_MAP(update, REX_FROM(x, COUNT));
     return rex_data_update(-1, &update);
 }
 
-/* Whether @error is the expected one. */
+/* Prints @error, and returns 1 if it is @expected. */
 static int refused(int error, int expected)
 {
     if (error == expected)
@@ -88,7 +90,7 @@ int main(void)
     if (scale_somewhere(2.0) != 0)
         return 1;
 
-    /* A launch on the default device, which changes nothing, says whether there is one. */
+    /* A launch that changes no value finds out if there is a default device. */
     int error = scale(-1, 1.0);
     if (error != 0 && error != REX_EHOST)
         return 1;

@@ -1,7 +1,7 @@
 /*
  * Lesson 4, the device side: three kernels and two global variables in one image.
  *
- * An image holds every kernel of the program's table, from however many sources.
+ * An image holds every kernel of the program's table, from one source or from many.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -9,7 +9,7 @@
 
 #include "parameters.h"
 
-/* The host's REX_GLOBALs find these by name. An image has its own initial values. */
+/* The host's REX_GLOBAL finds a variable by its name. The initial values are the image's own. */
 REX_DEVICE_GLOBAL(double, time_step) = 0.0;
 REX_DEVICE_GLOBAL(double, elapsed) = 0.0;
 
@@ -23,7 +23,7 @@ REX_DEVICE_KERNEL(move, MOVE_PARAMETERS)
 {
     REX_FOR(i, count) {
         position[i] += time_step * velocity[i];
-        /* One index, so one thread of the whole grid. */
+        /* One thread of the whole grid runs index 0. */
         if (i == 0)
             elapsed += time_step;
     }

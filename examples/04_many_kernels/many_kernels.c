@@ -1,9 +1,9 @@
 /*
  * Lesson 4: several kernels, from several files, and global variables of the device.
  *
- * Bodies on springs: in every step one kernel pulls each body back to its rest position and another
- * moves it, in one data region. Two global variables live on the device: `time_step`, which the
- * host writes, and `elapsed`, which a kernel writes.
+ * The program moves bodies on springs, in one data region. In every step one kernel pulls each body
+ * back to its rest position, and another moves it. Two global variables are on the device: the host
+ * writes `time_step`, and a kernel writes `elapsed`.
  *
  * Run it:  make && $(make -s print-O)/examples/04_many_kernels/04_many_kernels
  *
@@ -17,9 +17,10 @@
 enum { BODIES = 4096, COARSE_STEPS = 100, FINE_STEPS = 100 };
 
 /*
- * The host sides of the device's globals. REX_GLOBAL makes an entry of address, name and size; from
- * registration on, the host variable's address stands for the device's variable of that name in
- * every data call. Only updates copy it: the two variables have values of their own.
+ * The host sides of the device's globals. REX_GLOBAL makes an entry of address, name and size.
+ * After registration the host variable's address stands for the device's variable of that name in
+ * every data call. The two variables have separate values, and only an update copies one to the
+ * other.
  */
 double time_step = 0.0;
 double elapsed = 0.0;
@@ -47,11 +48,11 @@ static int run_steps(int steps, double step, int64_t count, double *position, do
     return error;
 }
 
-/* Everything on the device, in one region. */
+/* Runs all steps and sums on the device, in one region. */
 static int simulate(int64_t count, double *position, double *velocity, double *each)
 {
     int error;
-    /* `each` is only written on the device, so it is not copied there. */
+    /* The device writes `each` and never reads it, so the region copies it only back. */
     REX_DATA_REGION(&error, -1, REX_TOFROM(position, count), REX_TOFROM(velocity, count),
                     REX_FROM(each, count)) {
         error = run_steps(COARSE_STEPS, 0.02, count, position, velocity);
@@ -67,7 +68,7 @@ static int simulate(int64_t count, double *position, double *velocity, double *e
     return error;
 }
 
-/* The same motion on the host: how many bodies differ from that by more than a rounding. */
+/* Computes the motion on the host, and counts bodies that differ by more than rounding errors. */
 static int count_wrong(const double *position, const double *velocity, const double *each)
 {
     int wrong = 0;
@@ -79,7 +80,7 @@ static int count_wrong(const double *position, const double *velocity, const dou
             x += dt * v;
         }
         wrong += !(fabs(x - position[i]) < 1e-12 && fabs(v - velocity[i]) < 1e-12 &&
-                   fabs(0.5 * (x * x + v * v) - each[i]) < 1e-12); /* also if one is no number */
+                   fabs(0.5 * (x * x + v * v) - each[i]) < 1e-12); /* NaN counts as wrong */
     }
     return wrong;
 }
@@ -107,7 +108,7 @@ int main(void)
         return 1;
     }
 
-    /* A GPU may fuse multiply and add, and round once: the last bits may differ. */
+    /* A GPU may fuse multiply and add, and round once, so the last bits may differ. */
     int wrong = count_wrong(position, velocity, each);
     double expected = (double)COARSE_STEPS * 0.02 + (double)FINE_STEPS * 0.01;
     int launches = 2 * (COARSE_STEPS + FINE_STEPS) + 1;

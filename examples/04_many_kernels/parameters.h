@@ -1,5 +1,5 @@
 /*
- * Lesson 4: the parameters of the kernels, for both sides: kernels.cu, and the host files.
+ * Lesson 4: the parameters of the kernels, for kernels.cu and for the host files.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

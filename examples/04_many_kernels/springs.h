@@ -1,9 +1,9 @@
 /*
- * Lesson 4: what the two host files share.
+ * Lesson 4: declarations for the two host files.
  *
  * steps.c defines the kernels' keys with REX_KERNEL. many_kernels.c launches one of the kernels,
- * too, and REX_KERNEL_DECLARE makes its key known there. A kernel that two files define has two
- * identities, and the linker refuses it.
+ * too, and REX_KERNEL_DECLARE declares its key there. If two files define a kernel, it has two
+ * keys, and the linker reports an error.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -16,7 +16,7 @@
 
 REX_KERNEL_DECLARE(energy, ENERGY_PARAMETERS);
 
-/* A step of @count bodies, whose arrays are mapped: two launches. 0, or an error of a launch. */
+/* Moves @count bodies by one step of two launches; the arrays are mapped. Returns 0 or an error. */
 int take_step(int64_t count, double *position, double *velocity);
 
 #endif

@@ -6,20 +6,21 @@
 #include "springs.h"
 
 /*
- * Entries from all files end up in one table, in any order: keys and names do the matching.
+ * The linker puts the entries of all files into one table, in any order. Keys and names match the
+ * kernels, not the order.
  *
- * With a kernel's parameters the compiler knows the rows of its launches. Leave out the last row of
- * `pull` below, and gcc says
+ * If REX_KERNEL lists the parameters, the compiler checks the rows of each launch. Leave out the
+ * last row of `pull` below, and gcc reports
  *
  *     error: too few arguments to function 'pull__arguments__'
  *
- * Pass REX_VALUE(0.5) for the count, and it says
+ * Pass REX_VALUE(0.5) for the count, and gcc reports
  *
  *     error: incompatible type for argument 2 of 'pull__arguments__'
  *     note: expected 'struct rex_integer' but argument is of type 'struct rex_double'
  *
- * and points at `count` in the list. (Argument 1 is librex's own.) If REX_KERNEL has the name
- * alone, as in the other lessons, the same mistakes are errors of the launch.
+ * and points at `count` in the list. (Argument 1 is librex's own.) If REX_KERNEL has only the name,
+ * as in the other lessons, the launch reports these mistakes.
  */
 REX_KERNEL(pull, PULL_PARAMETERS);
 REX_KERNEL(move, MOVE_PARAMETERS);
@@ -27,11 +28,11 @@ REX_KERNEL(energy, ENERGY_PARAMETERS);
 
 int take_step(int64_t count, double *position, double *velocity)
 {
-    /* The caller's region has mapped the arrays, or this is REX_EABSENT: nothing is copied. */
+    /* The caller's region has mapped the arrays, so nothing is copied; if not: REX_EABSENT. */
     int error =
         REX_LAUNCH_FOR(pull, count, REX_VALUE(count), REX_PRESENT(REX_ALLOC(position, count)),
                        REX_PRESENT(REX_ALLOC(velocity, count)));
-    /* A launch returns when its kernel is done: `move` sees what `pull` has written. */
+    /* A launch returns after its kernel is done, so `move` reads the values that `pull` wrote. */
     if (error == 0)
         error =
             REX_LAUNCH_FOR(move, count, REX_VALUE(count), REX_PRESENT(REX_ALLOC(position, count)),

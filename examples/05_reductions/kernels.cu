@@ -5,7 +5,7 @@
  */
 #include <rex/kernel.h>
 
-/* Each thread adds up its own products. At the end the threads add these sums to *sum. */
+/* Each thread sums its own products. At the end the threads add their sums to *sum. */
 REX_DEVICE_KERNEL(dot, (int64_t) count, (const double *) x, (const double *) y, (double *) sum)
 {
     REX_FOR_SUM(i, count, sum, x[i] * y[i]);
@@ -17,7 +17,7 @@ REX_DEVICE_KERNEL(extremes, (int64_t) count, (const double *) x, (double *) leas
     REX_FOR_MAX(i, count, most, x[i]);
 }
 
-/* How often each digit is there. No two threads may add at once, and any two may meet. */
+/* Counts each digit. Two threads may add to one counter at once, so the addition is atomic. */
 REX_DEVICE_KERNEL(histogram, (int64_t) count, (const int *) digit, (unsigned *) how_often)
 {
     REX_FOR(i, count)
@@ -27,8 +27,9 @@ REX_DEVICE_KERNEL(histogram, (int64_t) count, (const int *) digit, (unsigned *) 
 enum { PART = 256 };
 
 /*
- * The sum of each part by a team of its own, in memory that the team shares: the threads halve what
- * is left, with a barrier between the steps. On the CPU a team is one thread, which does all of it.
+ * Sums each part by one team, in memory that the team's threads share. Each step adds the upper
+ * half of the values to the lower half, and a barrier ends it. On the CPU a team is one thread,
+ * which does all additions.
  */
 REX_DEVICE_KERNEL(sums_of_parts, (int64_t) parts, (const double *) x, (double *) sums)
 {
@@ -44,6 +45,6 @@ REX_DEVICE_KERNEL(sums_of_parts, (int64_t) parts, (const double *) x, (double *)
         }
         if (rex_thread(0) == 0)
             sums[part] = left[0];
-        rex_barrier(); /* before the next part is put where this one was */
+        rex_barrier(); /* before the next part overwrites this one */
     }
 }

@@ -1,9 +1,9 @@
 /*
  * Lesson 5: one number out of many: sums, extremes, counts.
  *
- * The threads of a kernel work at once, and what they find has to come together in one place. The
- * kernels show three ways: a loop that sums, atomics, and teams that share memory. All are right on
- * a GPU and on the CPU, by one thread or, where kernels.cu is compiled with -fopenmp, by many.
+ * The threads of a kernel run at once, and their results are combined in one place. The kernels
+ * show three ways: a loop that sums, atomics, and teams that share memory. All three are right on a
+ * GPU and on the CPU. A CPU uses one thread, or many if kernels.cu is compiled with -fopenmp.
  *
  * Run it:  make && $(make -s print-O)/examples/05_reductions/05_reductions
  *
@@ -14,7 +14,7 @@
 #include <float.h>
 #include <stdio.h>
 
-enum { PART = 256, PARTS = 400, COUNT = PART * PARTS }; /* PART is that of kernels.cu */
+enum { PART = 256, PARTS = 400, COUNT = PART * PARTS }; /* PART as in kernels.cu */
 
 REX_KERNEL(dot);
 REX_KERNEL(extremes);
@@ -24,7 +24,7 @@ REX_KERNEL(sums_of_parts);
 static double x[COUNT], y[COUNT], sums[PARTS];
 static int digit[COUNT];
 
-/* *TO has a value before: the kernel adds to it. So it is mapped both ways. */
+/* The kernel adds to the value of *TO, so *TO is copied both ways. */
 static int launch_dot(double *to)
 {
     return REX_LAUNCH_FOR(dot, COUNT, REX_VALUE(COUNT), REX_TO(x, COUNT), REX_TO(y, COUNT),
@@ -43,7 +43,7 @@ static int launch_histogram(unsigned *how_often)
                           REX_TOFROM(how_often, 10));
 }
 
-/* Each team takes parts, so that no grid follows from a count of indices: it is chosen here. */
+/* Teams take the parts, so librex cannot derive a grid from a number of indices. */
 static int launch_sums(void)
 {
     return REX_LAUNCH(sums_of_parts, 100, 128, REX_VALUE(PARTS), REX_TO(x, COUNT),
@@ -68,7 +68,7 @@ int main(void)
     unsigned how_often[10] = {0}, expected_often[10] = {0}, miscounted = 0;
     if (rex_offload_init() != 0)
         return 1;
-    /* Small whole numbers: their sums are exact in whatever order they are added. */
+    /* Sums of small whole numbers are exact in any order. */
     for (int i = 0; i < COUNT; i++) {
         digit[i] = i % 100 < 90 ? i % 7 : 9;
         expected_often[digit[i]]++;

@@ -1,5 +1,5 @@
 /*
- * Lesson 6, the device side: one kernel, whichever way its lists have been mapped.
+ * Lesson 6, the device side: one kernel for all three ways to map its lists.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -8,7 +8,7 @@
 
 struct list {
     int64_t count;
-    double *values; /* on the device: of the device's copy */
+    double *values; /* in the device's copy: address of the values there */
 };
 
 #endif

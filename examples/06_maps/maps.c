@@ -1,16 +1,16 @@
 /*
- * Lesson 6: structs, what their pointers point to, and mappers.
+ * Lesson 6: structs with pointers, and mappers.
  *
- * The same lists, each a struct with a pointer to its values, go to the device in three ways:
+ * Each list is a struct with a pointer to its values. The program maps the lists in three ways:
  *
- *     one_list()  the rows are known when the program is written
- *     add_rows()  how many rows there are is known at run time alone
- *     map_list()  a mapper says what one list is made of
+ *     one_list()  the rows are known when the program is written;
+ *     add_rows()  the number of rows is known only at run time;
+ *     map_list()  a mapper adds the rows of one list.
  *
- * The device's copy of a struct has to point to the device's copy of the values. A row that does so
- * is an attached pointer: REX_MEMBER_POINTER or REX_ATTACH. Rows of one object are members of the
- * row that maps it, their parent, and are mapped and unmapped with it. They name the parent by its
- * number; in a mapper librex numbers.
+ * The device's copy of a struct must point to the device's copy of the values. A row that sets this
+ * pointer is an attached pointer: REX_MEMBER_POINTER or REX_ATTACH. A row may be a member of
+ * another row, its parent: then it is mapped and unmapped with the parent. A member names its
+ * parent by the number of the parent's row. In a mapper librex fills in this number.
  *
  * Run it:  make && $(make -s print-O)/examples/06_maps/06_maps
  *
@@ -26,14 +26,14 @@ REX_KERNEL(sum_lists);
 
 enum { LISTS = 100, LONGEST = 7 };
 
-/* The launch in each region: lists and values must be there already, the sums come back. */
+/* Launches the kernel in a region that has mapped lists and values, and copies the sums back. */
 static int launch(int64_t n, struct list *lists, double *sums)
 {
     return REX_LAUNCH_FOR(sum_lists, n, REX_VALUE(n), REX_PRESENT(REX_ALLOC(lists, n)),
                           REX_FROM(sums, n));
 }
 
-/* Row 0 is the struct. Row 1, a member of it, is its values, and attaches the pointer to them. */
+/* Row 0 is the struct. Row 1 is its member: it maps the values and attaches the pointer to them. */
 static int one_list(struct list *list, double *sum)
 {
     int error;
@@ -44,8 +44,8 @@ static int one_list(struct list *list, double *sum)
 }
 
 /*
- * Called twice, to count the rows and to fill them in. Row 0 is the array as a whole and copies
- * nothing; each list and its values are members of it.
+ * librex calls this function twice: to count the rows, and to fill them in. Row 0 is the whole
+ * array and copies nothing. Each list and its values are members of row 0.
  */
 static int add_rows(struct rex_map_builder *builder, void *context)
 {
@@ -60,7 +60,7 @@ static int add_rows(struct rex_map_builder *builder, void *context)
     return error;
 }
 
-/* A mapper: the parts of one list, the struct and its values. */
+/* A mapper: adds the rows of one list, the struct and its values. */
 static int map_list(struct rex_map_builder *builder, void *element)
 {
     struct list *list = element;
@@ -75,7 +75,7 @@ static int add_mapped(struct rex_map_builder *builder, void *context)
     return rex_map_add_mapped(builder, map_list, REX_TO(lists, LISTS), sizeof *lists);
 }
 
-/* Builds the map that @rows adds, and computes in a region of it. */
+/* Builds a map from the rows that @rows adds, and launches the kernel in a region of this map. */
 static int many_lists(rex_rows *rows, struct list *lists, double *sums)
 {
     struct rex_map map;
@@ -89,7 +89,7 @@ static int many_lists(rex_rows *rows, struct list *lists, double *sums)
     return error;
 }
 
-/* List i has i % LONGEST + 1 values, all of them i + 1. */
+/* Checks the sums: list i has i % LONGEST + 1 values, and each value is i + 1. */
 static int is_right(const char *way, int error, int n, const double *sums)
 {
     int wrong = 0;

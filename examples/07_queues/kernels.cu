@@ -1,5 +1,5 @@
 /*
- * Lesson 7, the device side: one small step of a population model, for every cell on its own.
+ * Lesson 7, the device side: one small step of a population model. No cell depends on another.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

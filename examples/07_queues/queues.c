@@ -1,18 +1,21 @@
 /*
  * Lesson 7: queues, for launches and copies that do not wait.
  *
- * The lessons before this one waited for every launch. A GPU idles from the end of a short kernel
- * until the host knows of it and has sent the next. The same thousand steps, in three ways:
+ * The lessons before this one waited for every launch. After a short kernel a GPU idles until the
+ * host notices its end and sends the next launch. This program takes a thousand steps in three
+ * ways:
  *
- *   waiting     A launch waits for its kernel. Right where the host has to see each result.
- *   in a queue  A queue takes a launch and returns. Its commands run in order, and the host waits
- *               once. Pays from the second launch that needs nothing of the host.
- *   in halves   Two queues have no order between them: one may copy while the other computes. Each
- *               brings half of the cells, computes, and brings them back. Only copies of pinned
- *               memory run beside the program, hence rex_host_alloc().
+ *   waiting     A launch waits for its kernel. A program needs this if it reads each result.
+ *   in a queue  A launch into a queue returns at once. The queue's commands run in order, and the
+ *               host waits once. This is faster for two or more launches whose results the host
+ *               does not read in between.
+ *   in halves   Two queues run independently: one may copy while the other computes. Each queue
+ *               copies half of the cells to the device, computes, and copies them back. A copy
+ *               runs beside the program only if its host memory is pinned: rex_host_alloc().
  *
- * The memory of a queue's commands is mapped until rex_queue_sync(): a region that ends earlier on
- * a GPU is REX_EBUSY. Without a GPU queues do everything at once, and the times say nothing.
+ * The memory of a queue's commands must stay mapped until rex_queue_sync(). On a GPU the end of a
+ * region returns REX_EBUSY before that. Without a GPU a queue runs each command at once, and the
+ * times do not compare the three ways.
  *
  * Run it:  make && $(make -s print-O)/examples/07_queues/07_queues
  *
@@ -41,7 +44,7 @@ static double start_of(int cell)
     return 0.01 + 0.9 * cell / (double)CELLS;
 }
 
-/* All steps of @count mapped cells; without a queue each launch is waited for. */
+/* Takes all steps of @count mapped cells. If @queue is NULL, each launch waits for its kernel. */
 static int take_steps(struct rex_queue *queue, double *cells, int64_t count)
 {
     int error = 0;
@@ -87,7 +90,7 @@ static int in_halves(void)
     return error;
 }
 
-/* Computes with 0 queues, 1 or 2, and prints how long it took. Whether the result is right. */
+/* Computes with 0, 1 or 2 queues, and prints the time. Returns 1 if the result is right. */
 static int show(const char *name, int used)
 {
     struct timespec began, ended;

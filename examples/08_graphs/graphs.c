@@ -1,14 +1,14 @@
 /*
  * Lesson 8: graphs, launches that are sent again together.
  *
- * Launches and copies between rex_graph_begin() and rex_graph_end() are captured: they are checked
- * and kept, and nothing runs. The CUDA driver prepares a graph once; then one call sends all its
- * launches. Making it costs as much as some launches, so it pays where the same launches come again
- * and again. Their values may change: rex_graph_set_args() gives a launch other arguments.
+ * Launches and copies between rex_graph_begin() and rex_graph_end() are captured: librex checks and
+ * keeps them, and nothing runs. The CUDA driver prepares a graph once. Then one call sends all its
+ * launches. Making a graph costs as much as several launches, so it pays if the launches repeat
+ * many times. Their values may change: rex_graph_set_args() gives a launch other arguments.
  *
- * A graph keeps host addresses. Where a later region has mapped the memory anew, the next
- * rex_graph_launch() finds it there. A region ends after rex_queue_sync(), as with launches in a
- * queue. Without a GPU a graph does its launches one after the other, with the same results.
+ * A graph keeps host addresses. If a later region maps the memory again, the next
+ * rex_graph_launch() finds the new copy. A region must end after rex_queue_sync(), as in lesson 7.
+ * Without a GPU a graph runs its launches one after another. The results are equal.
  *
  * Run it:  make && $(make -s print-O)/examples/08_graphs/08_graphs
  *
@@ -27,7 +27,7 @@ static double population[CELLS];
 static struct rex_queue *queue;
 static struct rex_graph *graph;
 
-/* Launch @number of the graph, which has a rate of its own. */
+/* Returns the rate of launch @number of the graph. */
 static double rate_of(int number)
 {
     return 0.001 * (number + 1);
@@ -38,7 +38,7 @@ static double start_of(int cell)
     return 0.01 + 0.9 * cell / (double)CELLS;
 }
 
-/* The launches are those of lesson 7; between begin and end they are captured. */
+/* Captures launches of lesson 7's kernel, each with its own rate. */
 static int capture(void)
 {
     struct rex_launch_config config = rex_launch_config_for(NULL, CELLS);
@@ -47,7 +47,7 @@ static int capture(void)
     for (int number = 0; number < CAPTURED && error == 0; number++)
         error = REX_LAUNCH_WITH(grow, config, REX_VALUE(CELLS), REX_VALUE(rate_of(number)),
                                 REX_ALLOC(population, CELLS));
-    int ended = rex_graph_end(&graph, queue); /* a capture has to end, whatever came of it */
+    int ended = rex_graph_end(&graph, queue); /* a capture must end, also after an error */
     return error == 0 ? ended : error;
 }
 
@@ -59,7 +59,7 @@ static int launch_graph(int times)
     return error;
 }
 
-/* All arguments of the graph's first launch again, with another rate. Sent graphs keep theirs. */
+/* Replaces the arguments of the graph's first launch. Graphs that are already sent keep theirs. */
 static int change_first_rate(double rate)
 {
     REX_MAP(arguments, REX_VALUE(CELLS), REX_VALUE(rate), REX_ALLOC(population, CELLS));
@@ -69,7 +69,7 @@ static int change_first_rate(double rate)
 static int grow(void)
 {
     int error;
-    /* The memory has to be mapped when the graph is made, and whenever it is launched. */
+    /* The memory must be mapped when the graph is made, and at each launch of the graph. */
     REX_DATA_REGION(&error, -1, REX_TO(population, CELLS))
         error = capture();
     if (error != 0)

@@ -1,12 +1,12 @@
 /*
- * Lesson 9: several GPUs in one process, or one, or the CPU as several devices.
+ * Lesson 9: several GPUs in one process. One GPU, or the CPU as several devices, works, too.
  *
  * Each device gets some of the cells, a queue and an event. One thread serves all devices, because
- * nothing that it calls in a step waits. A step needs one cell of each neighbour:
- * rex_queue_copy_peer() brings it from device to device, after the event of the neighbour's step.
+ * no call in a step waits. A step needs one cell of each neighbour. rex_queue_copy_peer() copies it
+ * from device to device, after the event of the neighbour's step.
  *
- * A device maps its own cells and one more on either side. The kernel of a section gets the address
- * that the whole array would have, so that host and device count cells alike.
+ * A device maps its own cells and one more on either side. For such a section the kernel receives
+ * the address that the whole array would have, so host and device use the same indices.
  *
  * Run it:  make && $(make -s print-O)/examples/09_devices/09_devices
  *
@@ -21,7 +21,7 @@ REX_KERNEL(smooth);
 
 enum { CELLS = 10000, STEPS = 200, MOST = 8 };
 
-/* The cells of one device. The first cell of all and the last never change. */
+/* The cells of one device. The first and the last cell of the whole array never change. */
 static struct share {
     int64_t first, count;
     struct rex_queue *queue;
@@ -44,7 +44,7 @@ static int open_share(int device)
     return error == 0 ? rex_data_enter(device, &begin) : error;
 }
 
-/* Brings back what the device has computed, and ends the mapping. */
+/* Copies the device's results back, and ends the mapping. */
 static int close_share(int device)
 {
     struct share *share = &shares[device];
@@ -67,7 +67,7 @@ static int launch_step(int device, int step)
     return error == 0 ? rex_event_record(share->event, share->queue) : error;
 }
 
-/* Brings the cell at @at, which @from has computed, to @device. Its queue waits, and no thread. */
+/* Copies the cell at @at, computed by @from, to @device. The queue waits for it, not the thread. */
 static int fetch(int device, int from, const double *at)
 {
     if (from < 0 || from >= devices)
@@ -95,7 +95,7 @@ static int smooth_on_devices(void)
         }
     }
     for (int device = 0; device < devices && error == 0; device++)
-        error = rex_queue_sync(shares[device].queue); /* all: they read each other's memory */
+        error = rex_queue_sync(shares[device].queue); /* devices read each other's memory */
     for (int device = 0; device < devices && error == 0; device++)
         error = close_share(device);
     return error;

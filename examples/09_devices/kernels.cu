@@ -1,6 +1,6 @@
 /*
- * Lesson 9, the device side: @count cells from @first on, out of their neighbours. Indices are
- * those of the whole array, though a device has only a part of it.
+ * Lesson 9, the device side: computes @count cells from @first on out of their neighbours. The
+ * indices are those of the whole array, although a device has only a part of it.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

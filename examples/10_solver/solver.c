@@ -1,9 +1,9 @@
 /*
- * Lesson 10: a solver. Conjugate gradients find x in A x = b, where A is sparse: the differences
+ * Lesson 10: a solver. Conjugate gradients solve A x = b for a sparse matrix A: the differences
  * between the points of a grid and their neighbours.
  *
  * One region keeps the matrix and the vectors on the device. Each step is six launches of four
- * kernels. The host gets two numbers of a step, the dot products, and decides when to stop.
+ * kernels. The host reads two numbers of a step, the dot products, and decides when to stop.
  *
  * Run it:  make && $(make -s print-O)/examples/10_solver/10_solver
  *
@@ -21,7 +21,7 @@ REX_KERNEL(dot);
 REX_KERNEL(add);
 REX_KERNEL(turn);
 
-/* A in compressed rows (CSR); b; and x, which is 1 everywhere in the end. */
+/* A in compressed rows (CSR). r is b at the beginning. The solution x is 1 everywhere. */
 static int64_t first[ROWS + 1], column[MOST_ENTRIES];
 static double value[MOST_ENTRIES], x[ROWS], r[ROWS], p[ROWS], product[ROWS];
 
@@ -31,7 +31,7 @@ static void add_entry(int64_t *entries, int64_t other, double number)
     value[(*entries)++] = number;
 }
 
-/* A point counts four times, and each of its neighbours is taken off. b is A's sum of each row. */
+/* Row i of A has 4 for point i and -1 for each neighbour. b is the sum of each row, so x is 1. */
 static void make_system(void)
 {
     int64_t entries = 0;
@@ -54,7 +54,7 @@ static void make_system(void)
     first[ROWS] = entries;
 }
 
-/* The sum comes back with the launch, because no region maps it. The vectors do not. */
+/* The launch copies the sum back, because no region maps it. The vectors stay on the device. */
 static int dot_product(const double *one, const double *other, double *sum)
 {
     *sum = 0;
@@ -68,7 +68,7 @@ static int add_to(double *y, double factor, const double *one)
                           REX_ALLOC(one, ROWS), REX_ALLOC(y, ROWS));
 }
 
-/* One step from a residual whose square is *square to the next. */
+/* Takes one step. *square is the square of the residual, before and after the step. */
 static int take_step(double *square)
 {
     double curvature, next;
@@ -105,10 +105,10 @@ int main(void)
     if (error == REX_EHOST)
         fprintf(stderr, "10_solver: %s\n", rex_last_error());
     if (error != 0)
-        return 1; /* the reason of other errors is on standard error already */
+        return 1; /* librex has printed all other errors */
 
     for (int i = 0; i < ROWS; i++)
-        wrong += !(fabs(x[i] - 1) < 1e-8); /* also if it is no number */
+        wrong += !(fabs(x[i] - 1) < 1e-8); /* NaN counts as wrong */
     printf("%d steps on the %s: %d of %d unknowns wrong\n", steps, rex_on_host() ? "CPU" : "GPU",
            wrong, ROWS);
     return wrong != 0;

@@ -1,17 +1,17 @@
 /*
  * Lesson 11: shared objects with kernels and device images of their own.
  *
- * libscale.so is linked in the usual way. libshift.so is a plug-in, opened while the program runs,
- * closed, and opened again. Each of them is a module: librex keeps a table of entries, the name of
- * an image and a state for every linked binary, so that no module needs to know the others. Each is
- * registered by its own first launch, or by a data call. (LLVM 18 refuses the plug-in, because it
- * loads no image after a device's first use.)
+ * libscale.so is linked in the usual way. libshift.so is a plug-in: the program opens it, closes it
+ * and opens it again. Each shared object is a module. For every linked binary librex keeps a table
+ * of entries, the name of an image and a state, so modules are independent of each other. A
+ * module's first launch or data call registers it. (LLVM 18 refuses the plug-in, because it loads
+ * no image after a device's first use.)
  *
- * This program has no kernels. It maps the data, and the kernels of both use what it has mapped.
- * The program plain/plain.c does not even know of librex: the plug-in maps the data itself.
+ * This program has no kernels. It maps the data, and the kernels of both modules use the mapping.
+ * The program plain/plain.c does not use librex at all: there the plug-in maps the data.
  *
- * A library with kernels is linked with -lrex. `rex-cc -shared` gives that, and so does
- * `pkg-config --libs rex`.
+ * A library with kernels is linked with -lrex, which `rex-cc -shared` and `pkg-config --libs rex`
+ * add.
  *
  * Run it:  make && $(make -s print-O)/examples/11_shared_objects/11_shared_objects
  *
@@ -37,13 +37,13 @@ static int shift_by_plugin(double *x, int64_t count, double amount)
         fprintf(stderr, "11_shared_objects: %s\n", dlerror());
         return 1; /* errors of librex are negative */
     }
-    /* ISO C casts no void * to a function pointer; POSIX promises that the bytes are the same. */
+    /* ISO C has no cast from void * to a function pointer. POSIX guarantees equal bytes. */
     shift_function *shift;
     memcpy(&shift, &symbol, sizeof shift);
     int error = shift(x, count, amount);
     /*
-     * libomptarget keeps the addresses of a module's keys and names for as long as it lives. So
-     * librex has pinned the object when it registered it: after dlclose() the code stays.
+     * libomptarget keeps the addresses of a module's keys and names until the process ends. So
+     * librex pins a shared object when it registers it: the object stays loaded after dlclose().
      */
     dlclose(plugin);
     return error;
@@ -54,7 +54,7 @@ static int run(double *x, int64_t count)
     int error;
     REX_DATA_REGION(&error, -1, REX_TOFROM(x, count)) {
         error = scale(x, count, 3.0);
-        /* Twice: the second time the object is opened again, and is still registered. */
+        /* The second time the plug-in is opened again, and is still registered. */
         for (int i = 0; i < 2 && error == 0; i++)
             error = shift_by_plugin(x, count, 0.5);
     }

@@ -1,16 +1,16 @@
 /*
- * Lesson 12: where the images of a program are, and how others build with an installed librex.
+ * Lesson 12: places for the images of a program, and builds with an installed librex.
  *
- *   beside  The images lie beside the program, as in the lessons before this one. They are moved
- *           with it. REX_CUBIN_NAME and REX_HOST_IMAGE_NAME choose other names (lesson 11).
- *   inside  This program: the assembler puts the bytes of the two files into it. Nothing lies
- *           beside it, and no other program's image is mistaken for its own. `rex-cc --embed` does
- *           it all.
- *   fatbin  Kernels for several GPUs in one image, out of which librex takes the right one.
- *           rules.mk makes one with nvcc; `rex-cc --arch=sm_80,sm_90` makes one beside the program.
+ *   beside  The images lie beside the program, as in the lessons before this one. They must be
+ *           moved with it. REX_CUBIN_NAME and REX_HOST_IMAGE_NAME choose other names (lesson 11).
+ *   inside  This program: the assembler puts the bytes of the two files into it. The program needs
+ *           no other file, and cannot load another program's image by mistake. `rex-cc --embed`
+ *           builds such a program.
+ *   fatbin  One image has kernels for several GPUs, and librex takes the right one. rules.mk makes
+ *           a fatbin with nvcc; `rex-cc --arch=sm_80,sm_90` makes one beside the program.
  *
  * `make install` puts librex, its headers, rex.pc and a CMake package below a prefix. The README of
- * the examples has the commands for pkg-config; cmake/CMakeLists.txt is lesson 1 with CMake.
+ * the examples has the commands for pkg-config. cmake/CMakeLists.txt builds lesson 1 with CMake.
  *
  * Run it:  make && $(make -s print-O)/examples/12_packaging/12_packaging
  *
@@ -20,7 +20,7 @@
 
 #include <stdio.h>
 
-#ifdef WITH_FATBIN /* only where something compiles for GPUs; rules.mk says so */
+#ifdef WITH_FATBIN /* rules.mk defines it if a compiler for GPUs is installed */
 REX_EMBED_IMAGE("axpy.fatbin");
 #endif
 REX_EMBED_HOST_IMAGE("axpy_host.so");
@@ -47,7 +47,7 @@ int main(void)
     int wrong = 0;
     for (int i = 0; i < COUNT; i++)
         wrong += y[i] != a * x[i] + 1.0;
-    /* "memory" stands for an image that came from no file. */
+    /* The path of an embedded image is "memory". */
     printf("image: %s, for %s\n", rex_module_image_path(&rex_this_module),
            rex_on_host() ? "the CPU" : "the GPU");
     printf("axpy:  y[%d] = %g, %d of %d values wrong\n", COUNT - 1, y[COUNT - 1], wrong, COUNT);

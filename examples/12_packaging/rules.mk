@@ -1,4 +1,4 @@
-# The images are built in a folder of their own and go into the program's object.
+# The images are built in a separate folder, and the assembler puts them into the program's object.
 packaged := $(O)/examples/12_packaging/images
 packaged_source := examples/12_packaging/kernels.cu
 examples/12_packaging.images := no

@@ -2,8 +2,8 @@
  * Lesson 13, the device side.
  *
  * REX_DEVICE_KERNEL(axpy, ...) defines the function `axpy__kernel__`, the name in the host's entry.
- * Parameter i is row i of the host's columns. Each arrives as 8 bytes: an address of the device's
- * copy, or a scalar that the host has packed.
+ * Parameter i is row i of the host's columns. Each parameter is 8 bytes: the address of the
+ * device's copy, or a scalar that the host has packed.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -1,15 +1,15 @@
 /*
- * Lesson 13: a launch with nothing hidden, by hand and by macros.
+ * Lesson 13: all parts of a launch, by hand and by macros.
  *
- * This is what an OpenMP compiler writes in place of
+ * An OpenMP compiler generates such code for
  *
  *     #pragma omp target teams distribute parallel for map(to: x[0:n]) map(tofrom: y[0:n])
  *     for (int64_t i = 0; i < n; i++)
  *         y[i] += a * x[i];
  *
- * A key and a table entry stand for the kernel, four columns say what it needs, a packet is around
- * them, and there is one call. axpy() writes all of it by hand. scale() launches another kernel,
- * and leaves to macros what is the same for each: names that cannot drift apart, and the columns.
+ * A key and a table entry stand for the kernel. Four columns describe its arguments, and a packet
+ * holds the columns. One call launches the kernel. axpy() writes all of this by hand. scale()
+ * launches another kernel with macros: they make all names out of one stem, and the columns.
  *
  * Run it:  make && $(make -s print-O)/examples/13_raw_packet/13_raw_packet
  *
@@ -23,15 +23,15 @@
 enum { COUNT = 100000, TEAMS = 64, THREADS = 128 };
 
 /*
- * The host key. Its value means nothing. Its address is the kernel's identity on the host, which no
- * other object can have; launches name the kernel by it.
+ * The host key. Its value has no meaning. Its address, which no other object has, identifies the
+ * kernel on the host, and launches name the kernel by it.
  */
 char axpy__id__ = 0;
 
 /*
- * The entry: one row of a table that the linker puts together from all objects in this section. It
- * says that the key stands for the function "axpy__kernel__" of the device image. Size 0 means a
- * kernel; a global variable has its size here. `used` keeps gcc -flto from dropping the entry.
+ * The entry: one row of a table that the linker collects from all objects in this section. It ties
+ * the key to the function "axpy__kernel__" of the device image. Size 0 means a kernel; the entry of
+ * a global variable has the variable's size. `used` keeps gcc -flto from dropping the entry.
  */
 struct __tgt_offload_entry axpy__omp_offload_entry__
     __attribute__((section("omp_offloading_entries"), used, aligned(8))) = {
@@ -39,7 +39,7 @@ struct __tgt_offload_entry axpy__omp_offload_entry__
 
 static int axpy(int64_t n, double a, double *x, double *y)
 {
-    /* A scalar travels by value, as the 8 bytes of a pointer. */
+    /* A scalar is passed by value, packed into the 8 bytes of a pointer. */
     void *packed_n = rex_pack_literal_arg_bytes(&n, sizeof n);
     void *packed_a = rex_pack_literal_arg_bytes(&a, sizeof a);
     int64_t bytes = n * (int64_t)sizeof *x;
@@ -47,7 +47,7 @@ static int axpy(int64_t n, double a, double *x, double *y)
     /*
      * Four columns; row i of each describes parameter i. `base` is where the variable begins, and
      * `begin` where the mapped part begins: they differ for an array section such as x[10:20]. A
-     * type says that the row is a parameter, and a value (LITERAL) or where it is copied.
+     * type marks the row as a parameter, and as a value (LITERAL) or with a direction of its copy.
      */
     void *base[] = {packed_n, packed_a, x, y};
     void *begin[] = {packed_n, packed_a, x, y};
@@ -58,7 +58,7 @@ static int axpy(int64_t n, double a, double *x, double *y)
 
     /* The packet, filled by position, as generated code does. */
     struct __tgt_kernel_arguments args = {
-        3,               /* Version: librex replaces it by what the LLVM release in use needs */
+        3,               /* Version: librex replaces it by the version of the LLVM release in use */
         4,               /* NumArgs: rows in the columns */
         base,            /* ArgsBase */
         begin,           /* Args */
@@ -74,19 +74,19 @@ static int axpy(int64_t n, double a, double *x, double *y)
     };
 
     /*
-     * The launch, on the default device, -1. rex_kmp.h turns the name into its wrapper, which fits
-     * a copy of the packet to the LLVM release and adds the source location. All copies happen
-     * inside. 0 is success, -1 means that the host version is to run, less is an error.
+     * The launch, on the default device, -1. rex_kmp.h replaces the name by its wrapper, which
+     * adapts a copy of the packet to the LLVM release and adds the source location. The call copies
+     * the arrays, too. It returns 0, -1 if the host version is to run, or less for an error.
      */
     return __tgt_target_kernel(-1, TEAMS, THREADS, &axpy__id__, &args);
 }
 
-/* Key scale__id__, entry scale__omp_offload_entry__, kernel "scale__kernel__", out of one word. */
+/* Makes key scale__id__ and entry scale__omp_offload_entry__, which names "scale__kernel__". */
 REX_KERNEL(scale);
 
 static int scale(int64_t n, double a, double *y)
 {
-    REX_MAP(map, REX_VALUE(n), REX_VALUE(a), REX_TOFROM(y, n)); /* the same four columns */
+    REX_MAP(map, REX_VALUE(n), REX_VALUE(a), REX_TOFROM(y, n)); /* four columns, as in axpy() */
     struct __tgt_kernel_arguments args = rex_packet(REX_MAP_ARGUMENTS(map), TEAMS, THREADS);
     args.Tripcount = n;
     return __tgt_target_kernel(-1, TEAMS, THREADS, REX_KERNEL_ID(scale), &args);
@@ -105,7 +105,7 @@ int main(void)
         error = axpy(COUNT, 2.0, x, y);
     if (error == 0)
         error = scale(COUNT, 3.0, y);
-    if (error == -1) /* librex prints all errors */
+    if (error == -1) /* not an error, so librex prints nothing */
         fputs("13_raw_packet: there is no device to launch on\n", stderr);
     if (error != 0)
         return 1;

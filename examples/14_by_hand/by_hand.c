@@ -1,19 +1,19 @@
 /*
  * Lesson 14: registration by hand, with libomptarget's own names, and a second image.
  *
- * rex_offload_init() and the wrappers of rex_kmp.h do this for every other program. It is for those
- * who write such wrappers themselves, or register an image that they have just compiled.
+ * rex_offload_init() and the wrappers of rex_kmp.h register every other program. A program needs
+ * this lesson if it has wrappers of its own, or registers an image that it has just compiled.
  *
- * After rex_module_fini() the same module is registered again, with another image: key and name of
- * the kernel are the same, and mean something else. LLVM 18 cannot do that, because it loads no
- * image after a device's first use.
+ * After rex_module_fini() the module is registered again, with another image. Key and name of the
+ * kernel do not change, but the kernel's code does. LLVM 18 refuses the second image, because it
+ * loads no image after a device's first use.
  *
  * Run it:  make && $(make -s print-O)/examples/14_by_hand/14_by_hand
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 
-/* No rewrite: __tgt_X keep their meaning here, and __rex_real___tgt_X are libomptarget's. */
+/* With REX_KMP_INTERNAL no macro replaces __tgt_X. __rex_real___tgt_X are libomptarget's. */
 #define REX_KMP_INTERNAL
 #include <rex_kmp.h>
 #include <rex/map.h>
@@ -29,15 +29,16 @@ struct __tgt_offload_entry scale__omp_offload_entry__
         &scale__id__, (char *)"scale__kernel__", 0, 0, 0};
 
 /*
- * The linker makes these two for every section whose name is a C identifier: where this program's
- * table of entries begins and ends. A shared object has its own, which is why they are hidden. (gcc
- * forgets that where a declaration names the linker's symbol; rex_kmp.h tells it to the assembler.)
+ * The linker defines these two symbols for every section whose name is a C identifier: the begin
+ * and the end of this program's table of entries. Each shared object has its own two, so they are
+ * hidden. (gcc drops `hidden` from a declaration with an __asm__ name; rex_kmp.h repeats it for the
+ * assembler.)
  */
 #define HIDDEN __attribute__((visibility("hidden")))
 extern struct __tgt_offload_entry first_entry __asm__("__start_omp_offloading_entries") HIDDEN;
 extern struct __tgt_offload_entry behind_entries __asm__("__stop_omp_offloading_entries") HIDDEN;
 
-/* The module, which rex_kmp.h calls rex_this_module. It lives as long as it is registered. */
+/* The module; rex_kmp.h calls its own rex_this_module. It must live while it is registered. */
 static struct rex_module module;
 
 static int register_images(const char *cubin, const char *host_image)
@@ -47,11 +48,11 @@ static int register_images(const char *cubin, const char *host_image)
     module.entries_end = &behind_entries;
     module.image_name = cubin;
     module.host_image_name = host_image;
-    /* Finds libomptarget, checks the image, and gives libomptarget a descriptor of all this. */
+    /* Finds libomptarget, checks the image, and registers a descriptor with libomptarget. */
     return rex_module_register(&module, NULL);
 }
 
-/* A wrapper of one's own. librex checks the packet, fits a copy to the release, and launches. */
+/* A hand-written wrapper. librex checks the packet, adapts a copy to the release, and launches. */
 static int launch(int64_t n, double *y)
 {
     void *packed_n = rex_pack_literal_arg_bytes(&n, sizeof n);
@@ -64,7 +65,7 @@ static int launch(int64_t n, double *y)
     return rex_module_launch(&module, -1, TEAMS, THREADS, &scale__id__, &args);
 }
 
-/* The calls of a region, by their real names. They check nothing, and need a registered image. */
+/* Calls libomptarget's functions for a region. They check nothing, and need a registered image. */
 static int scale_on_device(int64_t n, double *y)
 {
     void *base[] = {y};
@@ -86,7 +87,7 @@ static int use(const char *cubin, const char *host_image, double *y)
         return 1;
     }
     printf("%s: y[0] = %g\n", rex_module_on_host(&module) ? host_image : cubin, y[0]);
-    /* Takes the descriptor back. The module can be registered again, with any images. */
+    /* Unregisters the descriptor. The module can be registered again, with any images. */
     return rex_module_fini(&module);
 }
 
@@ -96,7 +97,7 @@ int main(void)
     int wrong = 0;
     for (int i = 0; i < COUNT; i++)
         y[i] = 1.0;
-    /* The same key, the same name of a kernel, and two images that mean something else by it. */
+    /* The two images define one kernel name with different code. */
     if (use("twice.cubin", "twice.so", y) != 0 || use("thrice.cubin", "thrice.so", y) != 0)
         return 1;
     for (int i = 0; i < COUNT; i++)

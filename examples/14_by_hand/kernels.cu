@@ -1,5 +1,5 @@
 /*
- * Lesson 14, the device side: compiled twice, with two meanings of FACTOR.
+ * Lesson 14, the device side: compiled twice, with two values of FACTOR.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

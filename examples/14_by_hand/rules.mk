@@ -1,4 +1,4 @@
-# Two images of one source, neither of them under the name that librex looks for by itself.
+# Two images of one source. Neither has the name that librex looks for by default.
 hand := $(O)/examples/14_by_hand
 hand_source := examples/14_by_hand/kernels.cu
 examples/14_by_hand.images := no

@@ -1,5 +1,5 @@
 /*
- * Lesson 15: what the REX compiler writes of a region, with rex_kmp.h alone.
+ * Lesson 15: code as the REX compiler generates it for a region, with rex_kmp.h alone.
  *
  * The source had three functions, each with one loop, and a region that calls them:
  *
@@ -10,9 +10,9 @@
  *     #pragma omp target data map(tofrom: x[0:n], y[0:n])       // run_on_device
  *     for (int round = 0; round < rounds; round++) { scale_like(...); axpy_like(...); ... }
  *
- * Each loop has a key, an entry, a kernel and one place that launches it. axpy_like() is called
- * twice in a round: the same key, other values. Types of rows: 3 tofrom; 32 parameter, mapped by
- * the region; 288 parameter by value. The rest of the program is examples/axpy_multi's.
+ * Each loop has a key, an entry, a kernel and one function that launches it. A round calls
+ * axpy_like() twice, with one key and different values. Types of rows: 3 tofrom; 32 parameter,
+ * mapped by the region; 288 parameter by value. The rest of the program is examples/axpy_multi's.
  *
  * Run it:  make && $(make -s print-O)/examples/15_axpy_multi_raw/15_axpy_multi_raw
  *
@@ -115,7 +115,7 @@ int run_on_device(struct vectors vectors, struct device_run *run)
     }
     __tgt_target_data_end(__device_id, 2, __args_base, __args, __arg_sizes, __arg_types);
     run->seconds = seconds_now() - __begin;
-    if (__failed != 0 && rex_last_error_code() == REX_OK) /* librex prints all errors */
+    if (__failed != 0 && rex_last_error_code() == REX_OK) /* librex prints errors */
         fprintf(stderr, "%s: there is no device to launch on\n", program_name);
     return __failed == 0 ? 0 : -1;
 }

@@ -1,5 +1,5 @@
 /*
- * Lesson 15, the device side, by the names of generated code.
+ * Lesson 15, the device side, with the names of generated code.
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include <rex/kernel.h>

@@ -1,10 +1,10 @@
 /*
  * Lesson 16: kernels by name, for code generators that bring images and no entry tables.
  *
- * rex_library_load() takes an image, a file or bytes in memory, and rex_library_kernel() finds a
- * kernel in it by its name. Nothing is compiled into the program for it: no key, no entry, no map.
- * Launches go into a queue; their arguments are addresses of values, as the CUDA driver takes them,
- * and memory is the device's own.
+ * rex_library_load() loads an image, from a file or from bytes in memory, and rex_library_kernel()
+ * finds a kernel in it by name. The program needs no key, no entry and no map for the kernel. It
+ * puts launches into a queue. Their arguments are addresses of values, as the CUDA driver takes
+ * them, and the program allocates the device memory itself.
  *
  * Run it:  make && $(make -s print-O)/examples/16_by_name/16_by_name
  *
@@ -16,7 +16,7 @@
 
 enum { COUNT = 100000, BLOCKS = 64, THREADS = 128 };
 
-/* Copies, launches, copies back; everything is in the queue, in order, and is waited for once. */
+/* Puts two copies, a launch and a copy back into a queue, which runs them in order; waits once. */
 static int axpy(struct rex_library *library, double a, const double *x, double *y)
 {
     size_t size = COUNT * sizeof *x;
@@ -25,7 +25,7 @@ static int axpy(struct rex_library *library, double a, const double *x, double *
     struct rex_launch_config launch =
         rex_launch_config_of(rex_library_kernel(library, "axpy__kernel__"), BLOCKS, THREADS);
     int64_t n = COUNT;
-    void *arguments[] = {&n, &a, &there_x, &there_y}; /* read when the launch is put in the queue */
+    void *arguments[] = {&n, &a, &there_x, &there_y}; /* rex_library_launch() reads the values */
 
     int error = there_x == NULL || there_y == NULL || launch.key == NULL;
     if (error == 0)
@@ -55,7 +55,7 @@ int main(void)
         x[i] = i;
         y[i] = 1.0;
     }
-    /* Of several images the one for the device is taken. */
+    /* The list has two images, and librex loads the one for the device. */
     int error = rex_library_load(&library, -1, NULL, 0, "rex_lib_nvidia.cubin:rex_lib_host.so");
     if (error == 0)
         error = axpy(library, 2.0, x, y);

@@ -1,5 +1,5 @@
 /*
- * Lesson 17: what the five programs share, which is right: the launch and the check.
+ * Lesson 17: the part that the five programs share and that has no mistake: launch and check.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -13,7 +13,7 @@
 
 enum { COUNT = 1000, TEAMS = 4, THREADS = 64 };
 
-/* y += a * x, by the kernel of @key. @type_of_y says how the row of y is mapped. */
+/* Computes y += a * x by the kernel of @key. @type_of_y is the type of y's row. */
 static inline int axpy(void *key, double *x, double *y, int64_t type_of_y)
 {
     int64_t n = COUNT, bytes = COUNT * (int64_t)sizeof *x;
@@ -31,11 +31,11 @@ static inline int axpy(void *key, double *x, double *y, int64_t type_of_y)
     return __tgt_target_kernel(-1, TEAMS, THREADS, key, &args);
 }
 
-/* The status of the program, whose launch has returned @error. */
+/* Returns the exit status of the program; @error is the result of its launch. */
 static inline int check(int error, const double *y)
 {
     if (error == 0)
-        printf("y[%d] = %g, and not %g\n", COUNT - 1, y[COUNT - 1], 3.0 * (COUNT - 1));
+        printf("y[%d] = %g, expected %g\n", COUNT - 1, y[COUNT - 1], 3.0 * (COUNT - 1));
     return error != 0 || y[COUNT - 1] != 3.0 * (COUNT - 1);
 }
 

@@ -1,10 +1,10 @@
 #!/bin/sh
-# Lesson 17: five programs, each with one mistake, and what is said of each.
+# Lesson 17: five programs, each with one mistake, and the reports of rex-check and librex.
 #
-# `rex-check --source` compares names, of entries, keys and kernels, before anything is compiled. It
-# finds three of the mistakes. librex refuses four programs at their first launch: also that of the
-# row, because the image says which parameters its kernels have. When the program ends, it warns of
-# the region that does not. Each program has to fail.
+# `rex-check --source` compares the names of entries, keys and kernels before anything is compiled.
+# It finds three of the mistakes. librex refuses four programs at their first launch. The fourth is
+# row.c, because the image lists the parameters of its kernels. In region.c librex warns of the
+# region when the program ends. Each program must fail.
 #
 # Run it:  make && $(make -s print-O)/examples/17_broken/17_broken
 #

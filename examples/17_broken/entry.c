@@ -1,7 +1,7 @@
 /*
  * Lesson 17, a broken program: an entry that is in no table.
  *
- * The attribute that puts it into the section is missing: librex does not find it.
+ * The attribute that puts the entry into the section is missing, so librex does not find the entry.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -1,5 +1,5 @@
 /*
- * Lesson 17, the device side, which is right.
+ * Lesson 17, the device side, which has no mistake.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -1,7 +1,7 @@
 /*
  * Lesson 17, a broken program: a launch with a key that is in no entry.
  *
- * The address of the key is the identity of the kernel on the host; this one stands for none.
+ * The address of a key identifies a kernel on the host. The address of axpi__id__ identifies none.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -1,7 +1,7 @@
 /*
- * Lesson 17, a broken program: an entry that names a kernel which the image does not have.
+ * Lesson 17, a broken program: the entry's kernel is not in the image.
  *
- * One of the two sides was renamed and the other was not, or the image is an old one.
+ * This happens if only one of the two sides is renamed, or if the image is an old one.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

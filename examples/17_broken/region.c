@@ -1,8 +1,8 @@
 /*
  * Lesson 17, a broken program: a region that does not end.
  *
- * Nothing is copied back then. One call alone does not show it, because a region may end elsewhere:
- * librex warns when the program ends.
+ * Without the end nothing is copied back. librex cannot see the mistake in any single call, because
+ * a region may end anywhere, so it warns when the program ends.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -1,8 +1,8 @@
 /*
- * Lesson 17, a broken program: a row that is no parameter.
+ * Lesson 17, a broken program: a row that is not a parameter.
  *
- * REX_MAP_TARGET_PARAM is missing in its type: y is mapped, and the kernel gets no address of it.
- * Its signature says that it wants one.
+ * REX_MAP_TARGET_PARAM is missing in the row's type: y is mapped, but its address is not passed to
+ * the kernel. The kernel's signature has a parameter for it.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -1,4 +1,4 @@
-# Five programs of one file each, which share their kernels, and the script that runs them.
+# Five programs of one file each with common kernels, and the script that runs them.
 broken_source := examples/17_broken
 broken := $(O)/$(broken_source)
 broken_programs := $(patsubst $(broken_source)/%.c,$(broken)/%,$(wildcard $(broken_source)/*.c))

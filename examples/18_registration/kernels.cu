@@ -1,5 +1,5 @@
 /*
- * Lesson 18, the device side: "shift__kernel__", as the host's entry names it.
+ * Lesson 18, the device side: the kernel "shift__kernel__" of the host's entry.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

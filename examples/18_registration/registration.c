@@ -1,23 +1,24 @@
 /*
- * Lesson 18: how bytes and entries become a registration, once.
+ * Lesson 18: makes one registration out of the bytes of an image and the program's entries.
  *
- * REX's register_cubin() does this. A struct __tgt_device_image says where the bytes of an image
- * and the program's entries are, and a struct __tgt_bin_desc with it goes to libomptarget. Several
- * threads may come first: by a compare-and-swap one of them registers, and the others wait.
+ * REX's register_cubin() does this. A struct __tgt_device_image has the addresses of an image's
+ * bytes and of the program's entries. A struct __tgt_bin_desc lists images, and libomptarget takes
+ * it. Several threads may launch first: one registers, by a compare-and-swap, and the others wait.
  *
- * The kernel is plain: its parameters are the packet's rows. libomptarget alone runs it on GPUs on
- * LLVM 14 to 17 and 19 to 24, and on the CPU on 14 to 17 and 19 to 22. CUBINs of CUDA 13 need 14 to
- * 17, or 21.1.2 or later. Elsewhere this program says why, and ends with 77, as a skipped test.
+ * The kernel is plain: its parameters are the packet's rows. libomptarget alone runs it on GPUs in
+ * LLVM 14 to 17 and 19 to 24, and on the CPU in 14 to 17 and 19 to 22. CUBINs of CUDA 13 need 14 to
+ * 17, or 21.1.2 or later. With other releases this program prints the reason, and exits with 77,
+ * the status of a skipped test.
  *
- * rex_offload_init() adds the rest: it chooses the image for the GPU, compares it with the entries,
- * and gives each release the header, symbols and calls that it takes. It returns errors where
- * libomptarget aborts, and registers again after rex_offload_fini().
+ * rex_offload_init() does more: it chooses the image for the GPU, compares it with the entries, and
+ * adapts header, symbols and calls to the LLVM release. It returns errors in cases in which
+ * libomptarget aborts, and can register again after rex_offload_fini().
  *
  * Run it:  make && $(make -s print-O)/examples/18_registration/18_registration
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#define REX_KMP_INTERNAL /* no rewrite: __rex_real___tgt_X are libomptarget's own */
+#define REX_KMP_INTERNAL /* __tgt_X stay unchanged; __rex_real___tgt_X are libomptarget's */
 #include <rex_kmp.h>
 #include <rex/configure.h>
 #include <rex/device.h>
@@ -39,7 +40,7 @@ struct __tgt_offload_entry shift__omp_offload_entry__
 extern struct __tgt_offload_entry first_entry __asm__("__start_omp_offloading_entries") HIDDEN;
 extern struct __tgt_offload_entry behind_entries __asm__("__stop_omp_offloading_entries") HIDDEN;
 
-/* Storage that stays: libomptarget keeps pointers to it, and 15 to 20 read the bytes again. */
+/* Static, because libomptarget keeps pointers to it; LLVM 15 to 20 read the bytes again later. */
 static _Alignas(16) char bytes[1 << 20];
 static size_t size;
 static struct __tgt_device_image image;
@@ -57,19 +58,20 @@ static void ensure_registered(void)
     }
     image = (struct __tgt_device_image){bytes, bytes + size, &first_entry, &behind_entries};
     descriptor = (struct __tgt_bin_desc){1, &image, &first_entry, &behind_entries};
-    __rex_real___tgt_register_lib(&descriptor); /* returns nothing: the first launch tells */
-    printf("LLVM %d: one thread registered %zu bytes for %d\n", rex_runtime_release(), size, PARTS);
+    __rex_real___tgt_register_lib(&descriptor); /* void: only the first launch shows an error */
+    printf("LLVM %d: one thread registered %zu bytes for %d threads\n", rex_runtime_release(), size,
+           PARTS);
     atomic_store(&state, REGISTERED);
 }
 
 static double y[COUNT], a = 2.0;
 
-/* A thread: y += a for one part. With version 2 of the packet no parameter is added. */
+/* A thread: adds a to one part of y. For version 2 of the packet LLVM adds no kernel parameter. */
 static void *launch(void *part)
 {
     static ident_t location = {0, 2, 0, 0, ";registration.c;launch;0;0;;"};
     int64_t n = COUNT / PARTS, from = (intptr_t)part * n, sizes[] = {8, 8, 8 * n};
-    int64_t types[] = {0x120, 0x120, 0x23}; /* two values; y to and from */
+    int64_t types[] = {0x120, 0x120, 0x23}; /* two values, and y, copied both ways */
     void *rows[] = {rex_pack_literal_arg_bytes(&n, 8), rex_pack_literal_arg_bytes(&a, 8), y + from};
     struct __tgt_kernel_arguments args = {2, 3, rows, rows, sizes, types, NULL, NULL, n, 0,
                                           {TEAMS, 1, 1}, {THREADS, 1, 1}, 0};
@@ -79,16 +81,16 @@ static void *launch(void *part)
     return NULL;
 }
 
-/* Why libomptarget alone cannot run the image here; NULL if it can. */
+/* Returns the reason if libomptarget alone cannot run the image; NULL if it can. */
 static const char *why_not(int release, bool gpu)
 {
     if (release == 18)
-        return "LLVM 18 gives a plain kernel one parameter more";
+        return "LLVM 18 passes an extra parameter to a plain kernel";
     if (!gpu)
-        return release > 22 ? "LLVM 23 and later give kernels on the CPU one array" : NULL;
+        return release > 22 ? "LLVM 23 and later pass one array to kernels on the CPU" : NULL;
     if (bytes[0] != 0x7f)
-        return "libomptarget takes no PTX";
-    return release < 19 || release > 20 || bytes[8] != 8 ? NULL : "it takes no CUBIN of CUDA 13";
+        return "libomptarget loads no PTX";
+    return release < 19 || release > 20 || bytes[8] != 8 ? NULL : "LLVM loads no CUBIN of CUDA 13";
 }
 
 int main(int argc, char **argv)
@@ -102,10 +104,10 @@ int main(int argc, char **argv)
     if (file == NULL || fclose(file) != 0)
         return perror(path), 1;
     if (rex_runtime_bind() != 0)
-        return 1; /* librex has told why */
+        return 1; /* librex has printed the error */
     const char *why = why_not(rex_runtime_release(), gpu);
     if (why != NULL)
-        return printf("skip: %s; rex_offload_init() and the wrappers see to that\n", why), SKIPPED;
+        return printf("skip: %s; rex_offload_init() and the wrappers can\n", why), SKIPPED;
     pthread_t threads[PARTS];
     int wrong = 0;
     for (intptr_t i = 0; i < PARTS; i++)

@@ -1,12 +1,12 @@
 /*
  * Lesson 19: packets in queues, for a generator that knows which loops may overlap.
  *
- * The region is lesson 15's. A packet is filled as there, and put in a queue by put_packet(): its
- * columns are a map, its grid and key a configuration. Nothing waits before the region's end.
+ * The region and its packets are lesson 15's. put_packet() puts a packet into a queue: the columns
+ * make a map, and grid and key make a configuration. The program waits only at the region's end.
  *
- * The last loop of a round touches y alone, and the first one of the next round x alone, so that
- * these two may overlap: each array has a queue. An event orders the queues where a loop of y
- * reads x.
+ * The last loop of a round uses only y, and the first loop of the next round uses only x. These two
+ * loops may overlap, so each array has a queue. An event orders the queues if a loop in the queue
+ * of y reads x.
  *
  * Run it:  make && $(make -s print-O)/examples/19_queued_packets/19_queued_packets
  *
@@ -26,7 +26,7 @@ REX_KERNEL_STEM(OUT__3__bias_like__45__);
 
 const char program_name[] = "19_queued_packets";
 
-/* In the place of __tgt_target_kernel(). All memory of the packet's rows is mapped. */
+/* Replaces __tgt_target_kernel(). All memory of the packet's rows is mapped. */
 static int put_packet(struct rex_queue *queue, const void *key,
                       const struct __tgt_kernel_arguments *packet)
 {
@@ -38,7 +38,7 @@ static int put_packet(struct rex_queue *queue, const void *key,
     return rex_launch(&config, &map);
 }
 
-/* A loop over one array, with the kernel of @key. Columns and packet end with the call. */
+/* Puts a loop over one array, the kernel of @key, into @queue. librex copies columns and packet. */
 static int put_loop(struct rex_queue *queue, const void *key, int64_t n, double a, double *x)
 {
     void *packed_n = rex_pack_literal_arg_bytes(&n, sizeof n);
@@ -64,13 +64,13 @@ static int put_axpy(struct rex_queue *queue, int64_t n, double a, double *x, dou
     return put_packet(queue, REX_KERNEL_STEM_ID(OUT__2__axpy_like__38__), &packet);
 }
 
-/* All rounds, in two queues. */
+/* Puts the launches of all rounds into two queues. */
 static int put_rounds(struct rex_queue *of_x, struct rex_queue *of_y, struct rex_event *event,
                       struct vectors v, int rounds)
 {
     int failed = 0;
     for (int round = 0; round < rounds && failed == 0; round++) {
-        if (round > 0) /* until the last round has read x */
+        if (round > 0) /* wait until the last round has read x */
             failed |= rex_queue_wait_event(of_x, event);
         failed |= put_loop(of_x, REX_KERNEL_STEM_ID(OUT__1__scale_like__31__), v.count, SCALE, v.x);
         failed |= rex_event_record(event, of_x);
@@ -101,11 +101,11 @@ int run_on_device(struct vectors v, struct device_run *run)
     double began = seconds_now();
     __tgt_target_data_begin(run->device, 2, base, base, sizes, types);
     failed = put_rounds(of_x, of_y, event, v, run->rounds);
-    failed |= rex_queue_sync(of_y); /* it has waited for all that is in the queue of x */
+    failed |= rex_queue_sync(of_y); /* the queue of y waits for the queue of x */
     __tgt_target_data_end(run->device, 2, base, base, sizes, types);
     run->launches = 4 * run->rounds;
     run->seconds = seconds_now() - began;
-    if (failed != 0 && rex_last_error_code() == REX_EHOST) /* librex prints others */
+    if (failed != 0 && rex_last_error_code() == REX_EHOST) /* librex prints all other errors */
         fprintf(stderr, "%s: there is no device to launch on\n", program_name);
 free:
     rex_event_destroy(event);

@@ -1,4 +1,4 @@
-# The kernels are lesson 15's, and all but the device run is axpy_multi's own.
+# The kernels are lesson 15's. Everything except the device run is axpy_multi's.
 $(O)/examples/19_queued_packets/19_queued_packets: \
     $(call objects,examples/axpy_multi/axpy_multi.c examples/axpy_multi/serial.c)
 $(eval $(call images,$(O)/examples/19_queued_packets/rex_lib,examples/15_axpy_multi_raw/kernels.cu))

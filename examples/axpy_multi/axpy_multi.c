@@ -1,7 +1,7 @@
 /*
- * axpy_multi - three kernels over the same vectors, called again and again.
+ * axpy_multi - calls three kernels over two vectors many times.
  *
- * See axpy_multi.h for what is in which file.
+ * axpy_multi.h lists the files.
  *
  * Run it:  make && $(make -s print-O)/examples/axpy_multi/axpy_multi --help
  *
@@ -21,7 +21,7 @@ static void set_up(struct vectors vectors)
     }
 }
 
-/* How many of @vectors' elements differ from the serial run, which @expected has room for. */
+/* Runs serially in @expected, and returns the number of elements of @vectors that differ. */
 static int64_t count_wrong(struct vectors vectors, struct vectors expected, int rounds,
                            double *seconds)
 {
@@ -57,14 +57,14 @@ int main(int argc, char **argv)
 {
     int64_t rounds = 10;
     const struct extra_option extra[] = {
-        {"rounds", "R", "how often the kernels are called, 1 to 32 (10)", NULL, &rounds, 1,
+        {"rounds", "R", "number of rounds of kernel calls, 1 to 32 (10)", NULL, &rounds, 1,
          MOST_ROUNDS},
         {NULL, NULL, NULL, NULL, NULL, 0, 0},
     };
     struct settings settings = {
         .program = program_name,
-        .purpose = "Scales a vector, adds multiples of it to another, and shifts that one, on the\n"
-                   "device that libomptarget offers. Checks the result against a serial run.",
+        .purpose = "Scales a vector, adds multiples of it to a second vector, and shifts that\n"
+                   "vector, on a device of libomptarget. Checks the result against a serial run.",
         .unit = "elements of a vector",
         .size = 1000000,
         .smallest = 1,

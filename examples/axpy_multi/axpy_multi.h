@@ -1,10 +1,10 @@
 /*
- * axpy_multi.h - what the parts of axpy_multi share.
+ * axpy_multi.h - declarations for the parts of axpy_multi.
  *
- *   axpy_multi.c  options, inputs, the check, the summary
- *   offload.c     the device run: the one to read for offloading
- *   kernels.cu    the device side
- *   serial.c      the reference for the check
+ *   axpy_multi.c  options, inputs, the check, the summary.
+ *   offload.c     the device run: read this file to learn offloading.
+ *   kernels.cu    the device side.
+ *   serial.c      the reference for the check.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -14,9 +14,9 @@
 #include <stdint.h>
 
 /*
- * A round: x is halved, y gets FIRST * x and then SECOND * x, and BIAS more. With all of these, and
- * x and y at the beginning, no result is ever rounded in MOST_ROUNDS rounds. So device and host
- * must agree to the last bit.
+ * A round halves x and adds FIRST * x, SECOND * x and BIAS to y. With these factors and the first
+ * values of x and y no result is rounded in MOST_ROUNDS rounds. So the results of device and host
+ * must be equal.
  */
 #define SCALE 0.5
 #define FIRST 2.0
@@ -24,7 +24,7 @@
 #define BIAS 0.25
 
 enum {
-    MOST_ROUNDS = 32 /* x has 10 bits at the beginning, and each round moves them by one */
+    MOST_ROUNDS = 32 /* x has 10 bits at the beginning, and each round shifts them by one bit */
 };
 
 struct vectors {
@@ -41,15 +41,15 @@ struct device_run {
     int device;       /* in: number, -1 for the default */
     int rounds;       /* in */
     int64_t launches; /* out */
-    double seconds;   /* out: launches and copies */
+    double seconds;   /* out: time of launches and copies */
 };
 
-/* The rounds, in place. 0, or -1 with a line on stderr. */
+/* Runs the rounds in place. Returns 0, or -1 with a line on stderr. */
 int run_on_device(struct vectors vectors, struct device_run *run);
 
 /* ---- serial.c ---- */
 
-/* The same, on the host. */
+/* Runs the rounds in place, on the host. */
 void run_serially(struct vectors vectors, int rounds);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * axpy_multi, the device side: three small kernels on the same vectors. See axpy_multi.c.
+ * axpy_multi, the device side: three small kernels on two vectors. See axpy_multi.c.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

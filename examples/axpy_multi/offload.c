@@ -1,10 +1,10 @@
 /*
- * offload.c - axpy_multi's device run: three kernels, called again and again, and no data region.
+ * offload.c - axpy_multi's device run: many calls of three kernels, and no data region.
  *
- * Every launch brings its vectors and takes them back, as in a program whose kernels are called
- * from many places. Each launch says no more than its kernel needs: x is copied to the device for
- * axpy() and not back. How much a region would save can be seen by putting one around the loop in
- * run_on_device(): rows of REX_PRESENT() then, as in examples/pathfinder.
+ * Every launch copies its vectors to the device and back, as in a program that calls kernels from
+ * many places. A launch copies only the data that its kernel needs: axpy() copies x to the device
+ * and not back. To measure the time that a region saves, put one around the loop in
+ * run_on_device(), and use rows of REX_PRESENT() as in examples/pathfinder.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -21,7 +21,7 @@ REX_KERNEL(multi_scale);
 REX_KERNEL(multi_axpy);
 REX_KERNEL(multi_bias);
 
-/* The next launch, of @count iterations: on which device, on a grid that librex chooses. */
+/* Counts a launch, and returns its configuration. librex chooses a grid for @count iterations. */
 static struct rex_launch_config config_of(struct device_run *run, int64_t count)
 {
     struct rex_launch_config config = rex_launch_config_for(NULL, count);

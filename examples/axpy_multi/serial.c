@@ -1,6 +1,6 @@
 /*
- * serial.c - axpy_multi on the host: the reference for the check. It goes through the vectors once
- * and makes all rounds of an element one after the other, where the device makes a step for all.
+ * serial.c - axpy_multi on the host: the reference for the check. It computes all rounds of one
+ * element before the next element. The device computes one step for all elements before the next.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -1,8 +1,9 @@
 /*
- * bfs - how far is every node of a graph from one of them?
+ * bfs - finds the distance of every node of a graph from one node.
  *
- * Breadth-first search, of the Rodinia suite, on librex: a step outwards in each round, until a
- * flag that comes back from the device says that nothing new was reached. See bfs.h.
+ * Breadth-first search, of the Rodinia suite, on librex. Each step visits the neighbours of the
+ * nodes that the last step reached. A flag copied from the device ends the search if a step reached
+ * no new node. See bfs.h.
  *
  * Run it:  make && $(make -s print-O)/examples/bfs/bfs --help
  *
@@ -17,22 +18,22 @@
 #include "bfs.h"
 
 struct inputs {
-    const char *input;  /* NULL: a graph is made up */
-    const char *output; /* NULL: none */
-    const char *made;   /* where the made-up graph goes; NULL: nowhere */
-    int64_t source;     /* -1: as the graph says */
+    const char *input;  /* NULL: generate a graph */
+    const char *output; /* NULL: write no distances */
+    const char *made;   /* file for the generated graph; NULL: do not write it */
+    int64_t source;     /* -1: the graph's own source */
 };
 
 static void parse(struct settings *settings, struct inputs *inputs, int argc, char **argv)
 {
     const struct extra_option extra[] = {
-        {"input", "FILE", "a graph in Rodinia's format instead of a made-up one", &inputs->input,
+        {"input", "FILE", "read a graph in Rodinia's format; default: generate one", &inputs->input,
          NULL, 0, 0},
-        {"output", "FILE", "write each node's distance, as Rodinia does", &inputs->output, NULL, 0,
-         0},
-        {"generate", "FILE", "write the made-up graph in Rodinia's format", &inputs->made, NULL, 0,
-         0},
-        {"source", "I", "where to begin (as the graph says, 0 in a made-up one)", NULL,
+        {"output", "FILE", "write each node's distance in Rodinia's format", &inputs->output, NULL,
+         0, 0},
+        {"generate", "FILE", "write the generated graph in Rodinia's format", &inputs->made, NULL,
+         0, 0},
+        {"source", "I", "first node (the graph's own; 0 in a generated graph)", NULL,
          &inputs->source, 0, MOST_NODES - 1},
         {NULL, NULL, NULL, NULL, NULL, 0, 0},
     };
@@ -40,9 +41,9 @@ static void parse(struct settings *settings, struct inputs *inputs, int argc, ch
     read_options(settings, argc, argv);
     settings->extra = NULL;
     if (inputs->input != NULL && settings->sized)
-        wrong_usage(settings, "--input has a size of its own: no --size");
+        wrong_usage(settings, "--size does not apply to --input, which has its own size");
     if (inputs->input != NULL && inputs->made != NULL)
-        wrong_usage(settings, "--input reads a graph, --generate makes one up: one or the other");
+        wrong_usage(settings, "--input and --generate exclude each other: give one or the other");
 }
 
 static int load(const struct settings *settings, const struct inputs *inputs, struct graph *graph)
@@ -110,11 +111,11 @@ static int compute(const struct settings *settings, const struct inputs *inputs,
         return 1;
     print_line("bfs", "%lld nodes, %lld edges, from node %lld, graph %s", (long long)graph->nodes,
                (long long)graph->edges, (long long)graph->source,
-               inputs->input != NULL ? inputs->input : "made up");
+               inputs->input != NULL ? inputs->input : "generated");
     print_run(settings, run.launches, run.seconds);
     print_ways(&run.ways);
     print_line("steps", "%lld, each with two updates of the flag", (long long)run.steps);
-    /* The last step finds nothing: there is one more step than the farthest node is away. */
+    /* The last step reaches no node, so there is one step more than the farthest distance. */
     int passed = check.wrong == 0 && run.steps == check.farthest + 1;
     return print_check(settings, passed, check.seconds,
                        "%lld of %lld distances wrong; %lld nodes reached, the farthest %d away",
@@ -144,9 +145,9 @@ int main(int argc, char **argv)
 {
     struct settings settings = {
         .program = "bfs",
-        .purpose = "Finds how many edges away every node of a graph is, on the device that\n"
-                   "libomptarget offers, and checks the result against a serial run.",
-        .unit = "nodes of the made-up graph",
+        .purpose = "Finds the distance in edges of every node of a graph from one node, on a\n"
+                   "device of libomptarget, and checks the result against a serial run.",
+        .unit = "nodes of the generated graph",
         .size = 65536,
         .smallest = 1,
         .largest = MOST_NODES,

@@ -2,9 +2,9 @@
  * graph.c - bfs's graphs: Rodinia's text format, and a generator.
  *
  * A file has, in this order and separated by white space: the number of nodes; for each node the
- * number of its first edge and how many it has; the source; the number of edges; for each edge the
- * node that it leads to and its cost, which nobody reads. Numbers that a kernel uses as indices are
- * checked here.
+ * number of its first edge and its number of edges; the source; the number of edges; for each edge
+ * the node that it leads to and its cost, which is ignored. The reader checks all numbers that a
+ * kernel uses as indices.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -18,7 +18,7 @@
 #include "bfs.h"
 
 enum {
-    EDGE_COST_MOST = 10 /* of made-up edges, as Rodinia's generator has them */
+    EDGE_COST_MOST = 10 /* maximum cost of a generated edge, as in Rodinia's generator */
 };
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -35,7 +35,7 @@ static int wrong(const struct reader *reader, const char *what)
     return -1;
 }
 
-/* Something else than was looked for, or the end of the file. */
+/* Reports wrong input: a read error, the end of the file, or a text that is not @what. */
 static int wrong_input(const struct reader *reader, const char *what)
 {
     char message[160];
@@ -54,7 +54,7 @@ static int next_visible(struct reader *reader)
     return c;
 }
 
-/* A whole number from 0 to @most; @what, for errors, says what it is. */
+/* Reads a whole number from 0 to @most. @what names the number in errors. */
 static int read_number(struct reader *reader, int64_t most, const char *what, int64_t *number)
 {
     char message[128];
@@ -97,7 +97,7 @@ static int read_edges(struct reader *reader, struct graph *graph)
         graph->target[i] = (int32_t)target;
     }
     if (next_visible(reader) != EOF)
-        return wrong(reader, "more than the edges that were announced");
+        return wrong(reader, "there is more text after the last edge");
     return ferror(reader->file) ? wrong_input(reader, "") : 0;
 }
 
@@ -106,7 +106,7 @@ static int check_nodes(const struct reader *reader, const struct graph *graph)
     for (int64_t i = 0; i < graph->nodes; i++) {
         int64_t end = (int64_t)graph->node[i].first + graph->node[i].count;
         if (end > graph->edges) {
-            fprintf(stderr, "bfs: %s: node %lld has edges up to number %lld, and there are %lld\n",
+            fprintf(stderr, "bfs: %s: node %lld has edges up to number %lld, but there are %lld\n",
                     reader->path, (long long)i, (long long)end - 1, (long long)graph->edges);
             return -1;
         }
@@ -114,7 +114,7 @@ static int check_nodes(const struct reader *reader, const struct graph *graph)
     return 0;
 }
 
-/* At least one element, so that NULL means that there is no memory. */
+/* Allocates at least one element, so that NULL means out of memory. */
 static void *allocate(int64_t count, size_t size)
 {
     return malloc((size_t)(count > 0 ? count : 1) * size);
@@ -132,7 +132,7 @@ static int read_all(struct reader *reader, struct graph *graph)
     if (read_number(reader, MOST_NODES, "the number of nodes", &graph->nodes) != 0)
         return -1;
     if (graph->nodes == 0)
-        return wrong(reader, "a graph without nodes");
+        return wrong(reader, "the graph is without nodes");
     graph->node = allocate(graph->nodes, sizeof *graph->node);
     if (graph->node == NULL)
         return out_of_memory(graph);
@@ -195,7 +195,7 @@ int write_graph(const char *path, const struct graph *graph)
 
 /* ---- making ---------------------------------------------------------------------------------- */
 
-/* Rodinia's generator: two to four links from each node to any other. Calls @link for each end. */
+/* Rodinia's generator: links each node to two to four random nodes. Calls @link for each end. */
 static void for_each_link(const struct graph *graph,
                           void (*link)(const struct graph *graph, int32_t from, int32_t to))
 {

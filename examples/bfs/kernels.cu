@@ -1,7 +1,7 @@
 /*
- * bfs, the device side: a step outwards, and the books for the next one. See bfs.c.
+ * bfs, the device side: one step of the search, and the preparation of the next step. See bfs.c.
  *
- * Several nodes may reach the same new one in a step. They all write the same values.
+ * Several nodes may reach one new node in a step. They all write equal values.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -9,7 +9,7 @@
 
 #include "node.h"
 
-/* From each node of the frontier to those of its neighbours that have not been visited. */
+/* Goes from each node of the frontier to its neighbours that are not visited yet. */
 REX_DEVICE_KERNEL(bfs_expand, (int64_t) nodes, (const struct node *) node, (const int32_t *) target,
                   (uint8_t *) frontier, (const uint8_t *) visited, (uint8_t *) reached,
                   (int32_t *) cost)
@@ -27,7 +27,7 @@ REX_DEVICE_KERNEL(bfs_expand, (int64_t) nodes, (const struct node *) node, (cons
     }
 }
 
-/* The nodes reached are the next frontier; if there are any, the search goes on. */
+/* Makes the reached nodes the next frontier, and sets the flag if there is one. */
 REX_DEVICE_KERNEL(bfs_advance, (int64_t) nodes, (uint8_t *) frontier, (uint8_t *) visited,
                   (uint8_t *) reached, (int32_t *) go_on)
 {

@@ -1,5 +1,5 @@
 /*
- * node.h - a node of the graph, on host and device alike.
+ * node.h - a node of the graph, for host and device.
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #ifndef BFS_NODE_H
@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 struct node {
-    int32_t first; /* its first edge */
-    int32_t count; /* how many there are */
+    int32_t first; /* number of its first edge */
+    int32_t count; /* number of its edges */
 };
 
 #endif

@@ -1,12 +1,13 @@
 /*
- * offload.c - bfs's device run: two launches in each step, until there was nothing to do.
+ * offload.c - bfs's device run: two launches in each step, until a step reaches no new node.
  *
- * Look at take_steps(). The flag is one mapped integer that goes to the device as 0 and comes back
- * as what the second kernel made of it, by two updates; all else stays there.
+ * Look at take_steps(). The flag is one mapped integer. An update copies it to the device as 0, and
+ * a second update copies it back after the second kernel may have set it. All other data stays on
+ * the device.
  *
- * The host has to see the flag in every step, and no step can begin before it has. In a queue
- * (--queue) it waits once in a step and not four times; and as all steps make the same calls, one
- * graph of them will do for all (--graph).
+ * The host must read the flag of a step before it begins the next. In a queue (--queue) it waits
+ * once in a step instead of four times. All steps make equal calls, so one graph serves all steps
+ * (--graph).
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -20,13 +21,13 @@
 REX_KERNEL(bfs_expand);
 REX_KERNEL(bfs_advance);
 
-/* A run. All pointers are host addresses, which stand for the device's copies in every row. */
+/* A run. All pointers are host addresses. In a row they stand for the device's copies. */
 struct search {
     const struct graph *graph;
     struct device_run *run;
-    uint8_t *frontier; /* nodes that the next step starts from */
+    uint8_t *frontier; /* nodes from which the next step starts */
     uint8_t *visited;
-    uint8_t *reached;  /* nodes that this step has come to */
+    uint8_t *reached;  /* new nodes of this step */
     int32_t *cost;
     int32_t go_on;     /* the flag */
 };
@@ -35,7 +36,7 @@ static struct rex_launch_config config_of(const struct search *search)
 {
     struct rex_launch_config config = rex_launch_config_for(NULL, search->graph->nodes);
     config.device = search->run->device;
-    config.queue = search->run->ways.queue; /* NULL: wait for it */
+    config.queue = search->run->ways.queue; /* NULL: wait for each launch */
     return config;
 }
 
@@ -57,7 +58,7 @@ static int advance(struct search *search)
                            REX_ALLOC(search->reached, nodes), REX_ALLOC(&search->go_on, 1));
 }
 
-/* The flag there, outwards, the flag back. */
+/* Copies the flag to the device, takes one step, and copies the flag back. */
 static int step(void *context)
 {
     struct search *search = context;
@@ -71,7 +72,7 @@ static int step(void *context)
     return result == 0 ? update(&search->run->ways, search->run->device, &flag_from) : result;
 }
 
-/* Takes steps, or launches @graph, which was made of one, until there is nothing to do. */
+/* Takes steps until one reaches no new node. @graph, if not NULL, is one captured step. */
 static int take_steps(struct search *search, struct rex_graph *graph)
 {
     struct ways *ways = &search->run->ways;
@@ -105,7 +106,7 @@ static int run_region(struct search *search)
     int64_t nodes = graph->nodes;
     int result;
     double began = seconds_now();
-    /* A graph may be without edges: a row of no bytes maps nothing. */
+    /* If a graph has no edges, the row of 0 bytes maps nothing. */
     REX_DATA_REGION(&result, search->run->device, REX_TO(graph->node, nodes),
                     REX_TO(graph->target, graph->edges), REX_TO(search->frontier, nodes),
                     REX_TO(search->visited, nodes), REX_TO(search->reached, nodes),

@@ -1,6 +1,6 @@
 /*
- * serial.c - bfs on the host: the reference that the device run is checked against. It shares no
- * code with kernels.cu and has another shape, a queue.
+ * serial.c - bfs on the host: the reference for the check of the device run. It shares no code with
+ * kernels.cu, and uses a queue of nodes.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -26,7 +26,7 @@ enum {
     QUEUE,
     GRAPH,
     DEVICES,
-    FIXED, /* how many options programs share; extra ones are numbered from here */
+    FIXED, /* number of common options; the first extra option has this number */
     MOST_EXTRA = 8,
     MOST = INT_MAX /* devices */
 };
@@ -64,19 +64,19 @@ static void print_help(const struct settings *settings)
         print_option(settings->extra[i].name, settings->extra[i].argument, settings->extra[i].help);
     if (settings->has_ways) {
         print_option("queue", NULL, "put the launches in a queue, and wait once");
-        print_option("graph", NULL, "capture the launches in a graph, and launch that");
+        print_option("graph", NULL, "capture the launches in a graph, and launch the graph");
     }
     if (settings->has_devices)
         print_option("devices", "N",
-                     "divide the work among devices 0 to N-1; 0 or all: among all there are");
+                     "divide the work among devices 0 to N-1; 0 or all: among all devices");
     print_option("device", "D", "device number (-1, the default device)");
-    print_option("verify", NULL, "check against a serial run (always, unless --no-verify)");
-    print_option("help", NULL, "this text");
-    puts("\nExit status: 0 if the check passed, 1 if it or something before it failed, 2 for a "
-         "wrong command line.");
+    print_option("verify", NULL, "check against a serial run (default; --no-verify: do not)");
+    print_option("help", NULL, "print this text");
+    puts("\nExit status: 0 if the check passed, 1 if the run or the check failed, 2 for a wrong "
+         "command line.");
 }
 
-/* @text as a whole number between two others. */
+/* Returns @text as a number from @least to @most, or exits with an error that names @option. */
 static int64_t number_of(const struct settings *settings, const char *option, const char *text,
                          int64_t least, int64_t most)
 {
@@ -84,7 +84,7 @@ static int64_t number_of(const struct settings *settings, const char *option, co
     errno = 0;
     long long value = strtoll(text, &end, 10);
     if (end == text || *end != '\0' || errno != 0 || value < least || value > most) {
-        fprintf(stderr, "%s: --%s wants a whole number from %lld to %lld, not '%s'\n",
+        fprintf(stderr, "%s: --%s wants a whole number from %lld to %lld, not \"%s\"\n",
                 settings->program, option, (long long)least, (long long)most, text);
         exit(WRONG_USAGE);
     }
@@ -121,7 +121,7 @@ static void take_option(struct settings *settings, int which, const char *argume
         if (strcmp(argument, "all") != 0)
             settings->devices = (int)number_of(settings, "devices", argument, 0, MOST);
         break;
-    case '?': exit(WRONG_USAGE); /* getopt_long has said what is wrong */
+    case '?': exit(WRONG_USAGE); /* getopt_long has printed the error */
     default: take_extra(settings, &settings->extra[which - FIXED], argument);
     }
 }
@@ -150,12 +150,12 @@ void read_options(struct settings *settings, int argc, char **argv)
     while ((which = getopt_long(argc, argv, "", known, NULL)) != -1)
         take_option(settings, which, optarg);
     if (optind < argc)
-        wrong_usage(settings, "there are no arguments but options");
+        wrong_usage(settings, "only options are allowed, and no other arguments");
     if (settings->devices != ONE_DEVICE && settings->device >= 0)
-        wrong_usage(settings, "--device is one device, --devices are several: one or the other");
+        wrong_usage(settings, "--device and --devices exclude each other: give one or the other");
     if (settings->devices != ONE_DEVICE && settings->way != WAITING)
         wrong_usage(settings,
-                    "--devices puts launches in queues by itself: no --queue and no --graph");
+                    "--devices excludes --queue and --graph: it puts launches in its own queues");
 }
 
 /* ---- start ----------------------------------------------------------------------------------- */
@@ -173,7 +173,7 @@ int check_device(const struct settings *settings)
 int start_offload(const struct settings *settings)
 {
     if (rex_offload_init() != 0)
-        return -1; /* librex has said why */
+        return -1; /* librex has printed the error */
     return check_device(settings);
 }
 
@@ -211,7 +211,7 @@ double next_fraction(uint64_t *state)
 void print_line(const char *label, const char *format, ...)
 {
     va_list arguments;
-    printf("%-12s ", label); /* longer names push the rest aside */
+    printf("%-12s ", label); /* a longer label shifts the rest of the line */
     va_start(arguments, format);
     vprintf(format, arguments);
     va_end(arguments);
@@ -220,7 +220,7 @@ void print_line(const char *label, const char *format, ...)
 
 void print_digest(const void *data, size_t size)
 {
-    /* FNV-1a, by words of 8 bytes; behind the last whole one, by bytes. */
+    /* FNV-1a over words of 8 bytes, and over bytes after the last whole word. */
     const unsigned char *bytes = data;
     uint64_t digest = UINT64_C(0xCBF29CE484222325);
     for (size_t at = 0, step; at < size; at += step) {

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* How many devices there will be. */
+/* Returns the number of devices that share the work. */
 static int number_of_shares(const struct settings *settings, int64_t pieces)
 {
     int wanted = settings->devices, present = rex_device_count();
@@ -15,7 +15,7 @@ static int number_of_shares(const struct settings *settings, int64_t pieces)
     if (wanted == ALL_DEVICES)
         wanted = present;
     if (wanted > present) {
-        fprintf(stderr, "%s: --devices %d: there are no more than %d, which do all of it\n",
+        fprintf(stderr, "%s: --devices %d: there are only %d devices, which share the work\n",
                 settings->program, wanted, present);
         wanted = present;
     }
@@ -55,7 +55,7 @@ int open_shares(struct shares *shares, const struct settings *settings, int64_t 
 void close_shares(struct shares *shares)
 {
     for (int i = 0; i < shares->count; i++) {
-        rex_event_destroy(shares->each[i].event); /* NULL is left alone */
+        rex_event_destroy(shares->each[i].event); /* ignores NULL */
         rex_queue_destroy(shares->each[i].queue);
     }
     free(shares->each);

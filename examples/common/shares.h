@@ -1,8 +1,8 @@
 /*
  * shares.h - work divided among several devices of one process, for programs that have --devices.
  *
- * The work is numbered pieces: rows, records. Each device gets a share of them and a queue. One
- * thread puts work in each queue in turn, and waits for all of them in the end.
+ * The work is numbered pieces: rows, records. Each device has a share of the pieces and a queue.
+ * One thread puts work in each queue in turn, and waits for all queues at the end.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -17,9 +17,9 @@
 struct share {
     int number;              /* from 0 */
     int device;
-    int64_t first, count;    /* which pieces */
+    int64_t first, count;    /* its pieces */
     struct rex_queue *queue;
-    struct rex_event *event; /* for the program: recorded by nobody yet */
+    struct rex_event *event; /* for the program; open_shares() does not record it */
 };
 
 struct shares {
@@ -28,20 +28,21 @@ struct shares {
 };
 
 /*
- * Divides @pieces among as many devices as settings->devices says, from device 0 on, but no more
- * than there are, or pieces. 0, or an error, with a line on stderr. close_shares() in any case.
+ * Divides @pieces among settings->devices devices, from device 0 on. The maximum is the number of
+ * devices and the number of pieces. Returns 0, or an error with a line on stderr. Call
+ * close_shares() in any case.
  */
 int open_shares(struct shares *shares, const struct settings *settings, int64_t pieces);
 void close_shares(struct shares *shares);
 
-/* Calls @function for each share in turn, until one call fails. 0, or what that returned. */
+/* Calls @function for each share in turn, until a call fails. Returns 0 or the call's error. */
 typedef int share_function(const struct share *share, void *context);
 int for_each_share(const struct shares *shares, share_function *function, void *context);
 
-/* Waits until all queues have done what they were given. 0, or an error of librex. */
+/* Waits until all queues have finished their commands. Returns 0 or an error of librex. */
 int finish_shares(const struct shares *shares);
 
-/* A line of the summary: how many devices, and how many @pieces, by that name, each has. */
+/* Prints a line of the summary: the number of devices, and of pieces; @pieces names them. */
 void print_shares(const struct shares *shares, const char *pieces);
 
 #endif

@@ -10,7 +10,7 @@ int open_ways(struct ways *ways, int device)
 
 void close_ways(struct ways *ways)
 {
-    rex_queue_destroy(ways->queue); /* NULL is left alone */
+    rex_queue_destroy(ways->queue); /* ignores NULL */
     ways->queue = NULL;
 }
 
@@ -31,7 +31,7 @@ int capture(struct ways *ways, steps_function *steps, void *context, struct rex_
     if (result != 0)
         return result;
     result = steps(context);
-    int ended = rex_graph_end(graph, ways->queue); /* a capture has to end, whatever came of it */
+    int ended = rex_graph_end(graph, ways->queue); /* a capture must end, also after an error */
     if (result != 0 && ended == 0)
         rex_graph_destroy(*graph);
     ways->making += seconds_now() - began;
@@ -64,7 +64,7 @@ int take(struct ways *ways, steps_function *steps, void *context)
 void print_ways(const struct ways *ways)
 {
     if (ways->way == QUEUED)
-        print_line("queue", "launches were not waited for one by one");
+        print_line("queue", "the host did not wait for each launch");
     else if (ways->way == CAPTURED)
-        print_line("graph", "made in %.6f s of these, and freed", ways->making);
+        print_line("graph", "making and freeing it took %.6f s of the run", ways->making);
 }

@@ -1,9 +1,9 @@
 /*
  * ways.h - the three ways to launch, for programs that have --queue and --graph.
  *
- * A program puts its work on the device into one function, the *steps*, which makes the same calls
- * in each way. A launch with `queue` of struct ways in its config returns at once, or waits where
- * that is NULL.
+ * A program has one function for its work on the device, the *steps*. The function makes equal
+ * calls in each way. Its launches have the `queue` of struct ways in their configurations: they
+ * return at once, or wait if `queue` is NULL.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -14,32 +14,32 @@
 
 #include "common.h"
 
-/* How a run launches. Zeros: it waits for each launch. */
+/* The way of a run. All zeros: the run waits for each launch. */
 struct ways {
     enum way way;            /* in */
-    struct rex_queue *queue; /* NULL where each launch is waited for */
-    double making; /* out: of the run's seconds, what the graph took to make and to free */
+    struct rex_queue *queue; /* NULL if each launch waits */
+    double making; /* out: seconds of the run that making and freeing the graph took */
 };
 
-/* Makes the queue, if one is wanted. 0, or an error of librex. close_ways() in any case. */
+/* Makes a queue if the way needs one. Returns 0 or an error. Call close_ways() in any case. */
 int open_ways(struct ways *ways, int device);
 void close_ways(struct ways *ways);
 
-/* rex_data_update(), or rex_queue_update(). */
+/* Calls rex_queue_update() if there is a queue, or rex_data_update(). */
 int update(const struct ways *ways, int device, const struct rex_map *map);
 
-/* Waits for the queue, if there is one. 0, or an error of librex. */
+/* Waits for the queue, if there is one. Returns 0 or an error of librex. */
 int finish(const struct ways *ways);
 
 typedef int steps_function(void *context);
 
-/* Captures the steps. 0 and a graph, to be destroyed, or an error of librex. */
+/* Captures the steps in a graph, which the caller destroys. Returns 0 or an error of librex. */
 int capture(struct ways *ways, steps_function *steps, void *context, struct rex_graph **graph);
 
-/* Takes the steps, whichever way, and waits for them; a graph is made and launched once. */
+/* Takes the steps in the chosen way, and waits for them. A graph is made and launched once. */
 int take(struct ways *ways, steps_function *steps, void *context);
 
-/* A line of the summary, where launches are not waited for. */
+/* Prints a line of the summary, unless each launch waits. */
 void print_ways(const struct ways *ways);
 
 #endif

@@ -1,9 +1,9 @@
 ! heat.f90 - heat on a plate, from Fortran: kernels in CUDA C, and librex by the module rex.f90.
 !
-! A plate of n x n cells has a hot spot, and its edge stays cold. Each step gives every cell the
-! mean of its neighbours, and a source of heat. The plate stays on the device for all steps; the
-! source lies in memory that only the device has. The first steps wait, the others go into a queue.
-! At the end the plate is compared with that of a loop in Fortran.
+! A plate of n x n cells has a hot spot, and its edge stays cold. Each step sets every cell to the
+! mean of its neighbours plus the heat of a source. The plate stays on the device for all steps. The
+! source is in memory that the program allocates on the device. The first half of the steps waits,
+! the second half uses a queue. At the end a serial loop computes the plate for comparison.
 !
 ! Run it:  make && $(make -s print-O)/examples/fortran/fortran
 ! By hand: gfortran -c share/librex/rex.f90 heat.f90
@@ -40,7 +40,7 @@ program heat
     call check(rex_launch('heat_step', arguments(new, old), n * n), 'rex_launch')
   end do
   call check(rex_data_update([rex_from(old)]), 'rex_data_update')
-  print '(a, f8.4)', 'at half of the time the middle has ', old(n / 2, n / 2)
+  print '(a, f8.4)', 'after half of the steps the middle has ', old(n / 2, n / 2)
 
   call check(rex_queue_create(queue), 'rex_queue_create')
   do step = steps / 2 + 1, steps, 2
@@ -54,13 +54,13 @@ program heat
   call check(rex_region_end([rex_tofrom(old), rex_to(new)]), 'rex_region_end')
   call rex_device_free(there, default_device)
 
-  print '(i0, a, es8.1, a)', n * n, ' cells: at most ', maxval(abs(old - wanted)), &
-    ' off the serial run'
+  print '(i0, a, es8.1, a)', n * n, ' cells: largest difference ', maxval(abs(old - wanted)), &
+    ' from the serial run'
   if (maxval(abs(old - wanted)) > 1d-12) error stop 1
 
 contains
 
-  ! The rows of a step; the array in the first place is read, the other written.
+  ! Returns the rows of a step, which reads `from` and writes `to`.
   function arguments(from, to) result(rows)
     real(c_double), intent(in), target :: from(:, :), to(:, :)
     type(rex_row) :: rows(4)

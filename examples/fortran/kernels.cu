@@ -1,5 +1,5 @@
 /*
- * heat.f90's device side. Fortran's first index is the fast one: cell (i, j) lies at j * n + i.
+ * heat.f90's device side. Fortran stores columns one after another: cell (i, j) is at j * n + i.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -1,15 +1,15 @@
-! rex.f90 - librex from Fortran 2018. `make install` puts it into share/librex. It is compiled with
-! your program, which is linked with -lrex; examples/fortran/heat.f90 is one.
+! rex.f90 - librex from Fortran 2018. `make install` puts it into share/librex. Compile it with your
+! program, and link the program with -lrex. examples/fortran/heat.f90 is an example.
 !
 !     real(c_double), target :: x(n), y(n)
 !     error = rex_init(['axpy'])                         ! the kernels in the image
 !     error = rex_launch('axpy', [rex_value(n), rex_to(x), rex_tofrom(y)], trip_count=n)
 !     if (error /= 0) print *, rex_last_error()
 !
-! Each function is that of its name in librex's manual, and returns what is said there: 0, or an
-! error. rex_to() and its like take arrays of any type and rank, and variables, as they are. They
-! have to be contiguous targets: librex refuses a row of x(3, :), whose address is NULL here. Of
-! x(*), which has no size, say x(:n). Any thread may call, once rex_init() has returned.
+! librex's manual describes each function under its name. Functions return 0 or an error. Functions
+! such as rex_to() take variables, and arrays of any type and rank. Arrays must be contiguous
+! targets: librex refuses a row of x(3, :), whose address is NULL. Pass x(:n) instead of x(*), which
+! has no size. Any thread may call a function after rex_init() has returned.
 !
 ! SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 module rex
@@ -22,12 +22,12 @@ module rex
   public :: rex_queue_create, rex_queue_destroy, rex_queue_sync
   public :: rex_device_alloc, rex_device_free, rex_device_copy_to, rex_device_copy_from
 
-  ! A row of a map, which rex_to() and its like make. Addresses are integers here.
+  ! A row of a map, as rex_to() and rex_value() make it. Its addresses are integers.
   type :: rex_row
     integer(c_int64_t) :: base, begin, bytes, bits
   end type
 
-  ! Of rex/abi.h, rex/launch.h and rex/kinds.h.
+  ! Constants and types of rex/abi.h, rex/launch.h and rex/kinds.h.
   integer(c_int64_t), parameter :: map_to = 1, map_from = 2, map_parameter = 32, map_literal = 256
   integer(c_int64_t), parameter :: is_pointer = 1, is_i32 = 9, is_i64 = 11, is_f32 = 13, is_f64 = 14
   integer(c_int32_t), parameter :: grid_stride = 4
@@ -39,7 +39,7 @@ module rex
   type, bind(c) :: c_module ! struct rex_module
     integer(c_int32_t) :: struct_size = 0, flags = 0
     type(c_ptr) :: entries_begin, entries_end, image_name, host_image_name
-    integer(c_intptr_t) :: others(11) = 0
+    integer(c_intptr_t) :: others(13) = 0
   end type
   type, bind(c) :: c_map ! struct rex_map
     integer(c_int32_t) :: count
@@ -55,8 +55,7 @@ module rex
     integer(c_int32_t) :: cluster(3) = 0, reserved(3) = 0
   end type
 
-  ! The module of this program. In C the linker makes its table of entries; a table that is made
-  ! here does as well.
+  ! The module of this program. rex_init() makes its table of entries; in C the linker does.
   type(c_module), target, save :: this
   type(c_entry), allocatable, target, save :: entries(:)
   character(kind=c_char, len=:), allocatable, target, save :: names(:)
@@ -121,7 +120,7 @@ module rex
     end subroutine
   end interface
 
-  ! A region is what rex_data_enter() begins; rex_region_end() gets the same rows.
+  ! rex_region_begin() is rex_data_enter(); pass its rows to rex_region_end().
   interface rex_region_begin
     procedure rex_data_enter
   end interface
@@ -130,7 +129,7 @@ module rex
   end interface
 contains
   ! Registers and loads the kernels that REX_DEVICE_KERNEL() defines under these names. The images
-  ! are those that rex-cc makes, beside the program.
+  ! lie beside the program; rex-cc makes them.
   integer(c_int) function rex_init(kernels) result(error)
     character(*), intent(in) :: kernels(:)
     integer :: i
@@ -147,7 +146,7 @@ contains
     error = rex_module_init(c_loc(this))
   end function
 
-  ! What REX_DEVICE_KERNEL() calls the kernel in the image, as a string of C's.
+  ! Returns the kernel's name in the image, which REX_DEVICE_KERNEL() makes, as a C string.
   function name_of(kernel) result(name)
     character(*), intent(in) :: kernel
     character(len_trim(kernel) + 11) :: name
@@ -165,8 +164,8 @@ contains
     text = transfer(bytes, repeat(' ', size(bytes)))
   end function
 
-  ! A kernel of rex_init() on a grid that librex chooses for a loop of trip_count iterations, or on
-  ! teams, with up to three dimensions. It waits, unless there is a queue. Another name is REX_EKEY.
+  ! Launches a kernel of rex_init(). librex chooses a grid for trip_count iterations, unless `teams`
+  ! is given. The call waits, unless `queue` is given. It returns REX_EKEY for another kernel.
   integer(c_int) function rex_launch(kernel, rows, trip_count, teams, threads, device, queue, &
                                      dynamic_memory) result(error)
     character(*), intent(in) :: kernel
@@ -266,14 +265,14 @@ contains
     row%bytes = size(x, kind=c_int64_t) * (storage_size(x) / 8)
   end function
 
-  ! 0 if x is not contiguous. c_loc() takes no class(*), of which alone the elements have a size.
+  ! Returns 0 if x is not contiguous. x is type(*), because c_loc() takes no class(*).
   integer(c_int64_t) function address(x)
     type(*), dimension(..), intent(in), target :: x
     address = 0
     if (is_contiguous(x)) address = transfer(c_loc(x), address)
   end function
 
-  ! The rows as a map of C's, over columns that the caller keeps: one row longer, for no rows.
+  ! Returns a C map over the caller's columns, which have an extra row, so that none is empty.
   type(c_map) function map_of(rows, columns) result(map)
     type(rex_row), intent(in) :: rows(:)
     integer(c_int64_t), intent(out), target :: columns(:, :)

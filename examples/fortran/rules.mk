@@ -1,4 +1,4 @@
-# Built where gfortran is, which reads the module first; without a sanitizer.
+# make builds it if gfortran is installed, and not with a sanitizer. rex.f90, the module, is first.
 FORTRAN ?= $(if $(SAN),false,gfortran)
 fortran := $(O)/examples/fortran
 examples/fortran.own  := yes

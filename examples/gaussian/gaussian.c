@@ -2,7 +2,7 @@
  * gaussian - solves a system of linear equations by elimination.
  *
  * A program of the Rodinia suite, on librex. It launches twice for each column of the matrix and
- * once for each unknown, all in one data region. See gaussian.h for what is in which file.
+ * once for each unknown, all in one data region. gaussian.h lists the files.
  *
  * Run it:  make && $(make -s print-O)/examples/gaussian/gaussian --help
  *
@@ -16,41 +16,41 @@
 #include "gaussian.h"
 
 /*
- * How far device and host may be apart, as a share of the largest unknown, and the device's
- * solution from solving the equations. The two add the same products in another order, and a GPU
- * fuses some: 2.2e-16 a rounding, which a matrix such as the made-up one may enlarge by 4e4, and a
- * few hundred of them add up.
+ * Maximum difference between device and host, as a share of the largest unknown, and maximum
+ * residual. Device and host add products in different orders, and a GPU fuses some operations. Each
+ * rounding is at most 2.2e-16. A matrix such as the generated one may enlarge it by 4e4, and a few
+ * hundred roundings add up.
  */
 #define TOLERANCE 1e-9
 
 struct inputs {
-    const char *input; /* NULL: a system is made up */
-    const char *made;  /* where the made-up system goes; NULL: nowhere */
+    const char *input; /* NULL: generate a system */
+    const char *made;  /* file for the generated system; NULL: do not write it */
 };
 
 struct check {
     double seconds;
     double difference; /* from the serial run, as a share of the largest unknown */
     double residual;
-    int64_t zero_pivot; /* the row that has it, or -1 */
+    int64_t zero_pivot; /* the row with pivot 0, or -1 */
 };
 
 static void parse(struct settings *settings, struct inputs *inputs, int argc, char **argv)
 {
     const struct extra_option extra[] = {
-        {"input", "FILE", "a system in Rodinia's format instead of a made-up one", &inputs->input,
-         NULL, 0, 0},
-        {"generate", "FILE", "write the made-up system in Rodinia's format", &inputs->made, NULL, 0,
-         0},
+        {"input", "FILE", "read a system in Rodinia's format; default: generate one",
+         &inputs->input, NULL, 0, 0},
+        {"generate", "FILE", "write the generated system in Rodinia's format", &inputs->made, NULL,
+         0, 0},
         {NULL, NULL, NULL, NULL, NULL, 0, 0},
     };
     settings->extra = extra;
     read_options(settings, argc, argv);
     settings->extra = NULL;
     if (inputs->input != NULL && settings->sized)
-        wrong_usage(settings, "--input has a size of its own: no --size");
+        wrong_usage(settings, "--size does not apply to --input, which has its own size");
     if (inputs->input != NULL && inputs->made != NULL)
-        wrong_usage(settings, "--input reads a system, --generate makes one up: one or the other");
+        wrong_usage(settings, "--input and --generate exclude each other: give one or the other");
 }
 
 static int load(const struct settings *settings, const struct inputs *inputs,
@@ -63,14 +63,14 @@ static int load(const struct settings *settings, const struct inputs *inputs,
     return inputs->made != NULL ? write_equations(inputs->made, system) : 0;
 }
 
-/* The largest difference between two solutions, as a share of the largest unknown. */
+/* Returns the largest difference of two solutions, as a share of the largest unknown. */
 static double difference_of(const double *solution, const double *expected, int64_t size)
 {
     double difference = 0.0, scale = 0.0;
     for (int64_t i = 0; i < size; i++) {
         double here = fabs(solution[i] - expected[i]);
         scale = fmax(scale, fabs(expected[i]));
-        if (!(here <= difference)) /* nor is it passed over where it is no number */
+        if (!(here <= difference)) /* true also for NaN */
             difference = here;
     }
     return scale > 0.0 ? difference / scale : difference;
@@ -101,12 +101,12 @@ static int compute(const struct settings *settings, const struct inputs *inputs,
     if (settings->verify && check_solution(system, solution, solution + system->size, &check) != 0)
         return 1;
     print_line("gaussian", "%lld unknowns, system %s", (long long)system->size,
-               inputs->input != NULL ? inputs->input : "made up");
+               inputs->input != NULL ? inputs->input : "generated");
     print_run(settings, run.launches, run.seconds);
     print_ways(&run.ways);
     if (check.zero_pivot >= 0)
         return print_check(settings, 0, check.seconds,
-                           "the pivot of row %lld is 0, and rows are not exchanged here",
+                           "the pivot of row %lld is 0, and this program exchanges no rows",
                            (long long)check.zero_pivot + 1);
     return print_check(
         settings, check.difference <= TOLERANCE && check.residual <= TOLERANCE, check.seconds,
@@ -132,10 +132,10 @@ int main(int argc, char **argv)
 {
     struct settings settings = {
         .program = "gaussian",
-        .purpose = "Solves a system of linear equations by elimination, on the device that\n"
-                   "libomptarget offers, and checks the solution against a serial run and against\n"
-                   "the equations.",
-        .unit = "unknowns of the made-up system",
+        .purpose = "Solves a system of linear equations by elimination, on a device of\n"
+                   "libomptarget, and checks the solution against a serial run and against the\n"
+                   "equations.",
+        .unit = "unknowns of the generated system",
         .size = 1024,
         .smallest = 1,
         .largest = MOST_UNKNOWNS,

@@ -1,12 +1,12 @@
 /*
- * gaussian, the device side: the two kernels that make a column zero below the diagonal, and the
- * one that solves for an unknown. See gaussian.c.
+ * gaussian, the device side: two kernels set a column to zero below the diagonal, and a third one
+ * solves for an unknown. See gaussian.c.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include <rex/kernel.h>
 
-/* How many times row `step` each row below it contains: one number for each of these rows. */
+/* Computes, for each row below row `step`, the multiple of row `step` to subtract from it. */
 REX_DEVICE_KERNEL(gaussian_fan1, (int64_t) size, (int64_t) step, (const double *) matrix,
                   (double *) multiplier)
 {
@@ -17,9 +17,9 @@ REX_DEVICE_KERNEL(gaussian_fan1, (int64_t) size, (int64_t) step, (const double *
 }
 
 /*
- * Takes that many times row `step` off each row below, and off the right-hand side. Teams take rows
- * and threads take the columns of a row: neighbouring threads write neighbouring addresses, and the
- * grid has one dimension, all that some LLVM releases launch.
+ * Subtracts the multiples of row `step` from the rows below, also in the right-hand side. Teams
+ * take rows and threads take columns, so neighbouring threads write neighbouring addresses. The
+ * grid has one dimension, because some LLVM releases launch no other.
  */
 REX_DEVICE_KERNEL(gaussian_fan2, (int64_t) size, (int64_t) step, (const double *) multiplier,
                   (double *) matrix, (double *) right)
@@ -37,9 +37,9 @@ REX_DEVICE_KERNEL(gaussian_fan2, (int64_t) size, (int64_t) step, (const double *
 }
 
 /*
- * Solves row `step` of a triangular system for its unknown, and takes it off the rows above. All
- * later unknowns have been taken off the right-hand side before. Every thread works it out for
- * itself from numbers that no thread writes.
+ * Solves row `step` of a triangular system for its unknown, and subtracts its product from the
+ * right-hand side of the rows above. The later unknowns are already subtracted. Every thread
+ * computes the unknown itself, from numbers that no thread writes.
  */
 REX_DEVICE_KERNEL(gaussian_back, (int64_t) size, (int64_t) step, (const double *) matrix,
                   (double *) right, (double *) solution)

@@ -1,11 +1,11 @@
 /*
  * offload.c - gaussian's device run: three kernels, and all launches in one data region.
  *
- * Look at run_region(). The matrix goes to the device once and does not come back; the solution
- * comes back, a row of REX_FROM(). Two of the arrays exist for the device alone: the host never
- * looks at the multipliers, so their row is REX_ALLOC().
+ * Look at run_region(). It copies the matrix to the device once and not back. The solution is a row
+ * of REX_FROM(), so it is only copied back. The host does not read the multipliers, so their row is
+ * REX_ALLOC().
  *
- * The host has nothing to do between two launches: ../common/ways.c puts them in a queue or a
+ * The host has no work between two launches, so ../common/ways.c can put them in a queue or a
  * graph.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -21,7 +21,7 @@ REX_KERNEL(gaussian_fan1);
 REX_KERNEL(gaussian_fan2);
 REX_KERNEL(gaussian_back);
 
-/* A run. All pointers are host addresses, which stand for the device's copies in every row. */
+/* A run. All pointers are host addresses. In a row they stand for the device's copies. */
 struct elimination {
     const struct equations *system;
     struct device_run *run;
@@ -29,11 +29,11 @@ struct elimination {
     double *solution;
 };
 
-/* The next launch: CONFIG, with what is the same for all. */
+/* Counts a launch, and returns @config with the run's device and queue. */
 static struct rex_launch_config next(struct elimination *work, struct rex_launch_config config)
 {
     config.device = work->run->device;
-    config.queue = work->run->ways.queue; /* NULL: wait for it */
+    config.queue = work->run->ways.queue; /* NULL: wait for each launch */
     work->run->launches++;
     return config;
 }
@@ -47,7 +47,7 @@ static int fan1(struct elimination *work, int64_t step)
                            REX_PRESENT(REX_ALLOC(work->multiplier, size)));
 }
 
-/* A team for each row below. */
+/* Launches one team for each row below row @step. */
 static int fan2(struct elimination *work, int64_t step)
 {
     int64_t size = work->system->size;

@@ -1,6 +1,6 @@
 /*
- * serial.c - gaussian on the host: the reference for the check. Where the kernels finish a column
- * for all rows, this finishes a row for all columns, by sums of products.
+ * serial.c - gaussian on the host: the reference for the check. It finishes one row at a time, by
+ * sums of products. The kernels finish one column at a time.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -8,7 +8,7 @@
 
 #include "gaussian.h"
 
-/* Row @row of L and U, in place: L has ones on the diagonal, which are not kept. */
+/* Computes row @row of L and U in place. The diagonal of L is 1 and is not stored. */
 static void factor_row(struct equations *system, int64_t row)
 {
     double *here = system->matrix + row * system->size;
@@ -49,7 +49,7 @@ double residual(const struct equations *system, const double *solution)
             scale = fmax(scale, fabs(term));
             sum += term;
         }
-        /* Not fmax(), which passes over what is no number. */
+        /* Not fmax(), which ignores NaN. */
         if (!(fabs(sum) <= largest))
             largest = fabs(sum);
     }

@@ -1,7 +1,7 @@
 /*
  * system.c - gaussian's systems of equations. A file in Rodinia's format is text: the number of
- * unknowns, the matrix row by row, and the right-hand side, numbers with white space between them.
- * Rodinia's own files go on with the solution, which is not read.
+ * unknowns, the matrix row by row, and the right-hand side, separated by white space. Rodinia's
+ * files end with the solution, which is not read.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -42,7 +42,7 @@ int copy_equations(const struct equations *system, struct equations *copy)
     return 0;
 }
 
-/* A number depends on its distance from the diagonal; the largest are there: no row exchanges. */
+/* Numbers decrease with the distance from the diagonal, so no rows need to be exchanged. */
 int make_equations(struct equations *system, int64_t size)
 {
     const double largest = 10.0, decay = 0.01;
@@ -61,7 +61,7 @@ int make_equations(struct equations *system, int64_t size)
 
 enum { LONGEST_NUMBER = 64 };
 
-/* The next number of a file. 0, or -1 with a line on stderr that says which one is wrong. */
+/* Reads the next number, number @which of @what. Returns 0, or -1 with a line on stderr. */
 static int read_number(FILE *file, const char *path, const char *what, int64_t which,
                        double *number)
 {
@@ -77,8 +77,8 @@ static int read_number(FILE *file, const char *path, const char *what, int64_t w
         fprintf(stderr, "gaussian: %s: ends before number %lld of the %s\n", path, (long long)which,
                 what);
     else
-        fprintf(stderr, "gaussian: %s: '%.30s' is no number (number %lld of the %s)\n", path, text,
-                (long long)which, what);
+        fprintf(stderr, "gaussian: %s: '%.30s' is not a number (number %lld of the %s)\n", path,
+                text, (long long)which, what);
     return -1;
 }
 
@@ -98,7 +98,7 @@ static int read_size(FILE *file, const char *path, int64_t *size)
         return -1;
     if (!(number >= 1.0 && number <= (double)MOST_UNKNOWNS) || number != floor(number)) {
         fprintf(stderr,
-                "gaussian: %s: begins with %g, which is no number of unknowns from 1 to %d\n", path,
+                "gaussian: %s: begins with %g, not with a number of unknowns from 1 to %d\n", path,
                 number, MOST_UNKNOWNS);
         return -1;
     }
@@ -130,7 +130,7 @@ int read_equations(const char *path, struct equations *system)
     return result;
 }
 
-/* Numbers in as many digits as give the same ones back. */
+/* Writes numbers with 17 digits, which strtod() reads back exactly. */
 static int write_numbers(FILE *file, const double *numbers, int64_t count)
 {
     int good = 1;

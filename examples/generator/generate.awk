@@ -1,5 +1,5 @@
-# generate.awk - a code generator, written from rex-codegen(7) alone: loops and data regions in,
-# kernels and host code without a header of librex out.
+# generate.awk - a code generator, written from rex-codegen(7) alone. It reads loops and data
+# regions, and writes kernels, and host code that includes no header of librex.
 #
 #     awk -f generate.awk -v file=work -v part=host work.loops >work_host.c
 #     awk -f generate.awk -v file=work -v part=kernels work.loops >work_kernels.cu
@@ -13,8 +13,8 @@
 #         the loop's body, until an empty line
 #
 # A clause is to, from, tofrom or alloc, and X[LOWER:LENGTH] or POINTER->MEMBER[LOWER:LENGTH]. A
-# mapped member brings the struct that POINTER points to with it. Parameters that no clause names
-# are values, or pointers to what is mapped already.
+# clause of a member also maps the struct *POINTER. Parameters without a clause are values, or
+# pointers to mapped memory.
 #
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
@@ -23,7 +23,7 @@ function trim(text) { gsub(/^[ \t]+|[ \t]+$/, "", text); return text }
 
 # ---- reading
 
-# "NAME(parameters): clauses" behind the first word
+# Reads "NAME(parameters): clauses" after the first word.
 function head(line,   n, i, part) {
     sub(/^[a-z]+ /, "", line)
     if (!match(line, /^[A-Za-z_0-9]+\(/)) fail("a name and its parameters are missing")
@@ -44,7 +44,7 @@ function head(line,   n, i, part) {
     }
 }
 
-# ---- rows: base, begin, size and bits, as rex-codegen(7) has them for each clause
+# ---- rows: base, begin, size and bits of each clause, from rex-codegen(7)
 
 BEGIN { PARAMETER = 32; VALUE = 256 + PARAMETER; POINTER = 512 + PARAMETER }
 function row(at, new_base, new_begin, new_size, new_bits) {
@@ -63,16 +63,16 @@ function rows_of_parameters(is_parameter,   i, name_) {
     rows = parameters
 }
 
-# "X[LOWER:LENGTH]" or "POINTER->MEMBER[LOWER:LENGTH]"
+# Makes the rows of a clause with "X[LOWER:LENGTH]" or "POINTER->MEMBER[LOWER:LENGTH]".
 function clause(text, parameter_bit,   word, what, bounds, lower, count, of) {
     word = text; sub(/ .*/, "", word)
-    if (direction(word) < 0 || !match(text, /\[.*\]$/)) fail("no clause: " text)
+    if (direction(word) < 0 || !match(text, /\[.*\]$/)) fail("not a clause: " text)
     what = trim(substr(text, length(word) + 1, RSTART - length(word) - 1))
     bounds = substr(text, RSTART + 1, RLENGTH - 2)
     lower = bounds; sub(/:.*/, "", lower)
     count = bounds; sub(/.*:/, "", count)
     of = what; sub(/->.*/, "", of)
-    if (!(of in row_of)) fail(of " is no parameter")
+    if (!(of in row_of)) fail(of " is not a parameter")
     if (of == what) {
         row(row_of[of], what, "&" what "[" lower "]", "(" count ") * (int64_t)sizeof *" what,
             parameter_bit + direction(word))
@@ -91,7 +91,7 @@ function rows_of_clauses(parameter_bit,   n, i, part) {
         clause(trim(part[i]), parameter_bit)
 }
 
-# The columns of rows that name memory; those of values only in a launch.
+# Prints the columns. Only a launch has rows of values and of pointers to mapped memory.
 function print_columns(is_launch,   i, line, used) {
     for (i = 0; i < rows; i++)
         if (is_launch || (bits[i] != POINTER && bits[i] != VALUE))
@@ -160,8 +160,8 @@ function print_entry(stem) {
         "(char *)(uintptr_t)\"" stem "kernel__\", 0, 0, 0};"
 }
 
-# What this file takes the kernel to be, for rex-check to compare with an image: how many numbers
-# there are, and the kind of each parameter.
+# Prints the kernel's signature, which rex-check compares with an image. It is a list of numbers:
+# the length of the list, and the kind of each parameter.
 function print_parameters(stem,   i, list) {
     list = parameters + 1
     for (i = 1; i <= parameters; i++) list = list ", " kind(type[i])
@@ -173,7 +173,7 @@ function print_parameters(stem,   i, list) {
 }
 function kind(of) {
     if (of ~ /\*$/) return 1
-    if (!(of in KIND)) fail("no kind is known of " of)
+    if (!(of in KIND)) fail("unknown kind of type " of)
     return KIND[of]
 }
 BEGIN {

@@ -1,5 +1,5 @@
 /*
- * Launches and checks the code that a generator made of work.loops: three loops and a data region.
+ * Runs and checks the code that a generator made out of work.loops: three loops and a data region.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -11,7 +11,7 @@ struct series {
     double *values;
 };
 
-/* Generated. Each returns 0; -1: run the host version; or less than -1: an error of librex. */
+/* Generated. Each returns 0, -1 if the host version is to run, or a lower number for an error. */
 int keep_begin(int64_t n, double *x, double *y);
 int keep_end(int64_t n, double *x, double *y);
 int axpy(int64_t n, double a, const double *x, double *y);

@@ -1,4 +1,4 @@
-# Host code and kernels are generated; the host code is compiled without librex's headers.
+# generate.awk makes host code and kernels. The host code is compiled without librex's headers.
 generator := $(O)/examples/generator
 loops := examples/generator/work.loops
 $(generator)/work_host.c $(generator)/work_kernels.cu: examples/generator/generate.awk $(loops)

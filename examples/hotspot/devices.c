@@ -1,14 +1,14 @@
 /*
- * devices.c - hotspot's device run on several devices: each has some of the rows, and of its
- * neighbours the rows that are next to them.
+ * devices.c - hotspot's device run on several devices: each has some of the rows, and the nearest
+ * rows of its neighbours, the halo.
  *
- * Look at map_share(), step_rows() and exchange(). Every device maps its part of the same host
- * arrays, so that a host address stands for one row on all devices that have it. A wait in every
- * step would take longer than computing the rows between two devices. So each device takes several
- * steps alone, and has one row of its neighbours for each such step. It computes these rows, too,
- * one less in each step, with the same bits as the neighbour. Then it fetches them anew from there,
- * over NVLink where there is one. The host puts steps in the queues, far ahead of the devices, and
- * waits where it wants the extremes.
+ * Look at map_share(), step_rows() and exchange(). Every device maps its part of the host arrays,
+ * so a host address stands for one row on all devices that have it. A wait in every step would take
+ * longer than computing the rows between two devices. So each device takes several steps alone, and
+ * has one halo row of each neighbour for each such step. It computes the halo, too, one row less in
+ * each step, with results that are bitwise equal to the neighbour's. Then it copies the halo from
+ * the neighbours, over NVLink if there is one. The host puts steps in the queues, far ahead of the
+ * devices, and waits only to read the extremes.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -29,28 +29,28 @@ enum {
     THREADS = 128,
     MAX_TEAMS = 65535,
     MOST_HALO = 8, /* rows of a neighbour, and steps that a device takes alone */
-    REPORTS = 20   /* how often in a run the extremes are looked at */
+    REPORTS = 20   /* number of times that a run reads the extremes */
 };
 
-/* A run. All pointers are host addresses, which stand for the copies of each device. */
+/* A run. All pointers are host addresses. In a row they stand for the copies of each device. */
 struct field {
     const struct chip *chip;
     const struct shares *shares;
     struct device_run *run;
     const double *power;
-    double *now;           /* the temperatures as they are */
-    double *next;          /* where the next step writes them */
-    double (*extremes)[2]; /* of each share: the lowest temperature, and the lowest negative one */
-    int64_t halo;          /* rows of a neighbour that a share has; */
-    int64_t good;          /* so many of them, the nearest, are as they are now */
-    bool begins;           /* map_share() maps, and does not end it */
+    double *now;           /* current temperatures */
+    double *next;          /* temperatures that the next step writes */
+    double (*extremes)[2]; /* of each share: lowest temperature, lowest negated temperature */
+    int64_t halo;          /* rows of each neighbour that a share has */
+    int64_t good;          /* number of the nearest halo rows that are current */
+    bool begins;           /* map_share() begins the mapping; false: ends it */
 };
 
 struct rows {
     int64_t first, count;
 };
 
-/* Those of a share, and as many as @extra of its neighbours, of those that the chip has. */
+/* Returns the rows of a share and @extra rows on either side, as far as the chip has them. */
 static struct rows rows_of(const struct share *share, const struct field *field, int64_t extra)
 {
     int64_t first = share->first > extra ? share->first - extra : 0;
@@ -78,7 +78,7 @@ static int map_share(const struct share *share, void *context)
                          : rex_data_exit(share->device, &region);
 }
 
-/* The next launch, in the share's queue: teams take rows. */
+/* Counts a launch, and returns its configuration: the share's queue, a team for each row. */
 static struct rex_launch_config config_of(const struct share *share, const struct field *field,
                                           int64_t rows)
 {
@@ -106,7 +106,7 @@ static int step_rows(const struct share *share, void *context)
                            REX_ALLOC(now, count * size), REX_ALLOC(next, count * size));
 }
 
-/* Records an event behind the commands that the share's queue has now. */
+/* Records an event after the commands that are in the share's queue. */
 static int record(const struct share *share, void *context)
 {
     (void)context;
@@ -124,7 +124,7 @@ static int wait_for_neighbours(const struct share *share, void *context)
     return result;
 }
 
-/* The halo from @row on, as @from has computed it. */
+/* Copies the halo rows from @row on from share @from, which has computed them. */
 static int fetch_rows(const struct share *share, const struct share *from,
                       const struct field *field, int64_t row)
 {
@@ -145,10 +145,10 @@ static int fetch_halo(const struct share *share, void *context)
     return result;
 }
 
-/* Rows are fetched after they are computed, and a neighbour overwrites them after that. */
+/* The first events let a share copy only finished rows. The second ones delay overwriting them. */
 static int exchange(struct field *field)
 {
-    share_function *const steps[] = {record, wait_for_neighbours, fetch_halo, /* and again: */
+    share_function *const steps[] = {record, wait_for_neighbours, fetch_halo,
                                      record, wait_for_neighbours};
     int result = 0;
     for (size_t i = 0; i < sizeof steps / sizeof *steps && result == 0; i++)
@@ -223,7 +223,7 @@ static int run_steps(struct field *field)
     return result;
 }
 
-/* The share's own rows. */
+/* Copies the share's own rows from its device. */
 static int fetch_result(const struct share *share, void *context)
 {
     const struct field *field = context;
@@ -235,7 +235,7 @@ static int fetch_result(const struct share *share, void *context)
 static int run_field(struct field *field)
 {
     double began = seconds_now();
-    for_each_share(field->shares, limit_halo, field); /* a neighbour has its own rows alone */
+    for_each_share(field->shares, limit_halo, field); /* a halo is rows of one neighbour only */
     field->good = field->halo;
     field->begins = true;
     int result = for_each_share(field->shares, map_share, field);
@@ -246,7 +246,7 @@ static int run_field(struct field *field)
     if (result == 0)
         result = finish_shares(field->shares);
     field->begins = false;
-    if (result == 0) /* else the program ends, and what is mapped with it */
+    if (result == 0) /* after an error the program ends, and its mappings with it */
         result = for_each_share(field->shares, map_share, field);
     field->run->region_time = seconds_now() - began;
     return result;

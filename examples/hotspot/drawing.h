@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-/* A pixel as PNG and PPM have it. */
+/* A pixel in the layout of PNG and PPM. */
 struct colour {
     uint8_t red, green, blue;
 };
@@ -23,7 +23,7 @@ struct picture {
 
 /* Measures of text, in pixels. */
 enum {
-    GLYPH_WIDTH = 5, /* before it is scaled */
+    GLYPH_WIDTH = 5, /* before scaling */
     GLYPH_HEIGHT = 7,
     TEXT_SCALE = 2,
     TEXT_ADVANCE = (GLYPH_WIDTH + 1) * TEXT_SCALE, /* from one character to the next */
@@ -33,10 +33,10 @@ enum {
 void draw_rectangle(struct picture *picture, int left, int top, int width, int height,
                     struct colour colour);
 
-/* TEXT in letters, digits and .,:-+; other characters are left blank. */
+/* Draws TEXT of letters, digits and .,:-+; other characters are blank. */
 void draw_text(struct picture *picture, int left, int top, const char *text);
 
-/* A line of the text's colour. */
+/* Draws a horizontal line in the text's colour. */
 void draw_tick(struct picture *picture, int left, int top, int width);
 
 #endif

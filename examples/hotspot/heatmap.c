@@ -1,10 +1,10 @@
 /*
- * heatmap.c - hotspot's picture: temperatures as colours, with a bar that says how warm a colour
- * is.
+ * heatmap.c - hotspot's picture: temperatures as colours, with a bar that shows the temperature of
+ * each colour.
  *
- * The colours are "inferno", a map made so that equal steps look equal, that is readable for
- * colour-blind people and in print, and that looks like heat. Built with -DHAVE_PNG and -lpng it
- * writes a PNG, else a PPM, which needs no library.
+ * The colours are the map "inferno": equal steps look equal, also in print and to colour-blind
+ * people, and the map looks like heat. Built with -DHAVE_PNG and -lpng the program writes a PNG,
+ * else a PPM, which needs no library.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -21,7 +21,7 @@
 #include "drawing.h"
 #include "hotspot.h"
 
-/* Measures in pixels: the map's edge is between the first two, whatever the chip's size. */
+/* Measures in pixels. For any chip the map's edge is between SMALLEST_MAP and LARGEST_MAP. */
 enum {
     SMALLEST_MAP = 512,
     LARGEST_MAP = 1024,
@@ -29,7 +29,7 @@ enum {
     BAR_WIDTH = 24,
     TICK = 6,
     MOST_TICKS = 6, /* labels on the bar */
-    TEXT_WIDTH = 9, /* characters that a label may have */
+    TEXT_WIDTH = 9, /* maximum of characters in a label */
     LABEL_LEFT = 6,
     LINE = TEXT_HEIGHT + 8
 };
@@ -38,7 +38,7 @@ static const struct colour background = {255, 255, 255};
 
 /* ---- colours --------------------------------------------------------------------------------- */
 
-/* Ten samples of the map inferno, evenly spaced, with straight lines between them. */
+/* Ten evenly spaced samples of the map inferno. Colours between them are interpolated. */
 static const struct colour inferno[] = {
     {0, 0, 4},     {27, 12, 66},   {75, 12, 107}, {120, 28, 109}, {165, 44, 96},
     {207, 68, 70}, {237, 105, 37}, {251, 154, 6}, {247, 208, 60}, {252, 255, 164},
@@ -49,7 +49,7 @@ static uint8_t between(uint8_t low, uint8_t high, double part)
     return (uint8_t)(low + (high - low) * part + 0.5);
 }
 
-/* @heat from 0, coldest, to 1, hottest; what is no number counts as coldest. */
+/* Returns the colour of @heat, from 0, coldest, to 1, hottest. NaN counts as coldest. */
 static struct colour colour_of(double heat)
 {
     heat = !(heat > 0.0) ? 0.0 : heat > 1.0 ? 1.0 : heat;
@@ -79,7 +79,7 @@ int64_t part_begin(int64_t size, int number, int parts)
     return size * number / parts;
 }
 
-/* White lines where the parts of the chip meet, and around them all. */
+/* Draws white lines between the parts of the chip, and around the chip. */
 static void draw_frames(struct picture *picture, int top, int edge, const struct caption *caption)
 {
     for (int i = 0; caption->parts_down > 0 && i <= caption->parts_down; i++)
@@ -90,7 +90,7 @@ static void draw_frames(struct picture *picture, int top, int edge, const struct
                        1, edge, background);
 }
 
-/* A round step, 1, 2 or 5 times a power of ten, of which at most MOST_TICKS - 1 are in @range. */
+/* Returns a step of 1, 2 or 5 times a power of ten; at most MOST_TICKS - 1 steps fit in @range. */
 static double tick_step(double range)
 {
     double power = pow(10.0, floor(log10(range)) - 1.0);
@@ -101,7 +101,7 @@ static double tick_step(double range)
     return range;
 }
 
-/* Labels at round temperatures, with as many digits behind the point as their step has. */
+/* Draws labels at round temperatures, with as many decimals as their step has. */
 static void draw_ticks(struct picture *picture, int left, int top, int edge, double low,
                        double range)
 {
@@ -114,7 +114,7 @@ static void draw_ticks(struct picture *picture, int left, int top, int edge, dou
         snprintf(label, sizeof label, "%.*f", digits < 9 ? digits : 9, value);
         label[TEXT_WIDTH] = '\0';
         draw_tick(picture, left, y, TICK);
-        /* Centred on its tick; half a glyph is less than the margin. */
+        /* The label is centred on its tick; half a glyph fits in the margin. */
         draw_text(picture, left + TICK + LABEL_LEFT, y - TEXT_HEIGHT / 2, label);
     }
 }
@@ -191,7 +191,7 @@ static int write_picture(const char *path, const struct picture *picture)
 
 /* ---------------------------------------------------------------------------------------------- */
 
-/* Edge of the map in pixels: a multiple of a small chip's size, so that cells are alike. */
+/* Returns the map's edge in pixels: for a small chip a multiple of its size, so cells are equal. */
 static int map_edge(int64_t size)
 {
     if (size >= SMALLEST_MAP)

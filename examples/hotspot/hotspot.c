@@ -1,9 +1,10 @@
 /*
- * hotspot - how warm does a processor get, and where?
+ * hotspot - simulates the temperatures of a processor.
  *
- * The thermal simulation of the Rodinia suite, as a whole program on librex: it reads (or makes up)
- * a floor plan's temperatures and powers, steps the heat equation on the device, checks the result
- * against a serial run, and draws it. See hotspot.h for the files; read offload.c for offloading.
+ * The thermal simulation of the Rodinia suite, as a complete program on librex. It reads or
+ * generates a floor plan's temperatures and powers, steps the heat equation on the device, checks
+ * the result against a serial run, and draws it. hotspot.h lists the files; read offload.c to learn
+ * offloading.
  *
  * Run it:  make && $(make -s print-O)/examples/hotspot/hotspot --help
  *
@@ -20,7 +21,7 @@
 #include "hotspot.h"
 
 enum {
-    LARGEST_SIZE = 16384 /* a field then takes 2 GiB, and there are five */
+    LARGEST_SIZE = 16384 /* a run has five fields, then of 2 GiB each */
 };
 
 /* ---- the command line ------------------------------------------------------------------------ */
@@ -30,31 +31,31 @@ struct options {
     int64_t iterations;
     int64_t draws;                /* 0: no picture */
     const char *picture;
-    const char *temp, *power;     /* files to read; NULL: make the inputs up */
-    const char *generate;         /* folder for made-up inputs; NULL: none */
-    const char *output;           /* NULL: none */
+    const char *temp, *power;     /* files to read; NULL: generate the inputs */
+    const char *generate;         /* folder for generated inputs; NULL: do not write them */
+    const char *output;           /* file for the last temperatures; NULL: do not write them */
 };
 
 static void take_options(struct options *options, int argc, char **argv)
 {
     const struct extra_option extra[] = {
         {"iterations", "I", "time steps (2000)", NULL, &options->iterations, 1, INT_MAX},
-        {"temp", "FILE", "temperatures at the beginning: a number a line, row by row",
+        {"temp", "FILE", "first temperatures: one number a line, row by row; needs --power",
          &options->temp, NULL, 0, 0},
-        {"power", "FILE", "power of each cell in watts, in the same form; wants --temp too",
+        {"power", "FILE", "power of each cell in watts, in the form of --temp; needs --temp",
          &options->power, NULL, 0, 0},
-        {"generate", "DIR", "write the made-up inputs to DIR, temp_N and power_N, and read them",
+        {"generate", "DIR", "write generated inputs to DIR/temp_N and DIR/power_N, and use them",
          &options->generate, NULL, 0, 0},
-        {"output", "FILE", "write the last temperatures, in the same form", &options->output, NULL,
-         0, 0},
-        {"png", "FILE", "where the heat map goes", &options->picture, NULL, 0, 0},
-        {"no-png", NULL, "draw none", NULL, &options->draws, 0, 0},
+        {"output", "FILE", "write the last temperatures, in the form of --temp", &options->output,
+         NULL, 0, 0},
+        {"png", "FILE", "file for the heat map", &options->picture, NULL, 0, 0},
+        {"no-png", NULL, "draw no heat map", NULL, &options->draws, 0, 0},
         {NULL, NULL, NULL, NULL, NULL, 0, 0},
     };
     options->settings = (struct settings){
         .program = "hotspot",
-        .purpose = "Simulates the temperatures of a processor on the device that libomptarget\n"
-                   "offers, checks them against a serial run, and draws a heat map.",
+        .purpose = "Simulates the temperatures of a processor on a device of libomptarget, checks\n"
+                   "them against a serial run, and draws a heat map.",
         .unit = "cells along the chip's edge",
         .size = 512,
         .smallest = 1,
@@ -70,18 +71,18 @@ static void take_options(struct options *options, int argc, char **argv)
     if ((options->temp == NULL) != (options->power == NULL))
         wrong_usage(&options->settings, "--temp and --power go together");
     if (options->temp != NULL && options->generate != NULL)
-        wrong_usage(&options->settings, "--generate makes inputs up, --temp and --power read them");
+        wrong_usage(&options->settings, "--generate excludes --temp and --power: give one way");
 }
 
 /* ---- inputs ---------------------------------------------------------------------------------- */
 
-/* The model and its three fields, which are one allocation. */
+/* The model and its three fields, in one allocation. */
 struct problem {
     struct chip chip;
     size_t cells;
     double *power;
-    double *temp;     /* at first the inputs, then the device's result */
-    double *expected; /* the same for the serial run */
+    double *temp;     /* first temperatures, then the device's result */
+    double *expected; /* first temperatures, then the result of the serial run */
 };
 
 static int allocate(struct problem *problem, int64_t size)
@@ -105,7 +106,7 @@ static int read_inputs(struct problem *problem, const char *temp_path, const cha
     return read_values(power_path, problem->power, problem->cells);
 }
 
-/* Writes made-up inputs to @folder and reads them back, as another run would read them. */
+/* Writes generated inputs to @folder and reads them back, as another run would read them. */
 static int generate_inputs(struct problem *problem, const char *folder)
 {
     char temp_path[PATH_MAX], power_path[PATH_MAX];
@@ -172,20 +173,20 @@ static int check_result(struct problem *problem, const struct device_run *run, s
     for (size_t i = 0; i < problem->cells; i++) {
         double difference = fabs(problem->temp[i] - expected[i]);
         check->difference = fmax(check->difference, difference);
-        /* Not `difference > tolerance`, which is false where the difference is no number. */
+        /* Not `difference > tolerance`, which is false for NaN. */
         wrong += !(difference <= check->tolerance);
         coldest = fmin(coldest, problem->temp[i]);
         hottest = fmax(hottest, problem->temp[i]);
     }
     check->fields_agree = wrong == 0 && isfinite(largest);
-    /* The second kernel only picks values out, so its result is exact. */
+    /* The second kernel only selects values, so its result is exact. */
     check->extremes_agree = coldest == run->coldest && hottest == run->hottest;
     return 0;
 }
 
 /* ---- the program ----------------------------------------------------------------------------- */
 
-/* On one device, or on several, and then with lines about them. */
+/* Simulates on one device, or on several and prints lines about them. */
 static int simulate(const struct settings *settings, struct problem *problem,
                     struct device_run *run)
 {
@@ -208,7 +209,7 @@ static void print_summary(const struct options *options, const struct problem *p
 {
     long long size = (long long)problem->chip.size;
     print_line("hotspot", "%lld x %lld cells, %d iterations, inputs %s", size, size,
-               run->iterations, options->temp != NULL ? "from files" : "made up");
+               run->iterations, options->temp != NULL ? "from files" : "generated");
     print_device(&options->settings);
     print_line("launches", "%lld, %.3f s, %.1f us each; with the copies %.6f s",
                (long long)run->launches, run->kernel_time,
@@ -241,7 +242,7 @@ static int draw(const char *path, const struct problem *problem, const struct de
     return write_heatmap(path, problem->temp, problem->chip.size, &caption);
 }
 
-/* Everything between inputs and summary. */
+/* Runs, checks, writes and draws, and prints the summary. */
 static int run_all(const struct options *options, struct problem *problem, struct device_run *run)
 {
     struct check check = {0};

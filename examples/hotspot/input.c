@@ -1,9 +1,9 @@
 /*
- * input.c - hotspot's input files: one number a line, size x size of them, row by row. Rodinia's
- * own temp_N and power_N have this form, and so has what --output writes.
+ * input.c - hotspot's input files: size x size lines, row by row, with one number in each. This is
+ * the form of Rodinia's own temp_N and power_N, and of the file that --output writes.
  *
- * Numbers are read with strtod and nothing is passed over in silence: a file that is short, long or
- * not numbers would otherwise become a picture that looks right.
+ * The reader reports every wrong line, and a file that is too short or too long. Otherwise a wrong
+ * file could make a picture that looks right.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -19,8 +19,8 @@
 /* ---- reading --------------------------------------------------------------------------------- */
 
 enum {
-    LINE_LIMIT = 128, /* no number needs more; a binary file is noticed early */
-    QUOTE_LIMIT = 30  /* how much of a wrong line an error shows */
+    LINE_LIMIT = 128, /* bytes of a line; no number is longer, but a binary file soon is */
+    QUOTE_LIMIT = 30  /* maximum of characters of a wrong line in an error */
 };
 
 struct reader {
@@ -33,8 +33,8 @@ struct reader {
 
 enum line {
     LINE_READ,
-    LINE_END, /* of the file */
-    LINE_BAD  /* and reported */
+    LINE_END, /* end of the file */
+    LINE_BAD  /* wrong line; the error is printed */
 };
 
 static int wrong_line(const struct reader *reader, const char *what)
@@ -49,7 +49,7 @@ static int wrong_line(const struct reader *reader, const char *what)
     return -1;
 }
 
-/* The next line without the white space at its end. */
+/* Reads the next line, without the white space at its end. */
 static enum line next_line(struct reader *reader)
 {
     int c;
@@ -80,9 +80,9 @@ static int parse_value(const struct reader *reader, double *value)
     *value = strtod(reader->text, &end);
     if (end == reader->text)
         return wrong_line(reader, "is not a number");
-    /* By length, not by the first NUL: a NUL byte in a text file is garbage too. */
+    /* Compares the length, because a NUL byte in a text file is garbage, too. */
     if (end != reader->text + reader->length)
-        return wrong_line(reader, "has something behind the number");
+        return wrong_line(reader, "has more text after the number");
     if (!isfinite(*value))
         return wrong_line(reader, "is not a finite number");
     return 0;
@@ -94,7 +94,7 @@ static int read_all(struct reader *reader, double *values, size_t count)
     enum line state;
     while ((state = next_line(reader)) == LINE_READ) {
         if (reader->length == 0 && got == count)
-            continue; /* empty lines at the end do no harm */
+            continue; /* empty lines at the end are allowed */
         if (got == count) {
             fprintf(stderr, "hotspot: %s:%zu: more than %zu values\n", reader->path, reader->line,
                     count);
@@ -132,7 +132,7 @@ int write_values(const char *path, const double *values, size_t count)
 {
     FILE *file = fopen(path, "w");
     int failed = file == NULL;
-    /* 17 digits: enough to read the same double back. */
+    /* With 17 digits a double is read back exactly. */
     for (size_t i = 0; i < count && !failed; i++)
         failed = fprintf(file, "%.17g\n", values[i]) < 0;
     if (file != NULL && fclose(file) != 0)
@@ -146,14 +146,14 @@ int write_values(const char *path, const double *values, size_t count)
 
 /* ---- generating ------------------------------------------------------------------------------ */
 
-/* A unit of the made-up processor, in fractions of the chip's edge and of the highest power. */
+/* A unit of the generated processor, in fractions of the chip's edge and of the highest power. */
 struct unit {
     double left, top, width, height;
     double load;
 };
 
 static const struct unit floor_plan[] = {
-    {0.00, 0.00, 1.00, 1.00, 0.04}, /* the rest of the chip; later units lie over it */
+    {0.00, 0.00, 1.00, 1.00, 0.04}, /* the whole chip; later units lie over it */
     {0.06, 0.06, 0.40, 0.36, 0.22}, /* four cores */
     {0.54, 0.06, 0.40, 0.36, 0.22}, {0.06, 0.58, 0.40, 0.36, 0.16}, {0.54, 0.58, 0.40, 0.36, 0.10},
     {0.10, 0.10, 0.13, 0.12, 1.00}, /* their floating-point units, each as busy as its core */
@@ -179,7 +179,7 @@ static double load_at(double x, double y)
 }
 
 /*
- * The warmth that an earlier program left: a slow slope of half a degree.
+ * Returns the first temperature at a place: a gentle slope of half a degree.
  */
 static double warmth_at(double x, double y)
 {

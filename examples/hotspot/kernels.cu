@@ -5,7 +5,7 @@
  */
 #include <rex/kernel.h>
 
-/* Factors of the model: see step_row(). */
+/* Factors of the model in step_row(). */
 struct factors {
     double gain;     /* step / capacity */
     double lateral;  /* 1 / R */
@@ -14,14 +14,14 @@ struct factors {
 };
 
 /*
- * One time step of a row, by the threads of a team. Each cell receives its power and heat from its
- * four neighbours and loses heat to the surroundings:
+ * Computes one time step of a row, by the threads of a team. Each cell receives its power and heat
+ * from its four neighbours, and loses heat to the surroundings:
  *
  *     next = now + step / capacity * (power + (north + south - 2 now) / R + (west + east - 2 now) /
  *                                     R + (ambient - now) / Rz)
  *
- * At an edge of the chip the missing neighbour is the cell itself, so that nothing flows. The
- * factors arrive as the host's reciprocals, because a division costs a GPU far more than a product.
+ * At an edge of the chip the missing neighbour is the cell itself, so no heat flows. The host
+ * passes reciprocals, because a division costs a GPU far more than a product.
  */
 REX_DEVICE void step_row(int64_t size, struct factors by, const double *power, const double *north,
                          const double *here, const double *south, double *next)
@@ -37,9 +37,9 @@ REX_DEVICE void step_row(int64_t size, struct factors by, const double *power, c
 }
 
 /*
- * A step of the whole chip.
+ * Computes a step of the whole chip.
  *
- * Teams take rows and threads take the columns of a row: no division to find a cell's place,
+ * Teams take rows and threads take the columns of a row. So no division finds a cell's place,
  * neighbouring threads read neighbouring addresses, and the grid has one dimension.
  */
 REX_DEVICE_KERNEL(hotspot_step, (int64_t) size, (double) gain, (double) lateral, (double) vertical,
@@ -54,8 +54,8 @@ REX_DEVICE_KERNEL(hotspot_step, (int64_t) size, (double) gain, (double) lateral,
 }
 
 /*
- * The same of @rows rows of it, of which the first is row @top of the chip. The pointers are to
- * that row; in front of it and behind the last one lie rows of other devices.
+ * Computes a step of @rows rows, from row @top of the chip on. The pointers point to row @top. The
+ * memory before and after the rows has rows of other devices.
  */
 REX_DEVICE_KERNEL(hotspot_rows, (int64_t) size, (int64_t) top, (int64_t) rows, (double) gain,
                   (double) lateral, (double) vertical, (double) ambient, (const double *) power,
@@ -69,7 +69,7 @@ REX_DEVICE_KERNEL(hotspot_rows, (int64_t) size, (int64_t) top, (int64_t) rows, (
     }
 }
 
-/* The lowest of @count temperatures, and the lowest of their negatives. */
+/* Finds the lowest of @count temperatures, and the lowest negated temperature. */
 REX_DEVICE_KERNEL(hotspot_rows_extremes, (int64_t) count, (const double *) temp,
                   (double *) extremes)
 {
@@ -77,7 +77,7 @@ REX_DEVICE_KERNEL(hotspot_rows_extremes, (int64_t) count, (const double *) temp,
     REX_FOR_MIN(i, count, &extremes[1], -temp[i]);
 }
 
-/* The lowest and highest temperature of every row, by one thread: it is not wanted often. */
+/* Finds the lowest and highest temperature of every row, by one thread a row: it runs rarely. */
 REX_DEVICE_KERNEL(hotspot_extremes, (int64_t) size, (const double *) temp, (double *) coldest,
                   (double *) hottest)
 {

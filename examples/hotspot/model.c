@@ -1,5 +1,5 @@
 /*
- * model.c - what a chip is made of: Rodinia's constants.
+ * model.c - the model of a chip, with Rodinia's constants.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -12,7 +12,7 @@ struct chip chip_model(int64_t size)
     const double fitting = 0.5; /* of the capacity to measurements; Rodinia's FACTOR_CHIP */
     const double thickness = 0.0005;     /* m */
     const double edge = 0.016;           /* m */
-    const double precision = 0.001; /* most degrees that a cell warms in a step by its power */
+    const double precision = 0.001; /* maximum of degrees that power warms a cell in a step */
 
     double cell = edge / (double)size;
     struct chip chip = {.size = size, .cell_area = cell * cell};
@@ -22,9 +22,9 @@ struct chip chip_model(int64_t size)
     chip.step = precision / (MAX_POWER_DENSITY / (fitting * thickness * specific_heat));
 
     /*
-     * Rodinia's step is too long for cells smaller than those of about 1400 x 1400: temperatures
-     * then swing ever higher. Above 1200 x 1200 it is shortened, so that a cell gives away at most
-     * three quarters of a difference in one step.
+     * For more than about 1400 x 1400 cells Rodinia's step is too long: the temperatures oscillate
+     * ever higher. Above 1200 x 1200 cells the step is shorter, so that a cell loses at most three
+     * quarters of a difference in one step.
      */
     double stable = 0.75 * chip.capacity / (4.0 / chip.resistance + 1.0 / chip.to_ambient);
     if (chip.step > stable)

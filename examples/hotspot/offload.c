@@ -1,14 +1,13 @@
 /*
  * offload.c - hotspot's device run: one data region around many launches.
  *
- * simulate_on_device() maps five arrays once. Each launch then names the two temperature buffers in
- * the order it wants them. A step reads the buffer that the step before wrote, and no row asks for
- * a copy. The result is fetched at the end by one update, from whichever buffer holds it.
+ * run_region() maps five arrays once. Each launch swaps the two temperature buffers: a step reads
+ * the buffer that the step before wrote. No row of a launch copies. At the end one update copies
+ * the result from the buffer that was written last.
  *
- * The host needs nothing from a step but that it came in its turn: with --queue it puts steps in a
- * queue and waits where it wants the extremes. Two steps make the same calls as the two before
- * them. So with --graph it captures the steps between two reports once, and launches them as one
- * (run_block()).
+ * The host reads no data between two steps. With --queue it puts the steps in a queue, and waits
+ * only to read the extremes. Each pair of steps makes equal calls. So with --graph the program
+ * captures the steps between two reports once, and launches them together (run_block()).
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -27,23 +26,23 @@ REX_KERNEL(hotspot_extremes);
 enum {
     THREADS = 128,
     MAX_TEAMS = 65535,
-    REPORTS = 20 /* how often in a run the extremes are looked at */
+    REPORTS = 20 /* number of times that a run reads the extremes */
 };
 
-/* A run. All pointers are host addresses, which stand for the device's copies in every row. */
+/* A run. All pointers are host addresses. In a row they stand for the device's copies. */
 struct region {
     const struct chip *chip;
     struct device_run *run;
     const double *power;
-    double *now;  /* the temperatures as they are */
-    double *next; /* where the next step writes them */
+    double *now;  /* current temperatures */
+    double *next; /* temperatures that the next step writes */
     double *coldest;
     double *hottest;
-    struct rex_graph *graph; /* of an even number of steps, after which buffers are as before */
-    int captured;            /* that number */
+    struct rex_graph *graph; /* an even number of steps, which swap the buffers back */
+    int captured;            /* number of steps in the graph */
 };
 
-/* A launch of either kernel, in the run's queue if there is one: teams take rows. */
+/* Returns a launch configuration for each kernel: the run's queue, if any, and a team a row. */
 static struct rex_launch_config config_of(const struct region *region)
 {
     int64_t size = region->chip->size, teams = size < MAX_TEAMS ? size : MAX_TEAMS;
@@ -87,7 +86,7 @@ static int find_extremes(struct region *region)
 {
     struct device_run *run = region->run;
     int64_t size = region->chip->size;
-    /* Copies mapped rows from the device while the region goes on. */
+    /* An update copies mapped memory from the device inside the region. */
     REX_MAP(found, REX_FROM(region->coldest, size), REX_FROM(region->hottest, size));
     if (launch_extremes(region) != 0 || finish(&run->ways) != 0 ||
         rex_data_update(run->device, &found) != 0)
@@ -101,7 +100,7 @@ static int find_extremes(struct region *region)
     return 0;
 }
 
-/* One line, written over and over, on a terminal only. */
+/* Overwrites one line of a terminal. */
 static void show_progress(const struct device_run *run, int done)
 {
     if (!isatty(STDERR_FILENO))
@@ -121,7 +120,7 @@ static int take_captured_steps(void *context)
     return 0;
 }
 
-/* @count steps: as many of them as may be by the graph. */
+/* Takes @count steps, as many as possible by the graph. */
 static int run_block(struct region *region, int count)
 {
     double began = seconds_now();
@@ -154,18 +153,18 @@ static int run_iterations(struct region *region)
     return 0;
 }
 
-/* The region itself: begin, the iterations, fetch the result into region->now, end. */
+/* Runs the iterations in a data region, and copies the result to region->now. */
 static int run_region(struct region *region)
 {
     int64_t size = region->chip->size, cells = size * size;
     int result;
     double began = seconds_now();
-    /* The last three are written on the device before anything reads them: memory, and no copy. */
+    /* The device writes the last three arrays before it reads them, so they need no copy. */
     REX_DATA_REGION(&result, region->run->device, REX_TO(region->now, cells),
                     REX_TO(region->power, cells), REX_ALLOC(region->next, cells),
                     REX_ALLOC(region->coldest, size), REX_ALLOC(region->hottest, size)) {
         result = run_iterations(region);
-        rex_graph_destroy(region->graph); /* NULL is left alone */
+        rex_graph_destroy(region->graph); /* ignores NULL */
         REX_MAP(last, REX_FROM(region->now, cells));
         if (result == 0)
             result = rex_data_update(region->run->device, &last);

@@ -1,4 +1,4 @@
-# PNG_CFLAGS and PNG_LIBS are empty where libpng is missing: the program then writes a PPM.
+# Without libpng PNG_CFLAGS and PNG_LIBS are empty, and the program writes a PPM.
 $(O)/obj/examples/hotspot/heatmap.o: $(O)/png
 examples/hotspot.cflags := $(PNG_CFLAGS)
 examples/hotspot.libs   := $(PNG_LIBS)

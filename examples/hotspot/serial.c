@@ -1,8 +1,8 @@
 /*
  * serial.c - hotspot's simulation on the host, to check the device run.
  *
- * It shares no code with kernels.cu and is written the other way round: as Rodinia's OpenMP version
- * is, from the heat that flows into each cell, over neighbours that exist.
+ * It shares no code with kernels.cu. Like Rodinia's OpenMP version it sums the heat that flows into
+ * a cell, from the neighbours that the cell has.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -11,7 +11,7 @@
 
 #include "hotspot.h"
 
-/* Sum of the temperature differences to the neighbours that the cell at @row, @column has. */
+/* Returns the sum of the temperature differences between a cell and its neighbours. */
 static double difference_to_neighbours(const double *temp, int64_t size, int64_t row,
                                        int64_t column)
 {
@@ -31,7 +31,7 @@ static double difference_to_neighbours(const double *temp, int64_t size, int64_t
 static void serial_step(const struct chip *model, const double *power, const double *old,
                         double *new)
 {
-    const struct chip chip = *model; /* a copy, which the compiler need not read for each cell */
+    const struct chip chip = *model; /* a local copy, which the compiler can keep in registers */
     for (int64_t row = 0; row < chip.size; row++)
         for (int64_t column = 0; column < chip.size; column++) {
             int64_t cell = row * chip.size + column;

@@ -1,8 +1,8 @@
 /*
  * gather.c - the whole chip on rank 0.
  *
- * Each rank knows some of the cells, and of the others that they are no warmer: the largest of what
- * all ranks know is the whole.
+ * Each rank fills in its own cells, and -infinity for the cells of others. The maximum over all
+ * ranks is the whole chip.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -1,5 +1,5 @@
 /*
- * halo.h - exchange mapped memory with the devices of neighbouring ranks, by plain MPI.
+ * halo.h - exchanges mapped memory with the devices of neighbouring ranks, by plain MPI.
  *
  *     struct halo halo = {.comm = comm, .queue = copies};
  *     if (!takes_device_pointers(copies))
@@ -17,51 +17,52 @@
 #include <rex.h>
 
 /*
- * A slot is used again when the queue has been seen idle behind the copy to the device: that is the
- * case AHEAD + BEHIND + 2 pieces later. BEHIND is at least SIDES: before a rank waits for a piece,
- * it has sent those that its neighbours may wait for.
+ * A slot may be used again if the queue was idle after the slot's copy to the device. This is
+ * certain AHEAD + BEHIND + 2 pieces later. BEHIND is at least SIDES, so a rank waits for a piece
+ * only after it has sent all pieces for which its neighbours may wait.
  */
 enum {
-    SIDES = 4,                 /* of an exchange, at most: two for each dimension */
-    PIECE_BYTES = 1024 * 1024, /* but for the last one of a side */
-    AHEAD = 4,                 /* pieces that leave the device before MPI sends one */
-    BEHIND = 4,                /* pieces that MPI sends and receives at a time */
+    SIDES = 4,                 /* maximum for an exchange: two for each dimension */
+    PIECE_BYTES = 1024 * 1024, /* size of a piece; the last piece of a side may be smaller */
+    AHEAD = 4,                 /* number of pieces copied from the device before MPI sends one */
+    BEHIND = 4,                /* number of pieces that MPI sends and receives at a time */
     SLOTS = AHEAD + BEHIND + 2,
     PINNED_BYTES = 2 * SLOTS * PIECE_BYTES
 };
 
-/* The exchange with one neighbour. Addresses are those of the host, and mapped. */
+/* The exchange with one neighbour. The addresses are mapped host addresses. */
 struct side {
-    int peer;           /* the neighbour's rank; MPI_PROC_NULL: there is none */
-    int tag;            /* of what it is sent; what it sends from its opposite side has tag ^ 1 */
-    unsigned char *out; /* what it is sent */
-    unsigned char *in;  /* where what it sends goes */
-    size_t size;        /* bytes of each */
+    int peer;           /* the neighbour's rank; MPI_PROC_NULL: no neighbour */
+    int tag;            /* MPI's tag of the sent data; the received data has tag ^ 1 */
+    unsigned char *out; /* data to send */
+    unsigned char *in;  /* buffer for received data */
+    size_t size;        /* bytes of out and of in */
 };
 
-/* A piece that is under way. */
+/* A piece that is being exchanged. */
 struct slot {
-    struct side piece;       /* on the device */
-    unsigned char *out, *in; /* what MPI gets */
-    size_t copied;           /* bytes between the two, each way; 0: they are the same */
-    MPI_Request requests[2]; /* to receive, to send */
+    struct side piece;       /* the piece in device memory */
+    unsigned char *out, *in; /* addresses for MPI */
+    size_t copied;           /* bytes to copy from and to `piece`; 0: MPI uses device pointers */
+    MPI_Request requests[2]; /* for receiving, for sending */
 };
 
 /* The caller sets the first three members, and zeros the others. */
 struct halo {
     MPI_Comm comm;
     struct rex_queue *queue; /* for the copies */
-    unsigned char *pinned;   /* PINNED_BYTES for MPI, the caller's; NULL: it gets device pointers */
-    size_t begun, sent, received; /* pieces of this exchange */
+    unsigned char *pinned;   /* the caller's PINNED_BYTES; NULL: MPI uses device pointers */
+    size_t begun, sent, received; /* numbers of pieces in this exchange */
     struct slot slots[SLOTS];
 };
 
-/* Whether MPI, called by this thread, takes pointers to the memory of @queue's device. */
+/* Returns true if MPI, called by this thread, takes pointers to memory of @queue's device. */
 bool takes_device_pointers(const struct rex_queue *queue);
 
 /*
- * Exchanges the @count @sides, behind all that is in the queue, and waits until all is sent,
- * received and on the device. All ranks call it. 0, or -1: librex has said why.
+ * Exchanges the @count @sides after the commands in the queue, and waits until all data is sent,
+ * received and on the device. All ranks must call it. Returns 0, or -1 after librex has printed the
+ * error.
  */
 int halo_exchange(struct halo *halo, const struct side *sides, int count);
 

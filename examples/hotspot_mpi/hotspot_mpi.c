@@ -1,8 +1,8 @@
 /*
- * hotspot_mpi - hotspot, its chip divided among the ranks of an MPI program, each with a GPU of its
- * own where there are enough.
+ * hotspot_mpi - hotspot as an MPI program, which divides the chip among its ranks. Each rank has a
+ * GPU of its own if there are enough.
  *
- * See hotspot_mpi.h for the files; read offload.c for the exchange beside the computation.
+ * hotspot_mpi.h lists the files. offload.c shows an exchange during the computation.
  *
  * Run it:  make demo-mpi RANKS=4
  *
@@ -17,7 +17,7 @@
 
 enum {
     LARGEST_PICTURE = 1024, /* cells along an edge */
-    LARGEST_SIZE = 46340    /* the cells of the whole chip are counted in an int */
+    LARGEST_SIZE = 46340    /* an int counts the cells of the whole chip */
 };
 
 struct options {
@@ -30,20 +30,20 @@ struct options {
 static void take_options(struct options *options, int argc, char **argv)
 {
     const struct extra_option extra[] = {
-        {"steps", "N", "time steps in all (2000)", NULL, &options->steps, 1, INT_MAX},
-        {"save", "FILE", "write the last temperatures, to go on from", &options->save, NULL, 0, 0},
-        {"every", "N", "write them every N steps as well", NULL, &options->every, 1, INT_MAX},
-        {"restart", "FILE", "go on from such a file, written by any number of ranks",
+        {"steps", "N", "total number of time steps (2000)", NULL, &options->steps, 1, INT_MAX},
+        {"save", "FILE", "write the last temperatures to FILE", &options->save, NULL, 0, 0},
+        {"every", "N", "with --save: write every N steps, too", NULL, &options->every, 1, INT_MAX},
+        {"restart", "FILE", "continue from a file of --save, written by any number of ranks",
          &options->restart, NULL, 0, 0},
-        {"through-host", "0|1", "1: exchange edges through the host, whatever MPI takes", NULL,
+        {"through-host", "0|1", "1: exchange edges through host memory in any case", NULL,
          &options->through_host, 0, 1},
-        {"png", "FILE", "where the heat map goes", &options->picture, NULL, 0, 0},
+        {"png", "FILE", "file for the heat map", &options->picture, NULL, 0, 0},
         {NULL, NULL, NULL, NULL, NULL, 0, 0},
     };
     options->settings = (struct settings){
         .program = "hotspot_mpi",
-        .purpose = "Simulates the temperatures of a processor, whose parts are on several ranks,\n"
-                   "checks them against a serial run of rank 0, and draws a heat map.",
+        .purpose = "Simulates the temperatures of a processor on several ranks, checks them\n"
+                   "against a serial run of rank 0, and draws a heat map.",
         .unit = "cells along the chip's edge",
         .size = 512,
         .smallest = 1,
@@ -54,9 +54,9 @@ static void take_options(struct options *options, int argc, char **argv)
     read_options(&options->settings, argc, argv);
 }
 
-/* ---- the end of it --------------------------------------------------------------------------- */
+/* ---- after the run --------------------------------------------------------------------------- */
 
-/* The bytes that rank 0 sends in a step, and receives. */
+/* Returns the number of bytes that a rank sends in a step; it receives as many. */
 static int64_t halo_bytes(const struct part *part)
 {
     int64_t cells = 0;
@@ -77,7 +77,7 @@ static void print_summary(const struct options *options, const struct part *part
     print_line("a step", "%.1f us", 1e6 * run->seconds / (double)steps);
     print_line(
         "halo",
-        "%lld bytes a step, %.1f us alone; beside the inner part the device waits %.1f us for it",
+        "%lld bytes a step, %.1f us alone; the device waits %.1f us for it after the inner part",
         (long long)halo_bytes(part), 1e6 * run->halo, 1e6 * run->waited);
     print_line("temperature", "%.3f to %.3f degrees", run->coldest, run->hottest);
 }
@@ -106,7 +106,7 @@ static int draw(const struct options *options, const struct part *part, const st
     return result;
 }
 
-/* Rank 0 alone, from the beginning: 0, 1 where the check fails, -1 without memory for it. */
+/* Compares with a serial run from step 0, on rank 0. Returns 0, 1: wrong, or -1: out of memory. */
 static int check_whole(const struct settings *settings, const struct part *part,
                        const struct part_run *run, const double *temp)
 {
@@ -123,7 +123,7 @@ static int check_whole(const struct settings *settings, const struct part *part,
         fputs("hotspot_mpi: out of memory for the serial run\n", stderr);
     for (size_t i = 0; i < cells && result == 0; i++) {
         largest = fmax(largest, fabs(temp[i] - expected[i]));
-        wrong += !(fabs(temp[i] - expected[i]) <= allowed); /* also where it is no number */
+        wrong += !(fabs(temp[i] - expected[i]) <= allowed); /* NaN counts as wrong */
     }
     if (result == 0)
         result = print_check(settings, wrong == 0, seconds_now() - began,
@@ -145,7 +145,7 @@ static int check(const struct settings *settings, const struct part *part,
     return result;
 }
 
-/* The times of the slowest rank. */
+/* Replaces each time by the maximum over all ranks. */
 static void gather_times(const struct part *part, struct part_run *run)
 {
     double times[] = {run->seconds, run->halo, run->waited};
@@ -166,7 +166,7 @@ static int run_all(const struct options *options, struct part *part)
         state_read(part, options->restart, part_cells(part, part->temp), &run.first) != 0)
         return -1;
     if (run.first >= run.steps) {
-        fprintf(stderr, "hotspot_mpi: %s is of step %lld already\n", options->restart,
+        fprintf(stderr, "hotspot_mpi: %s: it already has step %lld\n", options->restart,
                 (long long)run.first);
         return -1;
     }
@@ -184,16 +184,16 @@ int main(int argc, char **argv)
     struct options options = {.picture = heatmap_default_path};
     struct part part;
     take_options(&options, argc, argv);
-    /* Which GPU is this rank's: known before MPI is asked, which could start another one. */
+    /* Chooses this rank's GPU before MPI_Init(), because MPI could initialise another GPU. */
     if (options.settings.device < 0)
         options.settings.device = rex_device_for_rank();
     MPI_Init(&argc, &argv);
     int result = part_make(&part, options.settings.size);
     if (result == 0 && options.settings.device < 0)
-        result = options.settings.device; /* librex has said why */
+        result = options.settings.device; /* librex has printed the error */
     if (result == 0)
         result = run_all(&options, &part);
-    /* A rank that has failed ends the others, which may be waiting for it. */
+    /* A rank that has failed ends the others, because they may wait for it. */
     if (result != 0)
         MPI_Abort(MPI_COMM_WORLD, 1);
     part_free(&part);

@@ -8,16 +8,16 @@
 #include "sides.h"
 
 /*
- * One time step of hotspot's model (../hotspot/kernels.cu) on a part of @rows x @columns cells, in
- * two launches: with @is_inner all cells but those at the part's edges, which need nothing of a
- * neighbour; else those at the edges. Both run the same lines for a cell, so that its bits do not
- * depend on how many parts there are.
+ * Computes one time step of hotspot's model (../hotspot/kernels.cu) on a part of @rows x @columns
+ * cells, in two launches. With @is_inner it computes the inner cells, which need no neighbouring
+ * part; else the cells at the part's edges. All cells run one code, so a cell's bits do not depend
+ * on the number of parts.
  *
- * @now and @next have a row of a neighbour's cells above the part and one below; columns of the
- * neighbours, which do not lie side by side there, are in @from_sides: first that on the left, then
- * that on the right. This part's own, for the next exchange, go to @to_sides. @sides says where
- * there is a neighbour; elsewhere is the edge of the chip, where the missing cell is the cell
- * itself, so that nothing flows. @gain is step / capacity, @lateral 1 / R, @vertical 1 / Rz.
+ * @now and @next have one row of a neighbour's cells above the part and one below. A neighbour's
+ * column is not contiguous, so @from_sides has the columns of the left and of the right neighbour.
+ * The part's own first and last column are stored in @to_sides for the next exchange. @sides has a
+ * bit for each neighbour. At the chip's edge the missing cell is the cell itself, so no heat flows.
+ * @gain is step / capacity, @lateral 1 / R, @vertical 1 / Rz.
  */
 REX_DEVICE_KERNEL(hotspot_part, (int64_t) rows, (int64_t) columns, (int64_t) sides,
                   (int64_t) is_inner, (double) gain, (double) lateral, (double) vertical,
@@ -31,7 +31,7 @@ REX_DEVICE_KERNEL(hotspot_part, (int64_t) rows, (int64_t) columns, (int64_t) sid
         const double *here = now + (row + 1) * columns;
         const double *north = row > 0 || (sides & NORTH) ? here - columns : here;
         const double *south = row < rows - 1 || (sides & SOUTH) ? here + columns : here;
-        /* In the rows between, only the first and the last cell are at an edge. */
+        /* In the other rows only the first and the last cell are at an edge. */
         int64_t stride = is_inner || is_edge || columns == 1 ? 1 : columns - 1;
         int64_t begin = is_inner ? 1 : 0, end = is_inner ? columns - 1 : columns;
         for (int64_t column = begin + rex_thread(0) * stride; column < end;
@@ -54,7 +54,7 @@ REX_DEVICE_KERNEL(hotspot_part, (int64_t) rows, (int64_t) columns, (int64_t) sid
     }
 }
 
-/* The least temperature and the least negative one: one operation finds both in all ranks. */
+/* Finds the least temperature and the least negated one, so that MPI_MIN serves for both. */
 REX_DEVICE_KERNEL(hotspot_part_extremes, (int64_t) rows, (int64_t) columns, (const double *) temp,
                   (double *) extremes)
 {

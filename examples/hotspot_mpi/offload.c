@@ -1,12 +1,12 @@
 /*
- * offload.c - the device run of one rank: one data region, and in each step
+ * offload.c - the device run of one rank in one data region. In each step
  *
- *     the inner part is computed, which needs nothing of the neighbours;
- *     the edges are exchanged with the neighbours meanwhile, by a queue of their own and MPI;
- *     then the edges are computed.
+ *     a kernel computes the inner part, which needs no data of the neighbours;
+ *     meanwhile a second queue and MPI exchange the edges with the neighbours;
+ *     then a kernel computes the edges.
  *
- * The host waits for the exchange while the device computes. The exchange waits for the edges on
- * the device, by an event.
+ * The host waits for the exchange while the device computes. By an event the exchange waits until
+ * the device has computed the edges of the last step.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -24,23 +24,23 @@ REX_KERNEL(hotspot_part_extremes);
 enum {
     THREADS = 128,
     MAX_TEAMS = 65535,
-    REPORTS = 10,    /* how often in a run the extremes are looked at */
-    EXCHANGES = 20   /* how many are timed before the run */
+    REPORTS = 10,    /* number of times that a run reads the extremes */
+    EXCHANGES = 20   /* number of exchanges to time before the run */
 };
 
-/* A run. Pointers to fields and sides are host addresses, and stand for the device's copies. */
+/* A run. Pointers to fields and sides are host addresses. In a row they stand for device copies. */
 struct region {
     const struct part *part;
     struct part_run *run;
-    double *now, *next;    /* the temperatures as they are, and where the next step writes them */
-    double *spare;         /* the one of the two that this file has allocated */
+    double *now, *next;    /* current temperatures, and those that the next step writes */
+    double *spare;         /* of the two, the field that make_fields() has allocated */
     double *from,
-        *to; /* columns of the neighbours on the left and on the right, and this part's for them */
-    double extremes[2];    /* coldest, and the hottest's negative */
+        *to; /* columns of the left and the right neighbour, and this part's columns for them */
+    double extremes[2];    /* lowest temperature, lowest negated temperature */
     struct rex_queue *steps, *copies;
-    struct rex_event *edges;                     /* the edges are computed */
-    struct rex_event *inner_ended, *edges_begin; /* the time between is what an exchange has cost */
-    int samples;                                 /* of that time */
+    struct rex_event *edges;                     /* recorded after the edges are computed */
+    struct rex_event *inner_ended, *edges_begin; /* the device waits for the exchange in between */
+    int samples;                                 /* number of waits that were measured */
     struct halo halo;
 };
 
@@ -51,7 +51,7 @@ static size_t field_cells(const struct part *part)
     return (size_t)((part->cells.rows + 2) * part->cells.columns);
 }
 
-/* The next launch, in the queue of the steps: teams take rows. */
+/* Counts a launch, and returns its configuration: the queue of the steps, a team for each row. */
 static struct rex_launch_config config_of(const struct region *region)
 {
     int64_t rows = region->part->cells.rows;
@@ -103,7 +103,7 @@ static int exchange(struct region *region)
     return halo_exchange(&region->halo, sides, SIDES);
 }
 
-/* Measures an exchange while nothing else runs. */
+/* Measures the time of an exchange while no kernel runs. */
 static int time_exchange(struct region *region)
 {
     MPI_Barrier(region->part->grid);
@@ -130,7 +130,7 @@ static int take_step(struct region *region)
     return 0;
 }
 
-/* The extremes of the whole chip: each rank's own in a kernel, then those of all ranks. */
+/* Finds the extremes of the whole chip: a kernel finds those of a rank, and MPI combines them. */
 static int find_extremes(struct region *region)
 {
     int64_t rows = region->part->cells.rows, columns = region->part->cells.columns;
@@ -207,7 +207,7 @@ static int run_region(struct region *region)
         REX_MAP(last, REX_FROM(region->now, field));
         result = rex_data_update(region->run->device, &last);
     }
-    if (result != 0) /* what is under way with the other ranks ends with the program alone */
+    if (result != 0) /* only the end of the program stops the exchanges with other ranks */
         return -1;
     return rex_data_exit(region->run->device, &map);
 }
@@ -262,7 +262,7 @@ int simulate_part(struct part *part, struct part_run *run)
     if (result == 0)
         result = run_region(&region);
     if (result != 0)
-        return -1; /* the caller ends the program, in all ranks */
+        return -1; /* the caller ends the program on all ranks */
     free_queues(&region);
     if (region.now != part->temp)
         memcpy(part->temp, region.now, field_cells(part) * sizeof *part->temp);

@@ -1,5 +1,5 @@
 /*
- * part.c - which part of the chip is this rank's.
+ * part.c - the rank's part of the chip.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -8,7 +8,7 @@
 
 #include "hotspot_mpi.h"
 
-/* A grid of all ranks, as square as may be; this rank's place in it, and its neighbours. */
+/* Makes a grid of all ranks, as square as possible, and finds this rank's place and neighbours. */
 static void find_place(struct part *part, int place[2])
 {
     const int wraps[2] = {0, 0};

@@ -1,4 +1,5 @@
-# Built where Open MPI is (MPI_LIBS), and with hotspot's model, inputs, serial run and picture.
+# make builds it if Open MPI is installed (MPI_LIBS). hotspot has the model, inputs, serial run and
+# picture.
 examples/hotspot_mpi.cflags := $(MPI_CFLAGS)
 examples/hotspot_mpi.libs   := $(MPI_LIBS) $(PNG_LIBS)
 hotspot_shared := model input serial heatmap drawing

@@ -1,5 +1,5 @@
 /*
- * sides.h - on which sides a part has a neighbour: host and device must agree.
+ * sides.h - bits for the sides on which a part has a neighbour, for host and device.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

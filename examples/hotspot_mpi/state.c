@@ -1,6 +1,6 @@
 /*
- * state.c - the file to go on from: a head, then the temperatures of the whole chip, row by row, as
- * they are in memory. Each rank reads and writes its own rectangle of it.
+ * state.c - the file for a restart: a head, then the temperatures of the whole chip, row by row, in
+ * the format of memory. Each rank reads and writes its own rectangle.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -28,7 +28,7 @@ static int complain(const struct part *part, const char *path, const char *what,
     return -1;
 }
 
-/* Opens the file at @path with this rank's rectangle in view. */
+/* Opens the file at @path, and sets its view to this rank's rectangle. */
 static int open_state(const struct part *part, const char *path, int mode, MPI_File *file)
 {
     const int whole[2] = {(int)part->chip.size, (int)part->chip.size};
@@ -53,7 +53,7 @@ static int count_of(const struct part *part)
     return (int)(part->cells.rows * part->cells.columns);
 }
 
-/* The head is rank 0's, without MPI: the others write behind it. */
+/* Writes the head, on rank 0 and without MPI. All ranks then write their cells after the head. */
 static int write_head(const char *path, const struct head *head)
 {
     FILE *file = fopen(path, "wb");
@@ -106,9 +106,10 @@ int state_read(const struct part *part, const char *path, double *cells, int64_t
     MPI_Bcast(&failed, 1, MPI_INT, 0, part->grid);
     MPI_Bcast(&head, sizeof head, MPI_BYTE, 0, part->grid);
     if (failed)
-        return complain(part, path, "cannot be read, or is no state of this program", MPI_SUCCESS);
+        return complain(part, path, "cannot be read, or is not a state of this program",
+                        MPI_SUCCESS);
     if (head.size != part->chip.size || head.step < 0)
-        return complain(part, path, "is of a chip of another size", MPI_SUCCESS);
+        return complain(part, path, "has a chip of another size", MPI_SUCCESS);
     int result = open_state(part, path, MPI_MODE_RDONLY, &file);
     if (result != MPI_SUCCESS)
         return complain(part, path, "", result);

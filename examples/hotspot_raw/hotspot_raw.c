@@ -1,7 +1,7 @@
 /*
  * hotspot_raw - two kernels in one data region, as a compiler writes them.
  *
- * This is what a source-to-source compiler makes of
+ * A source-to-source compiler generates this code for
  *
  *     #pragma omp target data map(to: power[0:n * n]) map(tofrom: temp[0:n * n]) \
  *             map(alloc: result[0:n * n])
@@ -12,8 +12,8 @@
  *         ...
  *     }
  *
- * with nothing but rex_kmp.h: keys and entries as plain objects, columns as braced local arrays,
- * packets filled by position. examples/hotspot is the whole application in the library's words.
+ * with rex_kmp.h alone: keys and entries are plain objects, columns are braced local arrays, and
+ * packets are filled by position. examples/hotspot is the whole application with librex's macros.
  *
  * Run it:  make && $(make -s print-O)/examples/hotspot_raw/hotspot_raw --help
  *
@@ -43,7 +43,7 @@ struct __tgt_offload_entry OUT__2__simulate__42__omp_offload_entry__
 
 enum { DEFAULT_SIZE = 512, LARGEST_SIZE = 8192, STEPS = 100, WRONG_USAGE = 2 };
 
-/* Largest difference to double precision that passes, in degrees; a rounding is some 8e-6. */
+/* Maximum difference from double precision, in degrees; a rounding is about 8e-6. */
 #define TOLERANCE 2e-3
 
 /* Options of the command line, and a counter. */
@@ -51,7 +51,7 @@ static int device = -1;
 static int verify = 1;
 static int64_t launches;
 
-/* ---- what the compiler made of the function with the directives ------------------------------ */
+/* ---- generated code of the function with the directives -------------------------------------- */
 
 /* Types of rows: 1 to, 2 from, 0 alloc; 32 parameter; 256 literal. */
 static int simulate(float *power, float *temp, float *result, int n, int steps)
@@ -141,12 +141,11 @@ static void print_help(void)
 {
     printf(
         "usage: hotspot_raw [options]\n\n"
-        "Simulates temperatures on the device that libomptarget offers, in the words of generated "
-        "code.\n\n"
+        "Simulates temperatures on a device of libomptarget, in the form of generated code.\n\n"
         "  --size N          cells along an edge, 1 to %d (%d)\n"
         "  --device D        device number (-1, the default device)\n"
-        "  --verify          check against a serial run (always, unless --no-verify)\n"
-        "  --help            this text\n",
+        "  --verify          check against a serial run (default; --no-verify: do not)\n"
+        "  --help            print this text\n",
         LARGEST_SIZE, DEFAULT_SIZE);
 }
 
@@ -173,7 +172,7 @@ static int parse_options(char **argv)
     return size;
 }
 
-/* Everything warm and two units at work. */
+/* Sets warm temperatures, and the power of two busy units. */
 static void set_up(float *power, float *temp, int size)
 {
     for (int cell = 0; cell < size * size; cell++) {
@@ -197,7 +196,7 @@ static int compare(const float *temp, const double *expected, int cells)
     return wrong == 0 ? 0 : 1;
 }
 
-/* @result is scratch by now: it gets the inputs once more. */
+/* Makes the inputs again in @result, which is scratch memory after the run, and runs serially. */
 static int check(float *power, const float *temp, float *result, int size)
 {
     int cells = size * size, status = 1;
@@ -221,7 +220,7 @@ static int run(int size, float *fields)
     set_up(power, temp, size);
     double began = seconds_now();
     int status = simulate(power, temp, result, size, STEPS) == 0 ? 0 : 1;
-    if (status != 0 && rex_last_error_code() == REX_OK) /* librex prints all errors */
+    if (status != 0 && rex_last_error_code() == REX_OK) /* librex prints errors */
         fputs("hotspot_raw: there is no device to launch on\n", stderr);
     printf("hotspot_raw  %d x %d cells, %d steps\n", size, size, STEPS);
     printf("device       %s, LLVM %d\n",

@@ -1,10 +1,10 @@
 /*
- * hotspot_raw, the device side, by the names of generated code.
+ * hotspot_raw, the device side, with the names of generated code.
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include <rex/kernel.h>
 
-/* One step: power comes in, heat goes to the neighbours and to surroundings of 80 degrees. */
+/* Takes one step: power heats a cell, and neighbours and surroundings of 80 degrees cool it. */
 REX_DEVICE_KERNEL_STEM(OUT__1__simulate__31__, (int32_t) n, (const float *) power,
                        (const float *) temp, (float *) result)
 {
@@ -21,7 +21,7 @@ REX_DEVICE_KERNEL_STEM(OUT__1__simulate__31__, (int32_t) n, (const float *) powe
     }
 }
 
-/* The result is what the next step starts from. */
+/* Copies the result, from which the next step starts. */
 REX_DEVICE_KERNEL_STEM(OUT__2__simulate__42__, (int32_t) n, (const float *) result, (float *) temp)
 {
     int64_t size = n;

@@ -5,7 +5,7 @@
  */
 #include "serial.h"
 
-/* The flow into the cell from the one that is @offset cells away, where there is one. */
+/* Returns the heat that flows into the cell from the cell at @offset, or 0 without a cell there. */
 static double flow_from(const double *cell, int there_is, int offset)
 {
     return there_is ? (cell[offset] - *cell) / 8.0 : 0.0;

@@ -1,8 +1,8 @@
-/* serial.h - what serial.c offers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* serial.h - interface of serial.c. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef HOTSPOT_RAW_SERIAL_H
 #define HOTSPOT_RAW_SERIAL_H
 
-/* @steps steps of @size x @size temperatures; @scratch has room for as many. */
+/* Takes @steps steps of @size x @size temperatures. @scratch has room for @size x @size values. */
 void simulate_serially(const float *power, double *temp, double *scratch, int size, int steps);
 
 #endif

@@ -6,24 +6,24 @@
 #include <rex/kernel.h>
 
 /*
- * A team computes one tile of c after another, TILE x TILE numbers. Its threads together bring
- * DEPTH columns of a and DEPTH rows of b at a time to shared memory: each number that they bring
- * serves TILE products.
+ * A team computes one tile of c after another, TILE x TILE numbers. Its threads together copy
+ * DEPTH columns of a and DEPTH rows of b at a time to shared memory. Each copied number is used for
+ * TILE products.
  *
- * On a GPU a thread has ROWS numbers of one column of the tile, in registers; it has to be launched
- * with THREADS threads. On the CPU a team is one thread, which has the whole tile.
+ * On a GPU a thread computes ROWS numbers of one column of the tile, in registers. The kernel must
+ * be launched with THREADS threads. On the CPU a team is one thread, which computes the whole tile.
  */
 enum {
     TILE = 64,
     DEPTH = 16,
     THREADS = 256,
-    ROW_STEP = REX_ON_GPU ? THREADS / TILE : 1, /* from one of a thread's rows to the next */
+    ROW_STEP = REX_ON_GPU ? THREADS / TILE : 1, /* distance of a thread's rows */
     COLUMN_STEP = REX_ON_GPU ? TILE : 1,
     ROWS = TILE / ROW_STEP,
     COLUMNS = TILE / COLUMN_STEP
 };
 
-/* @part gets @rows x @columns numbers of @matrix from @row and @column on, zeros behind its end. */
+/* Copies @rows x @columns numbers of @matrix, from @row and @column on, to @part, or zeros. */
 REX_DEVICE void bring(double *part, int64_t rows, int64_t columns, const double *matrix,
                       int64_t height, int64_t width, int64_t row, int64_t column)
 {
@@ -33,7 +33,7 @@ REX_DEVICE void bring(double *part, int64_t rows, int64_t columns, const double 
     }
 }
 
-/* c, of @rows x @size numbers, is a, of as many, times b, of @size x @size. */
+/* Computes c = a * b: a and c have @rows x @size numbers, b has @size x @size. */
 REX_DEVICE_KERNEL(matmul, (int64_t) rows, (int64_t) size, (const double *) a, (const double *) b,
                   (double *) c)
 {
@@ -53,7 +53,7 @@ REX_DEVICE_KERNEL(matmul, (int64_t) rows, (int64_t) size, (const double *) a, (c
                     for (int column = 0; column < COLUMNS; column++)
                         sum[row][column] += left[(first_row + row * ROW_STEP) * DEPTH + k] *
                                             right[k * TILE + first_column + column * COLUMN_STEP];
-            rex_barrier(); /* before the next ones are put where these are */
+            rex_barrier(); /* before the next copies overwrite left and right */
         }
         for (int row = 0; row < ROWS; row++)
             for (int column = 0; column < COLUMNS; column++) {

@@ -1,7 +1,7 @@
 /*
  * matmul - a product of two matrices, its rows divided among the devices of this process.
  *
- * The shortest of the programs with --devices; see matmul.h for what is in which file.
+ * The shortest of the programs with --devices. matmul.h lists the files.
  *
  * Run it:  make && $(make -s print-O)/examples/matmul/matmul --devices all
  *
@@ -13,8 +13,8 @@
 #include <stdlib.h>
 
 enum {
-    LARGEST_NUMBER = 8, /* whole numbers: products and sums are exact, in whichever order */
-    CHECKED_ROWS = 16, /* of a product of more than ALL_CHECKED rows, so many are computed again */
+    LARGEST_NUMBER = 8, /* whole numbers, so that products and sums are exact in any order */
+    CHECKED_ROWS = 16, /* number of rows to check of a product of more than ALL_CHECKED rows */
     ALL_CHECKED = 1024
 };
 
@@ -50,7 +50,7 @@ static void free_product(struct product *product)
     free(product->c);
 }
 
-/* How many numbers of row @row are wrong; @expected has room for one row. */
+/* Returns the number of wrong numbers in row @row. @expected has room for one row. */
 static int64_t wrong_in_row(const struct product *product, int64_t row, double *expected)
 {
     int64_t size = product->size, wrong = 0;
@@ -72,7 +72,7 @@ static int check(const struct settings *settings, const struct product *product)
         fputs("matmul: out of memory for the serial run\n", stderr);
         return 1;
     }
-    /* The first and the last one are among them. */
+    /* The first and the last row are among the checked rows. */
     for (int64_t i = 0; i < rows && settings->verify; i++)
         wrong += wrong_in_row(product, rows > 1 ? i * (size - 1) / (rows - 1) : 0, expected);
     free(expected);
@@ -108,9 +108,9 @@ int main(int argc, char **argv)
 {
     struct settings settings = {
         .program = "matmul",
-        .purpose = "Multiplies two matrices on the devices that libomptarget offers, each device\n"
-                   "some of the rows, and checks the result against a serial run: all rows of\n"
-                   "small matrices, a few of large ones.",
+        .purpose = "Multiplies two matrices on the devices of libomptarget. Each device computes\n"
+                   "some of the rows. A serial run checks all rows of small matrices, and a few\n"
+                   "rows of large ones.",
         .unit = "rows and columns",
         .size = 512,
         .smallest = 1,

@@ -1,9 +1,9 @@
 /*
- * matmul.h - what the files of matmul share.
+ * matmul.h - declarations for the files of matmul.
  *
- *   matmul.c    main, inputs, the check
- *   offload.c   the device run, on one device or several: the one to read for offloading
- *   kernels.cu  the device side
+ *   matmul.c    main, inputs, the check.
+ *   offload.c   the device run, on one device or several: read this file to learn offloading.
+ *   kernels.cu  the device side.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -12,7 +12,7 @@
 
 #include "../common/shares.h"
 
-/* c = a * b: @size x @size numbers each, row by row. */
+/* The product c = a * b. Each matrix has @size x @size numbers, row by row. */
 struct product {
     int64_t size;
     double *a, *b, *c;
@@ -20,11 +20,11 @@ struct product {
 
 struct device_run {
     int64_t launches; /* out */
-    double computing; /* out: seconds, without copies */
-    double seconds;   /* out: with them */
+    double computing; /* out: seconds without copies */
+    double seconds;   /* out: seconds with copies */
 };
 
-/* Computes c; the pieces of the shares are its rows. 0, or an error with a line on stderr. */
+/* Computes c. The shares have its rows. Returns 0, or an error with a line on stderr. */
 int multiply(const struct product *product, const struct shares *shares, struct device_run *run);
 
 #endif

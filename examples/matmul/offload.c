@@ -1,8 +1,9 @@
 /*
  * offload.c - matmul's device run: each device has some rows of a and of c, and all of b.
  *
- * One function stands for each step of a device, and is called for all devices in turn. A launch in
- * a queue returns at once, so all devices compute at the same time, though one thread launches.
+ * One function does one step for a device, and the program calls it for all devices in turn. A
+ * launch into a queue returns at once, so all devices compute in parallel, although one thread
+ * launches.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -15,16 +16,16 @@
 REX_KERNEL(matmul);
 
 enum {
-    TILE = 64, /* these two as in kernels.cu */
-    THREADS = 256,
+    TILE = 64,     /* as in kernels.cu */
+    THREADS = 256, /* as in kernels.cu */
     MAX_TEAMS = 65535
 };
 
-/* A run that is under way. */
+/* A run. */
 struct task {
     const struct product *product;
     struct device_run *run;
-    bool begins; /* map_share() maps, and does not end it */
+    bool begins; /* map_share() begins the mapping; false: ends it */
 };
 
 static int map_share(const struct share *share, void *context)
@@ -72,7 +73,7 @@ int multiply(const struct product *product, const struct shares *shares, struct 
     if (result == 0)
         result = compute(&task, shares);
     task.begins = false;
-    if (result == 0) /* else the program ends, and what is mapped with it */
+    if (result == 0) /* after an error the program ends, and its mappings with it */
         result = for_each_share(shares, map_share, &task);
     run->seconds = seconds_now() - began;
     if (result != 0)

@@ -1,4 +1,4 @@
-# A program that MLIR has lowered, and librex-mlir, on which it runs. mlir-lower makes program.s.
+# A program that MLIR has lowered, and its runtime librex-mlir. mlir-lower makes program.s.
 mlir := $(O)/examples/mlir
 
 $(O)/obj/examples/mlir/%.o: more_cflags = -fPIC
@@ -10,7 +10,7 @@ $(mlir)/program.o: examples/mlir/program.s
 $(mlir)/mlir: $(call objects,examples/mlir/program/mlir.c) $(mlir)/program.o $(mlir)/librex-mlir.so
 	$(link) -L$(mlir) -lrex-mlir -Wl,-rpath,'$$ORIGIN' -Wl,-rpath-link,$(O) -ldl -lm
 
-# The lowered program is for one processor.
+# The lowered program is for x86_64 only.
 EXTRA += $(if $(filter x86_64,$(shell uname -m)),$(mlir)/mlir)
 
 .PHONY: mlir-lower

@@ -1,5 +1,5 @@
 /*
- * all.c - all records of a list in memory, for runs that have them on the device. See nn.h.
+ * all.c - all records of a list in memory, for runs that map all records at once. See nn.h.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -17,7 +17,7 @@ static int grow(void **array, size_t size, int64_t room)
     return 0;
 }
 
-/* Room for another window. 0, or -1: out of memory. */
+/* Makes room for another window. Returns 0, or -1: out of memory. */
 static int make_room(struct all *all)
 {
     if (all->count + WINDOW > all->room) {

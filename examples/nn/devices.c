@@ -2,11 +2,11 @@
  * devices.c - nn's device run with --devices: each device has a share of the records.
  *
  * Look at search_shares(). One thread puts the copies and launches of all devices into their
- * queues. It waits for all of them at once, so that each device is as busy as one alone would be.
- * Here a launch takes all of a device's records, and not a window of ten.
+ * queues. It waits once for all devices, so each device is as busy as a single device. In this file
+ * a launch takes all of a device's records, and not a window of ten.
  *
- * Copies run beside those of other devices only from pinned memory, hence rex_host_register();
- * where that cannot be had they are slower.
+ * Copies of several devices run in parallel only from pinned memory, hence rex_host_register(). If
+ * it fails, the copies are slower.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -18,12 +18,12 @@
 
 REX_KERNEL_DECLARE(nn_distances);
 
-/* A search that is under way. */
+/* A search. */
 struct search {
     struct all all;
     const struct query *query;
     struct device_run *run;
-    bool begins; /* map_share() maps, and does not end it */
+    bool begins; /* map_share() begins the mapping; false: ends it */
 };
 
 static int map_share(const struct share *share, void *context)
@@ -66,7 +66,7 @@ static int launch_share(const struct share *share, void *context)
                            REX_ALLOC(places, count), REX_ALLOC(squared, count));
 }
 
-/* The same distances as often as --rounds says. */
+/* Computes the distances in each of the rounds of --rounds. */
 static int compute(struct search *search, const struct shares *shares)
 {
     int result = finish_shares(shares);
@@ -101,7 +101,7 @@ static int search_shares(struct search *search, const struct shares *shares)
     if (result == 0)
         result = search_mapped(search, shares);
     search->begins = false;
-    if (result == 0) /* else the program ends, and what is mapped with it */
+    if (result == 0) /* after an error the program ends, and its mappings with it */
         result = for_each_share(shares, map_share, search);
     search->run->seconds = seconds_now() - began;
     if (pins_places)

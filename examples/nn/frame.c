@@ -1,5 +1,5 @@
 /*
- * frame.c - nn but for the search: options, inputs, the check, the summary. See nn.h.
+ * frame.c - all of nn except the search: options, inputs, the check, the summary. See nn.h.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -33,37 +33,38 @@ static double degrees(const struct settings *settings, const char *option, const
 static void check_request(const struct settings *settings, const struct request *request)
 {
     if (request->list != NULL && settings->sized)
-        wrong_usage(settings, "--list has as many records as it has: no --size and no --records");
+        wrong_usage(settings, "--size and --records do not apply to --list, which has its own");
     if (!request->resident && settings->way != QUEUED)
-        wrong_usage(settings, "--resident 0 goes with --queue");
+        wrong_usage(settings, "--resident 0 needs --queue");
     if (request->rounds > 1 && settings->devices == ONE_DEVICE)
-        wrong_usage(settings, "--rounds goes with --devices");
+        wrong_usage(settings, "--rounds needs --devices");
     if (request->list != NULL && request->generate != NULL)
-        wrong_usage(settings, "--list reads records, --generate makes them up: one or the other");
+        wrong_usage(settings, "--list and --generate exclude each other: give one or the other");
 }
 
 void parse_request(struct settings *settings, struct request *request, int argc, char **argv)
 {
     const char *latitude = NULL, *longitude = NULL;
     int64_t records = 0, neighbours = 10;
-    /* The last two are for programs with --queue and --devices. */
+    /* --resident is for programs with --queue, --rounds for programs with --devices. */
     const struct extra_option none = {NULL, NULL, NULL, NULL, NULL, 0, 0};
     const struct extra_option with_ways = {
-        "resident", "0|1", "with --queue: 0 copies each window's records with its launch (1)", NULL,
+        "resident", "0|1", "with --queue: 1 copies all records at once, 0 each window (1)", NULL,
         &request->resident, 0, 1};
     const struct extra_option with_devices = {
-        "rounds", "N", "with --devices: compute the distances so often (1)", NULL,
+        "rounds", "N", "with --devices: compute the distances N times (1)", NULL,
         &request->rounds, 1, 1000000};
     int64_t least = settings->smallest, most = settings->largest;
     const struct extra_option extra[] = {
-        {"records", "N", "the same as --size", NULL, &records, least, most},
+        {"records", "N", "another name of --size", NULL, &records, least, most},
         {"list", "FILE", "a file with the names of record files in Rodinia's format, one a line",
          &request->list, NULL, 0, 0},
-        {"generate", "DIR", "write the made-up records to this folder and keep them",
+        {"generate", "DIR", "write the generated records to this folder and keep them",
          &request->generate, NULL, 0, 0},
-        {"neighbours", "K", "how many to find (10)", NULL, &neighbours, 1, MOST_NEIGHBOURS},
-        {"latitude", "X", "near to where (30)", &latitude, NULL, 0, 0},
-        {"longitude", "X", "(90)", &longitude, NULL, 0, 0},
+        {"neighbours", "K", "number of records to find (10)", NULL, &neighbours, 1,
+         MOST_NEIGHBOURS},
+        {"latitude", "X", "latitude of the place (30)", &latitude, NULL, 0, 0},
+        {"longitude", "X", "longitude of the place (90)", &longitude, NULL, 0, 0},
         settings->has_ways ? with_ways : none,
         settings->has_devices ? with_devices : none,
         none,
@@ -96,7 +97,7 @@ static int summary(const struct settings *settings, const struct request *reques
                    const struct check *check)
 {
     print_line(settings->program, "%lld records %s%s, near %g, %g", (long long)run->records,
-               request->list != NULL ? "of " : "made up",
+               request->list != NULL ? "of " : "generated",
                request->list != NULL ? request->list : "", request->query.latitude,
                request->query.longitude);
     print_run(settings, run->launches, run->seconds);
@@ -122,7 +123,7 @@ static int search_list(const struct settings *settings, const struct request *re
     }
     int status = search(list, &request->query, &nearest, &run) == 0 ? 0 : 1;
     if (status == 0 && run.records == 0) {
-        fprintf(stderr, "%s: %s: there are no records in its files\n", settings->program, list);
+        fprintf(stderr, "%s: %s: its files have no records\n", settings->program, list);
         status = 1;
     }
     sort_nearest(&nearest);
@@ -135,7 +136,7 @@ static int search_list(const struct settings *settings, const struct request *re
     return status;
 }
 
-/* Made-up records go to a folder that is asked for, or to one that is removed in the end. */
+/* Generates records in the folder of --generate, or in a temporary folder, and searches them. */
 static int search_made_up(const struct settings *settings, const struct request *request,
                           search_function *search)
 {

@@ -1,7 +1,8 @@
 /*
- * nn, the device side: how far each record of a window is away. See nn.c.
+ * nn, the device side: the distance of each record of a window. See nn.c.
  *
- * The square of the distance: it puts records in the same order, and the host takes roots.
+ * The kernel computes squares of distances, which order the records like distances. The host takes
+ * the roots.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -1,5 +1,5 @@
 /*
- * nearest.c - the records that are nearest so far. See nn.h.
+ * nearest.c - the nearest records found so far. See nn.h.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

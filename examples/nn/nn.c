@@ -1,9 +1,9 @@
 /*
- * nn - which of many places are nearest to a given one?
+ * nn - finds the nearest of many places to a given place.
  *
- * Nearest neighbours, of the Rodinia suite, on librex: records of storms are read ten at a time,
- * the device says how far each of the ten is away, and the host keeps the nearest. See nn.h for
- * what is in which file; examples/nn_raw is the same in the words of generated code.
+ * Nearest neighbours, of the Rodinia suite, on librex. The host reads ten records of storms at a
+ * time, the device computes their distances, and the host keeps the nearest. nn.h lists the files.
+ * examples/nn_raw is this program in the form of generated code.
  *
  * Run it:  make && $(make -s print-O)/examples/nn/nn --help
  *
@@ -15,9 +15,9 @@ int main(int argc, char **argv)
 {
     struct settings settings = {
         .program = "nn",
-        .purpose = "Finds the records that are nearest to a place, ten at a time, on the device\n"
-                   "that libomptarget offers, and checks the result against a serial run.",
-        .unit = "made-up records",
+        .purpose = "Finds the records that are nearest to a place, ten records at a time, on a\n"
+                   "device of libomptarget, and checks the result against a serial run.",
+        .unit = "generated records",
         .size = 42764,
         .smallest = 1,
         .largest = 100000000,

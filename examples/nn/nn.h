@@ -1,19 +1,19 @@
 /*
- * nn.h - what the parts of nn share.
+ * nn.h - declarations for the parts of nn.
  *
  *   nn.c        main.
- *   offload.c   the device run: the one to read for offloading.
- *   resident.c  the same with all records on the device, for --queue and --graph.
- *   devices.c   the same on several devices, for --devices.
- *   all.c       all records of a list, for these two.
+ *   offload.c   the device run: read this file to learn offloading.
+ *   resident.c  the run with all records on the device, for --queue and --graph.
+ *   devices.c   the run on several devices, for --devices.
+ *   all.c       all records of a list, for resident.c and devices.c.
  *   kernels.cu  the device side.
  *   serial.c    the reference for the check.
- *   place.h     where a record is, for both sides.
- *   records.c   record files in Rodinia's format: made up, and read window by window.
- *   nearest.c   the records that are nearest so far.
+ *   place.h     the place of a record, for host and device.
+ *   records.c   record files in Rodinia's format: generates them, and reads them by windows.
+ *   nearest.c   the nearest records found so far.
  *   frame.c     options, inputs, the check, the summary.
  *
- * The last five are part of examples/nn_raw as well.
+ * examples/nn_raw also uses the last five.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -29,7 +29,7 @@
 #include "place.h"
 
 /*
- * A record is a line of text, its fields in fixed places; these are Rodinia's:
+ * A record is a line of text with fields in fixed columns. Rodinia's fields are
  *
  *     1987  9 14 18 12 FLORENCE   30.4  88.1  115  932
  *
@@ -37,90 +37,90 @@
  */
 enum {
     RECORD_LENGTH = 49, /* with the newline */
-    LATITUDE_AT = 27,   /* from 0 */
+    LATITUDE_AT = 27,   /* column, from 0 */
     LONGITUDE_AT = 33,
     COORDINATE_LENGTH = 5,
-    WINDOW = 10, /* most records of a launch, Rodinia's number */
+    WINDOW = 10, /* maximum of records in a launch, as in Rodinia */
     PATH_LIMIT = 1024
 };
 
-/* The place to search near. */
+/* A search for the neighbours of a place. */
 struct query {
     double latitude;
     double longitude;
-    int neighbours; /* how many */
+    int neighbours; /* number of neighbours to find */
 };
 
 /* ---- records.c ---- */
 
 /*
- * Writes @count records to a few files in @folder, and a list of these, whose name @list receives.
- * The same for the same count every time. 0, or -1 with a line on stderr.
+ * Writes @count records to a few files in @folder, and a list of the files, whose path @list
+ * receives. The records depend only on @count. Returns 0, or -1 with a line on stderr.
  */
 int make_records(const char *folder, int64_t count, char list[PATH_LIMIT]);
 
-/* Removes what make_records() wrote, and the folder. */
+/* Removes the files of make_records(), and the folder. */
 void remove_records(const char *folder);
 
 /* A list of record files that is being read. */
 struct records {
     const char *list_path;
     FILE *list;
-    FILE *file;            /* NULL: the next one has to be opened */
-    char path[PATH_LIMIT]; /* its name */
-    int64_t line;          /* of the list */
-    int64_t number;        /* of the next record in the file, from 1 */
+    FILE *file;            /* current file; NULL: open the next file */
+    char path[PATH_LIMIT]; /* path of the current file */
+    int64_t line;          /* current line of the list */
+    int64_t number;        /* number of the next record in the file, from 1 */
 };
 
-/* 0, or -1 with a line on stderr. */
+/* Opens a list of record files. Returns 0, or -1 with a line on stderr. */
 int open_records(struct records *records, const char *list_path);
 void close_records(struct records *records);
 
 /*
- * Up to WINDOW records of one file, with their places. Returns their number, 0 at the end, or -1
- * with a line on stderr that names file, record and cause.
+ * Reads up to WINDOW records of one file, and their places. Returns their number, 0 at the end, or
+ * -1 with file, record and cause on stderr.
  */
 int read_window(struct records *records, char text[WINDOW][RECORD_LENGTH], struct place *places);
 
 /* ---- nearest.c ---- */
 
 struct neighbour {
-    double squared; /* distance */
-    int64_t number; /* of the record, counted from 0 through all files */
-    char text[RECORD_LENGTH]; /* the record; a 0 in place of its newline */
+    double squared; /* square of the distance */
+    int64_t number; /* number of the record, from 0 through all files */
+    char text[RECORD_LENGTH]; /* the record, with a NUL instead of its newline */
 };
 
-/* The nearest so far, in no order. */
+/* The nearest records found so far, in no order until sort_nearest(). */
 struct nearest {
     int room;
     int count;
-    int farthest; /* which one has to go for a nearer one */
+    int farthest; /* index of the farthest, which a nearer record replaces */
     struct neighbour *list;
 };
 
-/* Considers record @number. */
+/* Adds record @number if it is near enough. */
 void offer(struct nearest *nearest, int64_t number, const char *text, double squared);
 
-/* From the nearest to the farthest. */
+/* Sorts from the nearest to the farthest. */
 void sort_nearest(struct nearest *nearest);
 
 /* ---- all.c ---- */
 
-/* All records, and the windows in which they were read. Zeros before the first call. */
+/* All records, and the windows in which they were read. All zeros before read_all(). */
 struct all {
     int64_t count, room;
     char (*text)[RECORD_LENGTH];
     struct place *places;
-    double *squared; /* for the distances: as much room */
+    double *squared; /* squares of the distances, one for each record */
     int64_t windows, window_room;
-    int *window; /* records in each */
+    int *window; /* number of records in each window */
 };
 
-/* 0, or -1 with a line on stderr. free_all() in any case. */
+/* Reads all records. Returns 0, or -1 with a line on stderr. Call free_all() in any case. */
 int read_all(struct all *all, const char *list);
 void free_all(struct all *all);
 
-/* Considers each of them. */
+/* Calls offer() for each record. */
 void offer_all(const struct all *all, struct nearest *nearest);
 
 /* ---- offload.c ---- */
@@ -128,28 +128,28 @@ void offer_all(const struct all *all, struct nearest *nearest);
 struct device_run {
     const struct settings *settings;
     int device;       /* in: number, -1 for the default */
-    struct ways ways; /* in: how to launch */
-    int resident;     /* in: resident.c copies all records at once, and not with each window */
-    int64_t rounds;   /* in: devices.c computes all distances so often */
-    double computing; /* out: its seconds for that, without copies */
+    struct ways ways; /* in: way to launch */
+    int resident;     /* in: resident.c copies all records at once, not with each window */
+    int64_t rounds;   /* in: number of times that devices.c computes all distances */
+    double computing; /* out: seconds of devices.c's computation, without copies */
     int64_t records;  /* out */
     int64_t launches; /* out */
-    double seconds;   /* out: launches and copies */
+    double seconds;   /* out: time of launches and copies */
 };
 
-/* Searches the records of a list. 0, or -1 with a line on stderr. */
+/* Searches the records of a list. Returns 0, or an error with a line on stderr. */
 typedef int search_function(const char *list, const struct query *query, struct nearest *nearest,
                             struct device_run *run);
 search_function search_on_device;
 
 /* ---- resident.c ---- */
 
-/* As search_on_device(), in a queue or a graph. */
+/* Does the work of search_on_device() in a queue or a graph. */
 search_function search_resident;
 
 /* ---- devices.c ---- */
 
-/* Likewise, on several devices. */
+/* Does the work of search_on_device() on several devices. */
 search_function search_on_devices;
 
 /* ---- serial.c ---- */
@@ -157,27 +157,27 @@ search_function search_on_devices;
 struct check {
     double seconds;
     int64_t records;
-    int wrong; /* neighbours that are not where the serial run has them, or are no such record */
+    int wrong; /* number of neighbours with a wrong distance, or that are not such a record */
 };
 
-/* Searches again and compares with @nearest, which is sorted. 0, or -1 with a line on stderr. */
+/* Searches serially and compares with @nearest, which is sorted. Returns 0, or prints an error. */
 int check_nearest(const char *list, const struct query *query, const struct nearest *nearest,
                   struct check *check);
 
 /* ---- frame.c ---- */
 
-/* Options of the command line beside the settings. */
+/* Options of the command line that are not in the settings. */
 struct request {
     struct query query;
-    const char *list;     /* NULL: records are made up */
-    const char *generate; /* folder for those; NULL: a temporary one */
-    int64_t resident;     /* with --queue: the records are copied once, for all windows */
-    int64_t rounds;       /* with --devices: of the computation */
+    const char *list;     /* NULL: generate records */
+    const char *generate; /* folder for generated records; NULL: a temporary folder */
+    int64_t resident;     /* with --queue: copy all records at once */
+    int64_t rounds;       /* with --devices: number of rounds of the computation */
 };
 
 void parse_request(struct settings *settings, struct request *request, int argc, char **argv);
 
-/* The program after its initialisation: inputs, search, check, summary. Returns the exit status. */
+/* Makes inputs, searches, checks, and prints the summary. Returns the exit status. */
 int run_request(const struct settings *settings, const struct request *request,
                 search_function *search);
 

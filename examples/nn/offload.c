@@ -1,10 +1,10 @@
 /*
  * offload.c - nn's device run: thousands of small launches, each with a window of the records.
  *
- * Look at launch_window(). A launch takes at most ten records to the device and ten numbers back.
- * So the cost of a launch counts here, not the kernel: a copy to the device, the launch, a copy
- * back. Hence places as pairs: latitudes and longitudes in arrays of their own would be one copy
- * more. The last window of a file has fewer: lengths in a row are ordinary expressions.
+ * Look at launch_window(). A launch copies at most ten records to the device and ten numbers back.
+ * So the kernel costs little, and the time is that of a copy to the device, the launch and a copy
+ * back. Places are pairs, because separate arrays of latitudes and longitudes would need another
+ * copy. The last window of a file has fewer records: a length in a row may be any expression.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -17,7 +17,7 @@
 REX_KERNEL(nn_distances);
 
 enum {
-    THREADS = 32 /* one warp: there are ten records */
+    THREADS = 32 /* one warp is enough for ten records */
 };
 
 struct window {

@@ -1,11 +1,11 @@
 /*
- * place.h - where a record is, on the host and on the device.
+ * place.h - the place of a record, for host and device.
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #ifndef NN_PLACE_H
 #define NN_PLACE_H
 
-/* In degrees. Side by side: those of a window are one piece of memory, and one copy. */
+/* A place in degrees. The pairs of a window are contiguous, so that one copy moves all. */
 struct place {
     double latitude;
     double longitude;

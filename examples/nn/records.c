@@ -1,9 +1,9 @@
 /*
  * records.c - record files in the format of Rodinia's nearest neighbours: see nn.h. A list names
- * the files, one a line, as seen from the current directory.
+ * the files, one a line, relative to the current directory.
  *
- * Nothing is passed over in silence: a file of records with another length would otherwise give
- * coordinates from the wrong columns.
+ * The reader reports every wrong record. Otherwise records of another length would have coordinates
+ * from wrong columns.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -16,7 +16,7 @@
 #include "nn.h"
 
 enum {
-    FILES = 4 /* that made-up records are spread over */
+    FILES = 4 /* number of files of generated records */
 };
 
 static int failed(const char *path)
@@ -25,7 +25,7 @@ static int failed(const char *path)
     return -1;
 }
 
-/* ---- made-up records ------------------------------------------------------------------------- */
+/* ---- generated records ----------------------------------------------------------------------- */
 
 static int whole_number(uint64_t *random, int least, int most)
 {
@@ -65,7 +65,7 @@ static int write_file(const char *path, int64_t count, uint64_t *random)
     return good ? 0 : failed(path);
 }
 
-/* @list is open. */
+/* Writes the record files, and their names to @list. */
 static int write_files(FILE *list, const char *folder, int64_t count)
 {
     uint64_t random = 1;
@@ -83,7 +83,7 @@ static int write_files(FILE *list, const char *folder, int64_t count)
 static int list_path(char path[PATH_LIMIT], const char *folder)
 {
     if (snprintf(path, PATH_LIMIT, "%s/filelist_%d", folder, FILES) <
-        PATH_LIMIT - 8) /* the others' names are shorter than that */
+        PATH_LIMIT - 8) /* leaves room for the longer names of record files */
         return 0;
     fprintf(stderr, "nn: %s: the folder's name is too long\n", folder);
     return -1;
@@ -137,7 +137,7 @@ static int wrong_record(const struct records *records, const char *what)
     return -1;
 }
 
-/* Opens the list's next file. Returns 1, 0 at the list's end, or -1. Empty lines are no names. */
+/* Opens the list's next file, and skips empty lines. Returns 1, 0 at the list's end, or -1. */
 static int next_file(struct records *records)
 {
     size_t length = 0;
@@ -162,7 +162,7 @@ static int next_file(struct records *records)
     return -1;
 }
 
-/* A number in a field of fixed width. */
+/* Reads a number from a field of fixed width. Returns 0 or -1. */
 static int read_field(const char *field, double *value)
 {
     char text[COORDINATE_LENGTH + 1], *end;
@@ -177,7 +177,7 @@ static int read_field(const char *field, double *value)
 static int read_place(const struct records *records, const char *text, struct place *place)
 {
     if (text[RECORD_LENGTH - 1] != '\n' || memchr(text, '\n', RECORD_LENGTH - 1) != NULL)
-        return wrong_record(records, "is no line of 48 characters");
+        return wrong_record(records, "is not a line of 48 characters");
     if (read_field(text + LATITUDE_AT, &place->latitude) != 0)
         return wrong_record(records, "has no latitude in columns 28 to 32");
     if (read_field(text + LONGITUDE_AT, &place->longitude) != 0)
@@ -191,7 +191,7 @@ static void close_file(struct records *records)
     records->file = NULL;
 }
 
-/* The next bytes, of one window and one file at most. Their number, 0 at the end, or -1. */
+/* Reads at most one window of one file. Returns the number of bytes, 0 at the end, or -1. */
 static int read_bytes(struct records *records, char *text)
 {
     size_t bytes = 0;

@@ -1,15 +1,14 @@
 /*
- * resident.c - nn's device run with --queue and --graph: all records are read first and mapped
- * once, and the launches, still one for each window of at most ten, are not waited for.
+ * resident.c - nn's device run with --queue and --graph. It reads all records first and maps them
+ * once. Each launch still has a window of at most ten records, but the host does not wait for it.
  *
- * Look at launch_windows(). A launch here brings nothing and fetches nothing. So the host is
- * through with it in the two microseconds that a launch takes, and waits once for all launches. As
- * a graph they take half of that each, if the same distances are computed again. It takes memory
- * for all.
+ * Look at launch_windows(). A launch in this file copies nothing. So it takes the host only two
+ * microseconds, and the host waits once for all launches. In a graph a launch takes half of that
+ * time, if the graph computes the distances again. The program needs memory for all records.
  *
- * With --resident 0 the copies of a window go through the queue before and behind its launch: two
- * copies for a launch cost more than the launch, and still nobody waits for any of them. Copies
- * that nobody waits for want pinned memory, hence rex_host_register().
+ * With --resident 0 the queue copies a window's data before and after its launch. Two copies cost
+ * more than the launch, but the host does not wait for them. Such copies need pinned memory, hence
+ * rex_host_register().
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -22,10 +21,10 @@
 REX_KERNEL_DECLARE(nn_distances);
 
 enum {
-    THREADS = 32 /* one warp: there are ten records */
+    THREADS = 32 /* one warp is enough for ten records */
 };
 
-/* A search that is under way. */
+/* A search. */
 struct search {
     struct all all;
     const struct query *query;
@@ -68,7 +67,7 @@ static int launch_windows(void *context)
     return result;
 }
 
-/* The region copies all records there and all distances back, or nothing. */
+/* Runs the search in a region, which copies records and distances if --resident is 1. */
 static int measure(struct search *search)
 {
     struct all *all = &search->all;
@@ -84,7 +83,7 @@ static int measure(struct search *search)
     return result;
 }
 
-/* Pinned memory makes copies faster. To pin it takes time, which counts. */
+/* Runs the search on pinned memory, which makes copies faster. The time includes the pinning. */
 static int measure_pinned(struct search *search)
 {
     struct all *all = &search->all;

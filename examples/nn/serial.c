@@ -1,9 +1,9 @@
 /*
- * serial.c - nn on the host: the reference for the check. It shares nothing with the device run: it
- * reads the files with stdio's own idea of a number, takes all distances, and sorts them.
+ * serial.c - nn on the host: the reference for the check. It shares no code with the device run: it
+ * reads the files with sscanf(), computes all distances, and sorts them.
  *
- * The host and the device may choose different records of equal distance, so distances are
- * compared. Each record that the device run chose must exist and be as far away as it says.
+ * Host and device may choose different records of equal distance, so the check compares distances.
+ * It also computes the distance of each record that the device run chose.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -13,7 +13,7 @@
 
 #include "nn.h"
 
-/* Distances are some hundred degrees at most, rounded to 1e-13. */
+/* A distance is at most a few hundred degrees, rounded to 1e-13. */
 #define TOLERANCE 1e-9
 
 struct distances {
@@ -77,7 +77,7 @@ static int compare(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* Is neighbour @which another one than those before it, and as far away as its record? */
+/* Returns 1 if neighbour @which differs from all before it, and its distance is right. */
 static int is_right(const struct nearest *nearest, int which, const struct distances *distances)
 {
     const struct neighbour *neighbour = &nearest->list[which];

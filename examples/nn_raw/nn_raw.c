@@ -1,17 +1,17 @@
 /*
  * nn_raw - windowed launches, as a compiler writes them.
  *
- * This is what a source-to-source compiler makes of
+ * A source-to-source compiler generates this code for
  *
  *     #pragma omp target teams distribute parallel for \
  *             map(to: lat[0:rec_count], lng[0:rec_count]) map(from: z[0:rec_count])
  *     for (int i = 0; i < rec_count; i++)
  *         ...
  *
- * in a loop that reads ten records at a time, with nothing but rex_kmp.h: key and entry as plain
- * objects, columns as braced local arrays, the packet filled by position. It puts
- * rex_offload_init() at the beginning of main, so that the first launch is no slower than the
- * others. examples/nn is the same program in the library's words, and has all other parts.
+ * in a loop that reads ten records at a time, with rex_kmp.h alone: key and entry are plain
+ * objects, columns are braced local arrays, and the packet is filled by position. The compiler
+ * calls rex_offload_init() first in main(), so that the first launch is as fast as the others.
+ * examples/nn is this program with librex's macros, and has all other parts.
  *
  * Run it:  make && $(make -s print-O)/examples/nn_raw/nn_raw --help
  *
@@ -26,7 +26,7 @@ struct __tgt_offload_entry OUT__1__distances__33__omp_offload_entry__
     __attribute__((section("omp_offloading_entries"), used, aligned(8))) = {
     (void *)&OUT__1__distances__33__id__, (char *)"OUT__1__distances__33__kernel__", 0, 0, 0};
 
-/* ---- what the compiler made of the function with the directive ------------------------------- */
+/* ---- generated code of the function with the directive --------------------------------------- */
 
 /* Types of rows: 33 to, 34 from, both parameters; 288 a literal that is a parameter. */
 static int distances(int device, int rec_count, double target_lat, double target_long, double *lat,
@@ -80,7 +80,7 @@ static int search_records(struct records *records, const struct query *query,
             distances(run->device, rec_count, query->latitude, query->longitude, lat, lng, z);
         run->seconds += seconds_now() - began;
         run->launches++;
-        if (result != 0 && rex_last_error_code() == REX_OK) /* librex prints all errors */
+        if (result != 0 && rex_last_error_code() == REX_OK) /* librex prints errors */
             fputs("nn_raw: there is no device to launch on\n", stderr);
         if (result != 0)
             return -1;
@@ -105,9 +105,9 @@ int main(int argc, char **argv)
 {
     struct settings settings = {
         .program = "nn_raw",
-        .purpose = "Finds the records that are nearest to a place on the device that libomptarget\n"
-                   "offers, in the words of generated code.",
-        .unit = "made-up records",
+        .purpose = "Finds the records that are nearest to a place on a device of libomptarget, in\n"
+                   "the form of generated code.",
+        .unit = "generated records",
         .size = 42764,
         .smallest = 1,
         .largest = 100000000,

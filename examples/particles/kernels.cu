@@ -1,6 +1,6 @@
 /*
  * particles, the device side. See particles.c. Teams take swarms, and threads take the coordinates
- * of a swarm's particles: the pointers in a swarm are those of the device's own copies.
+ * of a swarm's particles. The pointers in a swarm are device addresses.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -8,7 +8,7 @@
 
 #include "swarm.h"
 
-/* Half of a step of the velocities, by what pulls and what slows down. */
+/* Changes the velocities for half a step, by the springs and the drag. */
 REX_DEVICE_KERNEL(particles_kick, (int64_t) swarms, (double) time, (struct swarm *) swarm)
 {
     REX_FOR_TEAMS(s, swarms) {
@@ -20,7 +20,7 @@ REX_DEVICE_KERNEL(particles_kick, (int64_t) swarms, (double) time, (struct swarm
     }
 }
 
-/* A step of the positions. */
+/* Moves the particles by a step. */
 REX_DEVICE_KERNEL(particles_drift, (int64_t) swarms, (double) time, (struct swarm *) swarm)
 {
     REX_FOR_TEAMS(s, swarms)
@@ -28,9 +28,7 @@ REX_DEVICE_KERNEL(particles_drift, (int64_t) swarms, (double) time, (struct swar
             swarm[s].position[i] += time * swarm[s].velocity[i];
 }
 
-/*
- * Sums the energy that a swarm has left: one thread to a swarm, because one has to write the sum.
- */
+/* Sums the energy of each swarm. One thread sums a whole swarm, so the sum needs no atomics. */
 REX_DEVICE_KERNEL(particles_energy, (int64_t) swarms, (struct swarm *) swarm)
 {
     REX_FOR(s, swarms) {

@@ -1,8 +1,9 @@
 /*
  * offload.c - particles' device run: an array of structs with pointers.
  *
- * map_swarm(), the mapper, maps one swarm with all its parts; rex_map_add_mapped() applies it to
- * the whole array; rex_map_build() makes a map of that, for the region. Launches name the array.
+ * map_swarm(), the mapper, maps one swarm with all its parts. rex_map_add_mapped() applies the
+ * mapper to the whole array, and rex_map_build() makes the region's map. A launch has one row for
+ * the array.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -19,7 +20,7 @@ REX_KERNEL(particles_energy);
 
 enum { THREADS = 128, MOST_TEAMS = 65535 };
 
-/* A run that is under way. */
+/* A run. */
 struct region {
     const struct simulation *simulation;
     struct device_run *run;
@@ -27,7 +28,7 @@ struct region {
 
 /* ---- the map --------------------------------------------------------------------------------- */
 
-/* A swarm, and what its two pointers point to. The device's pointers get device addresses. */
+/* Maps a swarm and its two arrays. The pointers of the device's copy become device addresses. */
 static int map_swarm(struct rex_map_builder *builder, void *element)
 {
     struct swarm *swarm = element;
@@ -50,7 +51,7 @@ static int push_swarms(struct rex_map_builder *builder, void *context)
 
 /* ---- the steps ------------------------------------------------------------------------------- */
 
-/* The next launch: teams take swarms. */
+/* Counts a launch, and returns its configuration: a team for each swarm. */
 static struct rex_launch_config config_of(struct region *region)
 {
     int64_t swarms = region->simulation->swarms;

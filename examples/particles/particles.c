@@ -1,9 +1,9 @@
 /*
  * particles - swarms of particles on springs: structs with pointers on the device.
  *
- * An array of swarms, each with arrays of its own, goes to the device in one data region through a
- * mapper, a C function that maps one swarm. Three kernels move the particles and sum up their
- * energies. See particles.h for the files; particles_raw is the same as a compiler writes it.
+ * A data region maps an array of swarms, each with its own arrays, by a mapper: a C function that
+ * maps one swarm. Three kernels move the particles and sum their energies. particles.h lists the
+ * files. particles_raw does this in the form of generated code.
  *
  * Run it:  make && $(make -s print-O)/examples/particles/particles --help
  *
@@ -19,7 +19,7 @@
 
 enum { LARGEST_SWARM = 63, MOST_SWARMS = 1 << 20 };
 
-/* Tolerance: this share of the largest value for each step, room for some 45 roundings. */
+/* Tolerance for each step, as a share of the largest value. It allows about 45 roundings. */
 #define TOLERANCE_PER_STEP 1e-14
 
 /* ---- swarms ---------------------------------------------------------------------------------- */
@@ -33,7 +33,7 @@ static void free_swarms(struct swarm *swarm, int64_t swarms)
     free(swarm);
 }
 
-/* 1 to LARGEST_SWARM particles, the same for the same size. 0, or -1: out of memory. */
+/* Makes a swarm of 1 to LARGEST_SWARM particles. Returns 0, or -1: out of memory. */
 static int make_swarm(struct swarm *swarm, uint64_t *random)
 {
     swarm->count = 1 + (int64_t)(next_random(random) % LARGEST_SWARM);
@@ -79,9 +79,9 @@ static int64_t count_particles(const struct simulation *simulation)
 
 struct check {
     double seconds;
-    double difference; /* largest, as a share of the largest value */
+    double difference; /* largest difference, as a share of the largest value */
     double allowed;
-    int64_t lost;      /* pointers that are not the host's own any more */
+    int64_t lost;      /* number of swarms whose host pointers or count have changed */
     int64_t wrong;
 };
 
@@ -93,12 +93,12 @@ static void compare(struct check *check, const double *values, const double *exp
     for (size_t i = 0; i < count; i++) {
         double difference = fabs(values[i] - expected[i]) / largest;
         check->difference = fmax(check->difference, difference);
-        /* Not `difference > allowed`, which is false where the difference is no number. */
+        /* Not `difference > allowed`, which is false for NaN. */
         check->wrong += !(difference <= check->allowed);
     }
 }
 
-/* @before: the swarms as they were; the device must not have changed their pointers. */
+/* Compares results with the serial run, and pointers with @before, the swarms before the run. */
 static void check_result(const struct simulation *device, const struct simulation *serial,
                          const struct swarm *before, struct check *check)
 {
@@ -151,8 +151,8 @@ int main(int argc, char **argv)
     };
     struct settings settings = {
         .program = "particles",
-        .purpose = "Moves swarms of particles on the device that libomptarget offers, through a\n"
-                   "mapper, and checks the result against a serial run.",
+        .purpose = "Moves swarms of particles on a device of libomptarget, by a mapper, and\n"
+                   "checks the result against a serial run.",
         .unit = "swarms of 1 to 63 particles",
         .size = 1024,
         .smallest = 1,

@@ -1,11 +1,11 @@
 /*
- * particles.h - what the parts of particles share.
+ * particles.h - declarations for the parts of particles.
  *
- *   particles.c  options, the swarms, the check, the summary
- *   offload.c    the device run, with the mapper: the one to read for offloading
- *   kernels.cu   the device side
- *   serial.c     the reference for the check
- *   swarm.h      what host and device both know
+ *   particles.c  options, the swarms, the check, the summary.
+ *   offload.c    the device run, with the mapper: read this file to learn offloading.
+ *   kernels.cu   the device side.
+ *   serial.c     the reference for the check.
+ *   swarm.h      a swarm, for host and device.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -27,18 +27,18 @@ struct simulation {
 
 struct device_run {
     int device;       /* in: number, -1 for the default */
-    int32_t rows;     /* out: of the map */
+    int32_t rows;     /* out: number of rows of the map */
     int64_t launches; /* out */
-    double building;  /* out: seconds for the map */
-    double seconds;   /* out: the region, with its copies */
+    double building;  /* out: seconds to build the map */
+    double seconds;   /* out: time of the region, with its copies */
 };
 
-/* Moves the particles and finds the energies. 0, or -1 with the reason on stderr. */
+/* Moves the particles and finds the energies. Returns 0, or an error with a line on stderr. */
 int simulate_on_device(const struct simulation *simulation, struct device_run *run);
 
 /* ---- serial.c ---- */
 
-/* The same on the host. */
+/* Moves the particles and finds the energies on the host. */
 void simulate_serially(const struct simulation *simulation);
 
 #endif

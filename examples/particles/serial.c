@@ -1,7 +1,6 @@
 /*
- * serial.c - particles on the host: the reference that the device run is checked against. It shares
- * no code with kernels.cu and goes the other way round: it follows one particle through all its
- * steps before it looks at the next.
+ * serial.c - particles on the host: the reference for the check. It shares no code with kernels.cu.
+ * It computes all steps of one particle before the next particle.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

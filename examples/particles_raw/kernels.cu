@@ -1,5 +1,5 @@
 /*
- * particles_raw, the device side, by the names of generated code.
+ * particles_raw, the device side, with the names of generated code.
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include <rex/kernel.h>

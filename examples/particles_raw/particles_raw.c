@@ -1,15 +1,15 @@
 /*
  * particles_raw - a map whose length is only known at run time, as a compiler writes it.
  *
- * This is what a source-to-source compiler makes of
+ * A source-to-source compiler generates this code for
  *
  *     #pragma omp declare mapper(struct swarm s) \
  *             map(tofrom: s, s.position[0:s.count], s.velocity[0:s.count])
  *     #pragma omp target data map(tofrom: swarm[0:n]) map(from: energy[0:n])
  *
- * with nothing but rex_kmp.h: a pass that counts the rows, an allocation for each column, an index
- * that fills them, begin, the body with its kernels, end, and the columns freed after it.
- * examples/particles is the same in the library's words, on a larger model.
+ * with rex_kmp.h alone. The code counts the rows, allocates each column, and fills the columns by
+ * an index. Then it begins the region, runs the body with its kernels, ends the region, and frees
+ * the columns. examples/particles does this with librex's macros, for a larger model.
  *
  * Run it:  make && $(make -s print-O)/examples/particles_raw/particles_raw --help
  *
@@ -44,7 +44,7 @@ struct __tgt_offload_entry OUT__3__simulate__45__omp_offload_entry__
 enum {
     DEFAULT_SWARMS = 1024,
     MOST_SWARMS = 1 << 20,
-    MOST_PARTICLES = 64, /* in a swarm */
+    MOST_PARTICLES = 64, /* maximum in a swarm */
     STEPS = 100,
     WRONG_USAGE = 2
 };
@@ -56,15 +56,18 @@ static int device = -1;
 static int verify = 1;
 static int64_t launches;
 
-/* ---- what the compiler made of the function with the directives ------------------------------ */
+/* ---- generated code of the function with the directives -------------------------------------- */
 
-/* 3 tofrom, 0 alloc, 2 from; 16 attached; 1 << 48 member of row 0; 32 parameter; 256 literal */
+/*
+ * Types of rows: 3 tofrom, 0 alloc, 2 from; 16 attached; 1 << 48 member of row 0; 32 parameter; 256
+ * literal.
+ */
 static int simulate(struct swarm *swarm, int64_t n, double *energy)
 {
     int __launched = 0;
     int64_t __device_id = device;
 
-    /* Rows that are there whatever the data: the array before, the energies after the elements. */
+    /* Two rows do not depend on the data: the array, before its elements, and the energies. */
     int64_t __arg_num = 1 + 1;
     for (int64_t __i = 0; __i < n; __i++)
         __arg_num += 3;
@@ -205,12 +208,11 @@ static void print_help(void)
 {
     printf(
         "usage: particles_raw [options]\n\n"
-        "Moves particles on springs on the device that libomptarget offers, in the words of "
-        "generated code.\n\n"
+        "Moves particles on springs on a device of libomptarget, in the form of generated code.\n\n"
         "  --size N          swarms, 1 to %d (%d)\n"
         "  --device D        device number (-1, the default device)\n"
-        "  --verify          check against a serial run (always, unless --no-verify)\n"
-        "  --help            this text\n",
+        "  --verify          check against a serial run (default; --no-verify: do not)\n"
+        "  --help            print this text\n",
         MOST_SWARMS, DEFAULT_SWARMS);
 }
 
@@ -267,7 +269,7 @@ static struct swarm *make_swarms(int64_t swarms)
     return swarm;
 }
 
-/* How many values are wrong: two ways to sum the same terms differ by some roundings. */
+/* Returns the number of wrong values. Other orders of summation may cause some roundings. */
 static int64_t count_wrong(const double *values, const double *expected, int64_t count)
 {
     int64_t wrong = 0;
@@ -305,7 +307,7 @@ static int run(int64_t swarms)
     if (swarm != NULL && energy != NULL) {
         double began = seconds_now();
         status = simulate(swarm, swarms, energy) == 0 ? 0 : 1;
-        if (status != 0 && rex_last_error_code() == REX_OK) /* librex prints all errors */
+        if (status != 0 && rex_last_error_code() == REX_OK) /* librex prints errors */
             fputs("particles_raw: there is no device to launch on\n", stderr);
         printf("particles_raw %lld swarms, %d steps\n", (long long)swarms, STEPS);
         printf("device       %s, LLVM %d\n",

@@ -1,5 +1,5 @@
 /*
- * serial.c - particles_raw on the host: the reference for its check, one particle at a time.
+ * serial.c - particles_raw on the host: the reference for the check, one particle at a time.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -1,5 +1,5 @@
 /*
- * swarm.h - the user's own header: what the program, its kernels and its check know.
+ * swarm.h - the user's own header, for the program, its kernels and its check.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -12,11 +12,11 @@
 struct swarm {
     int64_t count;
     double stiffness;
-    double *position; /* count of them */
-    double *velocity;
+    double *position; /* count coordinates */
+    double *velocity; /* count coordinates */
 };
 
-/* serial.c: the simulation on the host; @energy receives one number for each swarm. */
+/* serial.c: simulates on the host. @energy receives one number for each swarm. */
 void simulate_serially(struct swarm *swarm, int64_t swarms, int steps, double step, double *energy);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * grid.c - pathfinder's inputs, and what is compared at the end. See pathfinder.h.
+ * grid.c - pathfinder's inputs, and the comparison at the end. See pathfinder.h.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -15,7 +15,7 @@ enum {
 
 int make_grid(struct grid *grid, int64_t rows, int64_t columns)
 {
-    uint64_t random = 9; /* the seed that Rodinia takes */
+    uint64_t random = 9; /* Rodinia's seed */
     int64_t cells = rows * columns;
     *grid = (struct grid){rows, columns, malloc((size_t)cells * sizeof *grid->cost)};
     if (grid->cost == NULL) {

@@ -1,11 +1,11 @@
 /*
- * pathfinder, the device side: one row further down. See pathfinder.c.
+ * pathfinder, the device side: one step down the grid. See pathfinder.c.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include <rex/kernel.h>
 
-/* `now` has the cheapest ways to the row before `row`; `next` receives those to it. */
+/* `now` has the costs of the cheapest ways to row `row - 1`; `next` receives those to row `row`. */
 REX_DEVICE_KERNEL(pathfinder_step, (int64_t) row, (int64_t) columns, (const int32_t *) cost,
                   (const int32_t *) now, (int32_t *) next)
 {

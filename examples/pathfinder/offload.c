@@ -1,13 +1,14 @@
 /*
  * offload.c - pathfinder's device run: a loop of launches in one data region.
  *
- * Look at step(). Each launch names the two rows of results in the order that it wants them. Each
- * of its arrays is REX_PRESENT: the region has mapped them, so the launch copies nothing and only
- * looks up the device's address. The grid goes to the device once, 100 000 numbers come back.
+ * Look at step(). A launch reads one of the two rows of results and writes the other, and
+ * take_steps() swaps them. Each array is REX_PRESENT: the region has mapped it, so the launch
+ * copies nothing and only looks up the device's address. The program copies the grid to the device
+ * once, and 100 000 numbers back.
  *
- * No launch needs the host to have seen the one before it, so walk_down() may as well put all of
- * them in a queue, or capture them in a graph: step() is the same, and the queue in its config, or
- * none, says whether it waits.
+ * The host reads no data between two launches. So walk_down() can put all launches in a queue, or
+ * capture them in a graph. step() is equal for all ways: it waits if the queue in its configuration
+ * is NULL.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -21,7 +22,7 @@
 
 REX_KERNEL(pathfinder_step);
 
-/* A walk. All pointers are host addresses, which stand for the device's copies in every row. */
+/* A walk. All pointers are host addresses. In a row they stand for the device's copies. */
 struct walk {
     const struct grid *grid;
     struct device_run *run;
@@ -35,7 +36,7 @@ static int step(struct walk *walk, int64_t row)
     int64_t columns = grid->columns;
     struct rex_launch_config config = rex_launch_config_for(NULL, columns);
     config.device = walk->run->device;
-    config.queue = walk->run->ways.queue; /* NULL: wait for it */
+    config.queue = walk->run->ways.queue; /* NULL: wait for each launch */
     walk->run->launches++;
     return REX_LAUNCH_WITH(pathfinder_step, config, REX_VALUE(row), REX_VALUE(columns),
                            REX_PRESENT(REX_ALLOC(grid->cost, grid->rows * columns)),
@@ -43,7 +44,7 @@ static int step(struct walk *walk, int64_t row)
                            REX_PRESENT(REX_ALLOC(walk->next, columns)));
 }
 
-/* From the first row, which costs what it costs, to the last one. */
+/* Launches a step for each row after the first. */
 static int take_steps(void *context)
 {
     struct walk *walk = context;
@@ -57,7 +58,7 @@ static int take_steps(void *context)
     return result;
 }
 
-/* All steps; then fetches the result, from whichever buffer has it. */
+/* Takes all steps, and copies the result from the buffer that was written last. */
 static int walk_down(struct walk *walk)
 {
     int result = take(&walk->run->ways, take_steps, walk);

@@ -1,10 +1,10 @@
 /*
- * pathfinder - the cheapest way from the top of a grid to its bottom, one row down and at most one
- * column aside in a step.
+ * pathfinder - finds the cheapest way from the top of a grid to its bottom. A step goes one row
+ * down, and at most one column aside.
  *
- * Dynamic programming, of the Rodinia suite, on librex: a launch for each row, and all of them in
- * one data region. See pathfinder.h for what is in which file; examples/pathfinder_raw is the same
- * in the words of generated code.
+ * Dynamic programming, of the Rodinia suite, on librex: a launch for each row, all in one data
+ * region. pathfinder.h lists the files. examples/pathfinder_raw is this program in the form of
+ * generated code.
  *
  * Run it:  make && $(make -s print-O)/examples/pathfinder/pathfinder --help
  *
@@ -24,7 +24,7 @@ static int compute(const struct settings *settings, const struct grid *grid, int
         return 1;
     if (settings->verify && check_against_serial(grid, cheapest, &check) != 0)
         return 1;
-    print_line("pathfinder", "%lld columns, %lld rows, costs made up", (long long)grid->columns,
+    print_line("pathfinder", "%lld columns, %lld rows, costs generated", (long long)grid->columns,
                (long long)grid->rows);
     print_run(settings, run.launches, run.seconds);
     print_ways(&run.ways);
@@ -56,8 +56,8 @@ int main(int argc, char **argv)
     };
     struct settings settings = {
         .program = "pathfinder",
-        .purpose = "Finds the cheapest ways down a grid, to each cell of its last row, on the\n"
-                   "device that libomptarget offers, and checks the result against a serial run.",
+        .purpose = "Finds the cheapest ways down a grid, to each cell of its last row, on a\n"
+                   "device of libomptarget, and checks the result against a serial run.",
         .unit = "columns of the grid",
         .size = DEFAULT_COLUMNS,
         .smallest = 1,

@@ -1,6 +1,6 @@
 /*
- * serial.c - pathfinder on the host: the reference for the check. Where the kernel looks up from
- * each cell, to find the cheapest of the three above, each cell makes an offer to those below it.
+ * serial.c - pathfinder on the host: the reference for the check. Each cell offers its cost to the
+ * three cells below it. In the kernel each cell takes the cheapest of the three cells above it.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -1,10 +1,10 @@
 /*
- * pathfinder_raw, the device side, by the names of generated code.
+ * pathfinder_raw, the device side, with the names of generated code.
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include <rex/kernel.h>
 
-/* One row further down: the cheapest of the three cells above, and the cell's own cost. */
+/* Takes one step down: adds the cheapest of the three cells above to the cell's own cost. */
 REX_DEVICE_KERNEL_STEM(OUT__1__walk__41__, (int32_t) t, (int32_t) columns, (const int32_t *) wall,
                        (const int32_t *) src, (int32_t *) dst)
 {

@@ -1,7 +1,7 @@
 /*
  * pathfinder_raw - a host loop of launches in one data region, as a compiler writes it.
  *
- * This is what a source-to-source compiler makes of
+ * A source-to-source compiler generates this code for
  *
  *     #pragma omp target data map(to: wall[0:rows * columns]) \
  *             map(tofrom: src[0:columns], dst[0:columns])
@@ -12,9 +12,9 @@
  *         int *swap = src; src = dst; dst = swap;
  *     }
  *
- * with nothing but rex_kmp.h: key and entry as plain objects, columns as braced local arrays, the
- * packet filled by position. examples/pathfinder is the same program in the library's words, and
- * has the parts that are not about offloading.
+ * with rex_kmp.h alone: key and entry are plain objects, columns are braced local arrays, and the
+ * packet is filled by position. examples/pathfinder is this program with librex's macros, and has
+ * the parts that do not offload.
  *
  * Run it:  make && $(make -s print-O)/examples/pathfinder_raw/pathfinder_raw --help
  *
@@ -38,11 +38,11 @@ struct __tgt_offload_entry OUT__1__walk__41__omp_offload_entry__
 static int device;
 static int64_t launches;
 
-/* ---- what the compiler made of the function with the directives ------------------------------ */
+/* ---- generated code of the function with the directives -------------------------------------- */
 
 /*
- * Types of rows: 1 to, 3 to and from; 32 parameter; 288 a literal that is a parameter. The row of
- * results is in *src afterwards.
+ * Types of rows: 1 to, 3 to and from; 32 parameter; 288 a literal that is a parameter. After the
+ * call *src_and_result is the row of results.
  */
 static int walk(int32_t *wall, int32_t **src_and_result, int32_t *dst, int rows, int columns)
 {
@@ -106,15 +106,15 @@ static int run(const struct settings *settings, const struct grid *grid, int32_t
     memset(other, 0, (size_t)grid->columns * sizeof *other);
     double began = seconds_now();
     int failed = walk(grid->cost, &result, other, (int)grid->rows, (int)grid->columns);
-    if (failed != 0 && rex_last_error_code() == REX_OK) /* librex prints all errors */
+    if (failed != 0 && rex_last_error_code() == REX_OK) /* librex prints errors */
         fputs("pathfinder_raw: there is no device to launch on\n", stderr);
     if (failed != 0)
         return 1;
     double seconds = seconds_now() - began;
     if (settings->verify && check_against_serial(grid, result, &check) != 0)
         return 1;
-    print_line("pathfinder_raw", "%lld columns, %lld rows, costs made up", (long long)grid->columns,
-               (long long)grid->rows);
+    print_line("pathfinder_raw", "%lld columns, %lld rows, costs generated",
+               (long long)grid->columns, (long long)grid->rows);
     print_run(settings, launches, seconds);
     return print_check(settings, check.wrong == 0, check.seconds, "%lld of %lld costs wrong",
                        (long long)check.wrong, (long long)grid->columns);
@@ -143,8 +143,8 @@ int main(int argc, char **argv)
     };
     struct settings settings = {
         .program = "pathfinder_raw",
-        .purpose = "Finds the cheapest ways down a grid on the device that libomptarget offers,\n"
-                   "in the words of generated code.",
+        .purpose = "Finds the cheapest ways down a grid on a device of libomptarget, in the form\n"
+                   "of generated code.",
         .unit = "columns of the grid",
         .size = DEFAULT_COLUMNS,
         .smallest = 1,

@@ -1,4 +1,4 @@
-"""axpy.py - y = y + a x from Python, on memory of array and of NumPy, where there is one.
+"""axpy.py - y = y + a x from Python, on memory of array and, if it is installed, of NumPy.
 
 Run it:  make && $(make -s print-O)/examples/python/python
 By hand: rex-cc --images kernels.cu && LD_LIBRARY_PATH=folder-of-librex python3 axpy.py
@@ -38,7 +38,7 @@ try:
     x, y = numpy.arange(COUNT, dtype=float), numpy.ones(COUNT)
     print("NumPy: y[%d] = %g" % (COUNT - 1, axpy(3.0, x, y)))
 except ImportError:
-    print("NumPy: there is none here")
+    print("NumPy: it is not installed")
 try:
     queue.launch(library, "axpi__kernel__", (1, 1, 1), (1, 1, 1))
 except rex.Error as error:

@@ -1,4 +1,4 @@
-"""rex.py - librex from Python, by ctypes alone: kernels by name on memory of array or NumPy.
+"""rex.py - librex from Python, by ctypes alone: kernels by name, on memory of array or NumPy.
 
     library = rex.Library("rex_lib_nvidia.cubin:rex_lib_host.so")  # or the bytes of an image
     queue, y = rex.Queue(), rex.Memory(values.nbytes)
@@ -7,9 +7,9 @@
     queue.copy_from(values, y)
     queue.sync()
 
-An argument is Memory, an int (64 bits), a float (a double), or an object of ctypes. Buffers are
-contiguous and may be written; a queue keeps them until it is waited for. The loader has to find
-librex. This is a file to copy and to change, and no package.
+An argument is Memory, an int (64 bits), a float (a double), or an object of ctypes. Buffers must
+be contiguous and writable; a queue keeps them until sync(). The loader must find librex. This is
+not a package: copy the file and change it.
 
 SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """
@@ -18,12 +18,12 @@ from ctypes import (CDLL, Structure, addressof, byref, c_char, c_char_p, c_doubl
 
 rex = CDLL("librex.so.0.2")
 rex.rex_error_name.restype = rex.rex_last_error.restype = c_char_p
-# A struct rex_module of 128 bytes, without kernels: the library has them.
-this = (c_uint32 * 32)(128)
+# A struct rex_module of 144 bytes without entries, because the kernels are in a Library.
+this = (c_uint32 * 36)(144)
 
 
 class Error(Exception):
-    """A call of librex failed: the name of the error, and rex_last_error()."""
+    """A failed call of librex: the name of the error, and rex_last_error()."""
 
 
 class Config(Structure):
@@ -35,7 +35,7 @@ class Config(Structure):
 
 
 def call(name, *arguments, result=c_int):
-    """A function of librex, all of whose integers but the result have 64 bits or are 0."""
+    """Calls a function of librex. Its integer parameters have 64 bits, or the value is 0."""
     function = rex[name]
     function.restype = result
     value = function(*(c_int64(each) if isinstance(each, int) else each for each in arguments))
@@ -46,7 +46,7 @@ def call(name, *arguments, result=c_int):
 
 
 class Library:
-    """An image: the names of its files, or bytes. unload() ends it."""
+    """An image, from the names of its files or from bytes. unload() unloads it."""
     def __init__(self, image, device=-1):
         self.handle = c_void_p()
         code, name = (image, "bytes") if isinstance(image, bytes) else (None, image)
@@ -57,7 +57,7 @@ class Library:
 
 
 class Memory:
-    """Memory of a device; free() ends it."""
+    """Memory of a device; free() frees it."""
     def __init__(self, size, device=-1):
         self.device = device
         self.address = c_void_p(call("rex_device_alloc", size, device, result=c_void_p))
@@ -67,7 +67,7 @@ class Memory:
 
 
 class Queue:
-    """Copies and launches, in order. sync() waits for all of them, and destroy() ends it."""
+    """Runs copies and launches in order. sync() waits for all, and destroy() ends the queue."""
     def __init__(self, device=-1):
         self.handle, self.kept = c_void_p(), []
         call("rex_module_queue_create", byref(self.handle), this, device, None, 0, None)

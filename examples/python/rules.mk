@@ -1,4 +1,5 @@
-# The program is a script that shows the library to Python; without a sanitizer, which Python lacks.
+# The program is a script that runs Python with librex in the loader's path. It is not built with a
+# sanitizer, because Python has none.
 python := $(O)/examples/python
 examples/python.own  := yes
 examples/python.fake := yes

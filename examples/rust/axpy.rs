@@ -1,7 +1,7 @@
 //! axpy.rs - y = y + a x from Rust, as a compiler would emit it: key, entry, module and packet.
 //!
-//! Nothing of librex is included; rex-info --abi --json has the layouts, and rex-codegen(7) the
-//! rules. The entry lies in a section that the linker makes a table of, as with C.
+//! The program includes no file of librex. rex-info --abi --json has the layouts, and
+//! rex-codegen(7) the rules. As in C the linker makes a table of the section with the entry.
 //!
 //! Run it:  make && $(make -s print-O)/examples/rust/rust
 //! By hand: rex-cc --images kernels.cu
@@ -9,7 +9,7 @@
 //!              -C link-arg=-Wl,-z,nostart-stop-gc,-rpath,folder-of-librex
 //!
 //! SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#![allow(unused_unsafe)] // older compilers want it where the address of a static is taken
+#![allow(unused_unsafe)] // older compilers need `unsafe` for the address of a static
 use std::ffi::CStr;
 use std::os::raw::{c_char, c_int, c_void};
 use std::ptr::{addr_of, addr_of_mut, null, null_mut};
@@ -24,7 +24,7 @@ pub struct Entry {
     reserved: i32,
 }
 
-/// struct rex_module; librex's own fields and those without a use here are 0.
+/// struct rex_module; librex's own fields and unused fields are 0.
 #[repr(C)]
 pub struct Module {
     struct_size: u32,
@@ -33,7 +33,7 @@ pub struct Module {
     entries_end: *const Entry,
     image_name: *const u8,
     host_image_name: *const u8,
-    others: [usize; 11],
+    others: [usize; 13],
 }
 
 /// struct __tgt_kernel_arguments
@@ -64,7 +64,7 @@ extern "C" {
     fn rex_last_error() -> *const c_char;
 }
 
-/// The key's address stands for the kernel. It is mutable, or another object could have it, too.
+/// The key's address stands for the kernel. The key is mutable, so no other object shares it.
 #[export_name = "axpy__id__"]
 static mut KEY: u8 = 0;
 #[used]
@@ -84,7 +84,7 @@ static mut MODULE: Module = Module {
     entries_end: unsafe { addr_of!(ENTRIES_END) },
     image_name: b"rex_lib_nvidia.cubin\0".as_ptr(),
     host_image_name: b"rex_lib_host.so\0".as_ptr(),
-    others: [0; 11],
+    others: [0; 13],
 };
 
 const PARAMETER: i64 = 0x20;

@@ -1,5 +1,5 @@
 /*
- * The device side of axpy.rs, as any program would have it.
+ * The device side of axpy.rs. It does not depend on the language of the host.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

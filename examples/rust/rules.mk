@@ -1,4 +1,4 @@
-# Built where rustc is, which links, too; without a sanitizer.
+# make builds it if rustc is installed, and not with a sanitizer. rustc also links the program.
 RUSTC ?= $(if $(SAN),false,rustc)
 rust := $(O)/examples/rust
 examples/rust.own  := yes

@@ -1,17 +1,17 @@
 /*
- * srad, the device side: how much each pixel may flow, and the flow itself. See srad.c.
+ * srad, the device side: the diffusion coefficient of each pixel, and the flow. See srad.c.
  *
- * Teams take rows and threads take the columns of a row: neighbouring threads read neighbouring
- * addresses, and the grid has one dimension, all that some LLVM releases launch.
+ * Teams take rows and threads take columns, so neighbouring threads read neighbouring addresses.
+ * The grid has one dimension, because some LLVM releases launch no other.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include <rex/kernel.h>
 
 /*
- * The diffusion coefficient of each pixel: 1 where the neighbourhood varies as speckle does, 0 at
- * an edge of the picture's content. `speckle` is the square of the speckle's coefficient of
- * variation. Beyond the picture's border lies a copy of the border's pixels.
+ * Computes the diffusion coefficient of each pixel: 1 if its neighbourhood varies like speckle, 0
+ * at an edge in the picture. `speckle` is the square of the speckle's coefficient of variation.
+ * A neighbour beyond the picture's border is the pixel at the border.
  */
 REX_DEVICE_KERNEL(srad_coefficients, (int64_t) rows, (int64_t) columns, (float) speckle,
                   (const float *) image, (float *) coefficient)
@@ -44,8 +44,8 @@ REX_DEVICE_KERNEL(srad_coefficients, (int64_t) rows, (int64_t) columns, (float) 
 }
 
 /*
- * One time step: each pixel receives from its neighbours, weighted with the coefficient at the
- * border between the two: its own towards north and west, the neighbour's towards south and east.
+ * Computes one time step. Brightness flows between a pixel and each neighbour, weighted by a
+ * coefficient: the pixel's own to north and west, the neighbour's to south and east.
  */
 REX_DEVICE_KERNEL(srad_diffuse, (int64_t) rows, (int64_t) columns, (float) rate,
                   (const float *) now, (const float *) coefficient, (float *) next)

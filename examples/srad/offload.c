@@ -1,8 +1,8 @@
 /*
  * offload.c - srad's device run: two launches and one update in each step, all in one data region.
  *
- * The host needs only the sample in every step, to measure the speckle that is left. take_sample()
- * fetches just that rectangle of the field, with maps that are built once, before the region.
+ * In every step the host reads the sample, a rectangle of the field, to measure the speckle.
+ * take_sample() copies only this rectangle, with maps that are built once, before the region.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -20,15 +20,15 @@ REX_KERNEL(srad_diffuse);
 
 enum { THREADS = 128, MOST_TEAMS = 65535 };
 
-/* A run. All pointers are host addresses, which stand for the device's copies in every row. */
+/* A run. All pointers are host addresses. In a row they stand for the device's copies. */
 struct region {
     const struct diffusion *diffusion;
     struct device_run *run;
-    float *now;             /* the field as it is */
-    float *next;            /* where the next step writes it */
+    float *now;             /* current field */
+    float *next;            /* field that the next step writes */
     float *coefficient;
-    struct rex_map *sample; /* fetches the sample of `now` */
-    struct rex_map *other;  /* the same for `next` */
+    struct rex_map *sample; /* map of the sample of `now` */
+    struct rex_map *other;  /* map of the sample of `next` */
 };
 
 /* ---- the sample ------------------------------------------------------------------------------ */
@@ -53,7 +53,7 @@ static int build_sample_map(struct rex_map *map, const struct diffusion *diffusi
     return rex_map_build(map, NULL, push_sample, &rectangle, NULL);
 }
 
-/* Fetches the sample; @speckle receives the square of its coefficient of variation. */
+/* Copies the sample to the host. *@speckle receives the square of its coefficient of variation. */
 static int take_sample(struct region *region, float *speckle)
 {
     const struct diffusion *diffusion = region->diffusion;
@@ -74,7 +74,7 @@ static int take_sample(struct region *region, float *speckle)
 
 /* ---- the steps ------------------------------------------------------------------------------- */
 
-/* The next launch: teams take rows. */
+/* Counts a launch, and returns its configuration: a team for each row. */
 static struct rex_launch_config config_of(struct region *region)
 {
     int64_t rows = region->diffusion->rows;
@@ -134,7 +134,7 @@ static int run_region(struct region *region)
                     REX_ALLOC(region->next, pixels), REX_ALLOC(region->coefficient, pixels)) {
         for (int i = 0; i < region->diffusion->iterations && result == 0; i++)
             result = take_step(region);
-        /* The result is in the field that was written last: an update, and no row copies back. */
+        /* An update copies the field that was written last. The region's rows copy nothing back. */
         REX_MAP(last, REX_FROM(region->now, pixels));
         if (result == 0)
             result = rex_data_update(region->run->device, &last);

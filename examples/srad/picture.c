@@ -1,8 +1,7 @@
 /*
- * picture.c - srad's pictures: PGM files (netpbm's "portable greymap"), and one that is made up.
+ * picture.c - srad's pictures: PGM files (netpbm's "portable greymap"), and a generated picture.
  *
- * A header is believed only as far as it can be checked: numbers have limits, and lengths must be
- * right.
+ * The reader checks the header: numbers have limits, and the number of pixels must be right.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -35,7 +34,7 @@ static int wrong(const struct reader *reader, const char *what)
     return -1;
 }
 
-/* Something else than was looked for, or the end of the file. */
+/* Reports wrong input: a read error, the end of the file, or a text that is not @what. */
 static int wrong_input(const struct reader *reader, const char *what)
 {
     char message[128];
@@ -46,7 +45,7 @@ static int wrong_input(const struct reader *reader, const char *what)
     return wrong(reader, message);
 }
 
-/* The next character that is neither white space nor in a comment. */
+/* Returns the next character that is neither white space nor in a comment. */
 static int next_visible(struct reader *reader)
 {
     int c;
@@ -57,7 +56,7 @@ static int next_visible(struct reader *reader)
     return c;
 }
 
-/* A number from 0 to @most, with the one character behind it; @what is for errors. */
+/* Reads a number from 0 to @most and the character after it. @what names the number in errors. */
 static int read_number(struct reader *reader, int most, const char *what, int *number)
 {
     char message[96];
@@ -90,7 +89,7 @@ static int read_header(struct reader *reader, struct picture *picture)
         read_number(reader, MOST_WHITE, "the value of white", &picture->white) != 0)
         return -1;
     if (columns == 0 || rows == 0)
-        return wrong(reader, "a picture without pixels");
+        return wrong(reader, "the picture is without pixels");
     if (picture->white == 0)
         return wrong(reader, "the value of white is 0");
     picture->rows = rows;
@@ -98,12 +97,12 @@ static int read_header(struct reader *reader, struct picture *picture)
     return kind;
 }
 
-/* One pixel of a raw file: one byte, or two where white takes two, the higher one first. */
+/* Reads a pixel of a raw file: one byte, or two if white needs two, the higher byte first. */
 static int read_raw_pixel(struct reader *reader, const struct picture *picture, int *value)
 {
     int high = picture->white > 255 ? getc(reader->file) : 0, low = getc(reader->file);
     if (high == EOF || low == EOF)
-        return wrong_input(reader, "fewer pixels than its header says");
+        return wrong_input(reader, "fewer pixels than in its header");
     *value = 256 * high + low;
     return *value <= picture->white ? 0 : wrong(reader, "a pixel is brighter than white");
 }
@@ -119,11 +118,11 @@ static int read_pixels(struct reader *reader, struct picture *picture, int kind)
             return -1;
         picture->grey[i] = (uint16_t)value;
     }
-    /* netpbm allows white space behind the pixels; anything else means that the header is wrong. */
+    /* netpbm allows white space after the pixels. Other data means that the header is wrong. */
     int c;
     while ((c = getc(reader->file)) != EOF)
         if (!isspace(c))
-            return wrong(reader, "more than the pixels that its header tells of");
+            return wrong(reader, "more pixels than in its header");
     return ferror(reader->file) ? wrong_input(reader, "") : 0;
 }
 
@@ -176,7 +175,7 @@ int write_picture(const char *path, const struct picture *picture)
 
 /* ---- drawing --------------------------------------------------------------------------------- */
 
-/* The scene without speckle, 0 to 1: two discs and three bars on grey. */
+/* Returns the brightness, 0 to 1, of a scene without speckle: two discs and three bars on grey. */
 static double scene_at(double x, double y)
 {
     double to_first = (x - 0.7) * (x - 0.7) + (y - 0.3) * (y - 0.3);
@@ -200,7 +199,7 @@ int draw_picture(struct picture *picture, int64_t size)
         for (int64_t column = 0; column < size; column++) {
             double x = ((double)column + 0.5) / (double)size,
                    y = ((double)row + 0.5) / (double)size;
-            /* Noise multiplies; the sum of four even ones is nearly a bell curve, 0.115 wide. */
+            /* Noise is a factor; a sum of four uniform numbers is nearly normal, 0.115 wide. */
             double noise = 0.0;
             for (int i = 0; i < 4; i++)
                 noise += 0.2 * (next_fraction(&random) - 0.5);

@@ -1,9 +1,9 @@
 /*
- * serial.c - srad on the host: the reference that the device run is checked against.
+ * serial.c - srad on the host: the reference for the check.
  *
  * It shares no code with kernels.cu. It follows the equations of Yu and Acton, "Speckle Reducing
- * Anisotropic Diffusion" (2002), in double precision. It keeps the four differences of a pixel, as
- * Rodinia's OpenMP version does, where the kernels form them twice.
+ * Anisotropic Diffusion" (2002), in double precision. Like Rodinia's OpenMP version it keeps the
+ * four differences of a pixel, which the kernels compute twice.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -13,7 +13,7 @@
 
 /* The state of a pixel between the two halves of a step. */
 struct pixel {
-    double north, south, west, east; /* neighbour less pixel; 0 beyond the border */
+    double north, south, west, east; /* neighbour minus pixel; 0 beyond the border */
     double coefficient;
 };
 
@@ -22,7 +22,7 @@ static double square(double x)
     return x * x;
 }
 
-/* The square of the coefficient of variation in the sample. */
+/* Returns the square of the coefficient of variation in the sample. */
 static double speckle_of(const struct diffusion *diffusion, const double *values)
 {
     double sum = 0.0, squares = 0.0,

@@ -1,9 +1,9 @@
 /*
- * srad - what is under the speckle?
+ * srad - removes the speckle of a picture.
  *
- * Speckle-reducing anisotropic diffusion, of the Rodinia suite, on librex: ultrasound and radar
- * pictures are grainy; letting brightness flow between pixels, but not over the edges of what they
- * show, takes the grain away. See srad.h for what is in which file.
+ * Speckle-reducing anisotropic diffusion, of the Rodinia suite, on librex. Ultrasound and radar
+ * pictures have speckle, a grain. The program removes it: brightness flows between pixels, but not
+ * over the edges in the picture. srad.h lists the files.
  *
  * Run it:  make && $(make -s print-O)/examples/srad/srad --help
  *
@@ -18,21 +18,21 @@
 
 /*
  * Tolerance of the check, as a share of the largest value. The device computes in single precision,
- * 6e-8 a rounding, and the coefficient of a pixel divides by the speckle, so that errors grow where
- * that is small.
+ * with 6e-8 a rounding. The coefficient of a pixel divides by the speckle, so errors grow if the
+ * speckle is small.
  */
 #define TOLERANCE 1e-4
 
 enum {
-    /* How much smaller the sample is: its rows are wide, because each is a copy of its own. */
+    /* The picture's size in samples. A sample is wide and low, because each row is a copy. */
     WIDTHS_OF_SAMPLE = 4,
     HEIGHTS_OF_SAMPLE = 16
 };
 
 struct inputs {
-    const char *input;  /* NULL: a picture is made up */
-    const char *output; /* NULL: none */
-    const char *drawn;  /* where the made-up picture goes; NULL: nowhere */
+    const char *input;  /* NULL: generate a picture */
+    const char *output; /* NULL: write no result */
+    const char *drawn;  /* file for the generated picture; NULL: do not write it */
     int64_t iterations;
     int64_t rate;       /* in percent */
 };
@@ -40,21 +40,22 @@ struct inputs {
 static void parse(struct settings *settings, struct inputs *inputs, int argc, char **argv)
 {
     const struct extra_option extra[] = {
-        {"input", "FILE", "a PGM picture, P5 or P2, instead of a made-up one", &inputs->input, NULL,
-         0, 0},
+        {"input", "FILE", "read a PGM picture, P5 or P2; default: generate one", &inputs->input,
+         NULL, 0, 0},
         {"output", "FILE", "write the result as a PGM picture, P5", &inputs->output, NULL, 0, 0},
-        {"generate", "FILE", "write the made-up picture", &inputs->drawn, NULL, 0, 0},
+        {"generate", "FILE", "write the generated picture", &inputs->drawn, NULL, 0, 0},
         {"iterations", "I", "time steps (100)", NULL, &inputs->iterations, 1, 1000000},
-        {"rate", "R", "how fast brightness flows, in percent (50)", NULL, &inputs->rate, 1, 100},
+        {"rate", "R", "speed of the flow of brightness, in percent (50)", NULL, &inputs->rate, 1,
+         100},
         {NULL, NULL, NULL, NULL, NULL, 0, 0},
     };
     settings->extra = extra;
     read_options(settings, argc, argv);
     settings->extra = NULL;
     if (inputs->input != NULL && settings->sized)
-        wrong_usage(settings, "--input has a size of its own: no --size");
+        wrong_usage(settings, "--size does not apply to --input, which has its own size");
     if (inputs->input != NULL && inputs->drawn != NULL)
-        wrong_usage(settings, "--input reads a picture, --generate makes one up: one or the other");
+        wrong_usage(settings, "--input and --generate exclude each other: give one or the other");
 }
 
 static int load(const struct settings *settings, const struct inputs *inputs,
@@ -81,7 +82,7 @@ static struct diffusion diffusion_of(const struct picture *picture, const struct
     };
 }
 
-/* Pictures are logarithms of what flows: black to white is 1 to e. */
+/* Converts a picture to brightness, its exponential: black to white is 1 to e. */
 static void brightness_of(const struct picture *picture, float *values, double *expected)
 {
     for (int64_t i = 0; i < picture->rows * picture->columns; i++) {
@@ -99,7 +100,7 @@ static void picture_of(const float *values, struct picture *picture)
 }
 
 struct check {
-    double difference; /* largest, as a share of the largest value */
+    double difference; /* largest difference, as a share of the largest value */
     double seconds;
     int passed;
 };
@@ -120,14 +121,14 @@ static int check_result(const struct diffusion *diffusion, const float *values, 
     for (int64_t i = 0; i < pixels; i++) {
         double difference = fabs((double)values[i] - expected[i]) / largest;
         check->difference = fmax(check->difference, difference);
-        /* Not `difference > TOLERANCE`, which is false where the difference is no number. */
+        /* Not `difference > TOLERANCE`, which is false for NaN. */
         wrong += !(difference <= TOLERANCE);
     }
     check->passed = wrong == 0 && isfinite(largest);
     return 0;
 }
 
-/* Everything between reading and writing; @values is the result. */
+/* Runs, checks, writes the result and prints the summary. @values receives the result. */
 static int compute(const struct settings *settings, const struct inputs *inputs,
                    struct picture *picture, float *values, double *expected)
 {
@@ -143,7 +144,7 @@ static int compute(const struct settings *settings, const struct inputs *inputs,
         return 1;
     print_line("srad", "%lld x %lld pixels, %d iterations, picture %s", (long long)picture->columns,
                (long long)picture->rows, diffusion.iterations,
-               inputs->input != NULL ? inputs->input : "made up");
+               inputs->input != NULL ? inputs->input : "generated");
     print_run(settings, run.launches, run.seconds);
     return print_check(settings, check.passed, check.seconds,
                        "largest difference %.1e of the largest value, %.0e allowed",
@@ -173,9 +174,9 @@ int main(int argc, char **argv)
 {
     struct settings settings = {
         .program = "srad",
-        .purpose = "Takes the speckle out of a picture on the device that libomptarget offers,\n"
-                   "and checks the result against a serial run.",
-        .unit = "edge of the made-up picture in pixels",
+        .purpose = "Removes the speckle of a picture on a device of libomptarget, and checks the\n"
+                   "result against a serial run.",
+        .unit = "edge of the generated picture in pixels",
         .size = 512,
         .smallest = 1,
         .largest = LARGEST_EDGE,

@@ -1,12 +1,12 @@
 /*
- * In the place of a CUBIN of Triton's, for a kernel that divides each row of a matrix by its sum.
+ * A kernel that divides each row of a matrix by its sum, in place of a CUBIN that Triton compiles.
  *
- * There is no Triton here, and this is CUDA C in the form of its CUBINs. The kernel has C linkage,
- * and the image no entry. A block works on one row, with num_warps * 32 threads. Its shared memory
- * is dynamic: "shared" bytes, here more than the 48 KB that CUDA gives unasked. The last parameter
- * is scratch memory, which Triton adds. kernel.json has the fields that Triton writes beside a
- * CUBIN; their values are this kernel's. Triton names a kernel after its Python function. This one
- * ends in kernel__, as names of rex/kernel.h do, which makes the stand-in for the CPU.
+ * The example does not need Triton: the kernel is CUDA C in the form of Triton's CUBINs. It has C
+ * linkage, and the image has no entry. A block works on one row, with num_warps * 32 threads. Its
+ * shared memory is dynamic: "shared" bytes, more than CUDA's default of 48 KB. The last parameter
+ * is scratch memory, which Triton adds. kernel.json has the fields of Triton's JSON files, with
+ * values for this kernel. Triton names a kernel after its Python function. This name ends in
+ * kernel__, like names of rex/kernel.h, which defines the version for the CPU.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -37,7 +37,7 @@ extern "C" __global__ void __launch_bounds__(128)
 #else
 #include "matrix.h"
 
-/* It runs once, for the whole grid. */
+/* The version for the CPU runs once for the whole grid. */
 REX_DEVICE_KERNEL_STEM(normalize_, (float *) out, (const float *) in, (int32_t) columns,
                        (void *) global_scratch)
 {

@@ -1,4 +1,4 @@
-# What Triton says of the kernel lies beside the program, as the image does.
+# Triton's description of the kernel must lie beside the program and the image.
 examples/triton.needs := $(O)/examples/triton/kernel.json
 $(O)/examples/triton/kernel.json: examples/triton/kernel.json
 	$(call do,GEN)cp $< $@

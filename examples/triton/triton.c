@@ -1,19 +1,19 @@
 /*
- * Images of Triton: a CUBIN, and the JSON beside it that says how to launch its kernel.
+ * Images of Triton: a CUBIN, and a JSON file beside it that describes the launch of its kernel.
  *
  * Triton's own launcher is C code, which it compiles for each kernel while the program runs. With
- * librex any program launches the kernel: rex_library_load() takes the CUBIN, and of the JSON the
- * program reads six fields.
+ * librex any program launches the kernel: rex_library_load() loads the CUBIN, and the program reads
+ * six fields of the JSON file.
  *
- *     name                     the kernel in the image;
- *     num_warps                a block has 32 threads for each, one-dimensional;
- *     shared                   bytes of dynamic shared memory, all that the kernel has;
- *     num_ctas                 blocks of a cluster; more than 1 multiply the grid;
- *     launch_cooperative_grid  whether all blocks have to be resident at once;
+ *     name                     name of the kernel in the image;
+ *     num_warps                warps of a one-dimensional block, of 32 threads each;
+ *     shared                   bytes of shared memory, all of it dynamic;
+ *     num_ctas                 blocks of a cluster; the grid is multiplied by it;
+ *     launch_cooperative_grid  true if all blocks must be resident at once;
  *     global_scratch_size      bytes of global memory for each block, for the last parameter.
  *
- * The grid and the arguments are those of the call in Python. An argument that is constexpr, or 1,
- * is no parameter: the CUBIN knows its value. kernels.cu says what of this example is Triton's.
+ * Grid and arguments are those of the call in Python. An argument that is constexpr, or 1, is not a
+ * parameter: its value is compiled into the CUBIN. kernels.cu describes which parts are Triton's.
  *
  * Run it:  make && $(make -s print-O)/examples/triton/triton
  *
@@ -29,7 +29,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The value of a field of Triton's flat object and what follows; "" if there is none. */
+/* Returns the text from the value of FIELD on in Triton's flat object, or "" without this field. */
 static const char *value_of(const char *json, const char *field)
 {
     char quoted[64];
@@ -43,7 +43,7 @@ static uint32_t number_of(const char *json, const char *field)
     return (uint32_t)strtoul(value_of(json, field), NULL, 10);
 }
 
-/* The launch that the JSON describes; its key is NULL where it cannot be made. */
+/* Returns the launch that the JSON describes. Its key is NULL if this program cannot launch it. */
 static struct rex_launch_config read_launch(const struct rex_library *library, const char *json)
 {
     char name[256] = "";
@@ -58,7 +58,7 @@ static struct rex_launch_config read_launch(const struct rex_library *library, c
     if (strncmp(value_of(json, "launch_cooperative_grid"), "true", 4) == 0)
         launch.flags |= REX_LAUNCH_COOPERATIVE;
     if (number_of(json, "global_scratch_size") != 0)
-        fprintf(stderr, "%s wants scratch memory, which is not made here\n", name);
+        fprintf(stderr, "%s needs scratch memory, which this program does not allocate\n", name);
     else
         launch.key = rex_library_kernel(library, name);
     return launch;
@@ -92,7 +92,7 @@ static int normalize(struct rex_library *library, const char *json, const float 
     return error == 0 ? ended : error;
 }
 
-/* The JSON beside the @program, as a string in @json. */
+/* Reads the JSON file beside @program into the string @json. Returns 0 if it succeeds. */
 static int read_json(char *program, char *json, size_t size)
 {
     char name[4096];
@@ -129,6 +129,6 @@ int main(int argc, char **argv)
             sum += out[row * COLUMNS + i];
         worst = fmax(worst, fabs(sum - 1));
     }
-    printf("%d rows, of which the sums are at most %.1e off 1\n", ROWS, worst);
+    printf("%d rows, whose sums differ from 1 by at most %.1e\n", ROWS, worst);
     return worst > 1e-4;
 }

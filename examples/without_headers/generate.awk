@@ -1,12 +1,12 @@
-# generate.awk - a function that launches a kernel, in C that includes no header of librex, out of
-# `rex-info --abi --json`.
+# generate.awk - generates a function that launches a kernel, in C without a header of librex. It
+# reads `rex-info --abi --json`.
 #
 #     rex-info --abi --json | awk -f generate.awk -v kernel=axpy -v parameters="value:int64_t:n \
 #         value:double:a to:double:x:n tofrom:double:y:n"
 #
-# A parameter is value:TYPE:NAME, or to, from or tofrom:TYPE:NAME:COUNT. What is written is `int
-# launch_KERNEL(NAMES...)`, which returns 0 or one of librex's errors. A code generator in another
-# language would do the same with its own JSON reader.
+# A parameter is value:TYPE:NAME, or to, from or tofrom:TYPE:NAME:COUNT. The generated function is
+# `int launch_KERNEL(NAMES...)`, which returns 0 or an error of librex. A code generator in another
+# language can do this with its own JSON reader.
 #
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
@@ -56,7 +56,7 @@ function lacks(name) {
     exit 1
 }
 
-# A store into the struct at BASE: C does not care what it is called.
+# Prints a store into the struct at BASE, by offset and width instead of the field's name.
 function store(base, struct, field, what) {
     if (!((struct, field) in offset)) lacks(struct "." field)
     printf "    { %s v = (%s)(%s); memcpy(%s + %s, &v, sizeof v); }\n",
@@ -102,7 +102,7 @@ function head(count,   i, part, arguments) {
 END {
     if (failed) exit 1
     count = split(parameters, parameter, " ")
-    print "/* Written by generate.awk from what rex-info --abi --json says. */"
+    print "/* Written by generate.awk from the output of rex-info --abi --json. */"
     print "#include <stdint.h>\n#include <string.h>\n"
     for (struct in size) print struct ";"
     declare("rex_module_register")

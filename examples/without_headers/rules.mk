@@ -1,4 +1,4 @@
-# launch_axpy() is generated, and compiled without the folder of librex's headers.
+# generate.awk makes launch_axpy(), which is compiled without the folder of librex's headers.
 without := $(O)/examples/without_headers
 axpy_parameters := value:int64_t:n value:double:a to:double:x:n tofrom:double:y:n
 $(without)/launch_axpy.c: examples/without_headers/generate.awk $(O)/tools/rex-info

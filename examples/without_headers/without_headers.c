@@ -1,6 +1,7 @@
 /*
- * Offload code without a header of librex: generate.awk writes launch_axpy() from what `rex-info
- * --abi --json` says of structs, constants and functions, as a code generator in any language can.
+ * Offloads without a header of librex. generate.awk writes launch_axpy() from the structs,
+ * constants and functions of `rex-info --abi --json`. Generators in other languages can do this,
+ * too.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -21,7 +22,7 @@ int main(void)
         y[i] = 1.0;
     }
     int result = launch_axpy(n, 2.0, x, y);
-    if (result == -1) /* librex prints all errors */
+    if (result == -1) /* not an error, so librex prints nothing */
         fputs("without_headers: there is no device to launch on\n", stderr);
     for (int i = 0; i < N; i++)
         wrong += y[i] != 2.0 * i + 1.0;

@@ -6,12 +6,13 @@
  * offload/include/{omptarget.h,Shared/APITypes.h} (19 on). The header asserts each size.
  *
  * REX_PACKET_UNSIGNED  defined before the include: the integers of struct __tgt_kernel_arguments
- *                      are unsigned, as in LLVM's own header, whose casts some code has. The bytes
- *                      are the same.
+ *                      are unsigned, as in LLVM's own header. Use it for code with the casts of
+ *                      that header. The bytes do not change.
  *
- * Without it they are signed, because REX's output fills them from variables of type int and
- * int64_t. C takes both. In the braces of C++ a variable of the other signedness is a narrowing
- * conversion: an error of clang++, a warning of g++. All C++ files of a binary define it, or none.
+ * Without the macro the integers are signed, because REX's output fills them from variables of type
+ * int and int64_t. C accepts either. In the braces of C++ a variable of the other signedness is a
+ * narrowing conversion: an error of clang++, a warning of g++. Define it in all C++ files of a
+ * binary, or in no file.
  *
  * Everything here is since 0.2 unless it says otherwise.
  *
@@ -40,8 +41,8 @@ extern "C" {
  */
 
 /**
- * ident_t: a source location, the first argument of most runtime calls. 24 bytes. libomp's kmp.h,
- * unchanged from LLVM 14 to 24.
+ * ident_t: a source location, the first argument of most runtime calls. 24 bytes. The layout of
+ * libomp's kmp.h, unchanged from LLVM 14 to 24.
  */
 typedef struct ident {
     int32_t reserved_1;  /**< 0. */
@@ -53,10 +54,10 @@ typedef struct ident {
 
 /**
  * struct __tgt_offload_entry: one row of the entry table: a kernel, or a global variable. 32 bytes.
- * The layout of LLVM 14 to 19, which 20 to 24 also accept.
+ * LLVM 14 to 19 have this layout; LLVM 20 to 24 also accept it.
  */
 struct __tgt_offload_entry {
-    /** host key: the address that a launch passes as host_ptr; for a global, its host address. */
+    /** host key: the address that a launch passes as host_ptr; for a global its host address. */
     void *addr;
     char *name;       /**< name of the kernel or global in the device image. */
     size_t size;      /**< 0 for a kernel; size of a global in bytes. */
@@ -69,43 +70,47 @@ struct __tgt_offload_entry {
  */
 struct __tgt_device_image {
     void *ImageStart;                         /**< first byte of the image. */
-    void *ImageEnd;                           /**< one past its last byte. */
-    struct __tgt_offload_entry *EntriesBegin; /**< first entry. */
-    struct __tgt_offload_entry *EntriesEnd;   /**< one past the last. */
+    void *ImageEnd;                           /**< one past the last byte of the image. */
+    struct __tgt_offload_entry *EntriesBegin; /**< first entry of the image. */
+    struct __tgt_offload_entry *EntriesEnd;   /**< one past the last entry. */
 };
 
-/** struct __tgt_bin_desc: what `__tgt_register_lib` is given. 32 bytes, LLVM 14 to 24. */
+/**
+ * struct __tgt_bin_desc: a descriptor: the argument of `__tgt_register_lib`. 32 bytes, LLVM 14 to
+ * 24.
+ */
 struct __tgt_bin_desc {
     int32_t NumDeviceImages;                      /**< number of images at @DeviceImages. */
     struct __tgt_device_image *DeviceImages;      /**< the images. */
     struct __tgt_offload_entry *HostEntriesBegin; /**< first entry of the host's table. */
-    struct __tgt_offload_entry *HostEntriesEnd;   /**< one past the last. */
+    struct __tgt_offload_entry *HostEntriesEnd;   /**< one past the last entry. */
 };
 
 #ifdef REX_PACKET_UNSIGNED
 /** REX_PACKET_INT(bits): type of the packet's integers; uint32_t and uint64_t if unsigned. */
 #define REX_PACKET_INT(bits) uint##bits##_t
 #else
-/* REX_PACKET_INT(bits): likewise, int32_t, int64_t. */
+/* REX_PACKET_INT(bits): int32_t and int64_t. */
 #define REX_PACKET_INT(bits) int##bits##_t
 #endif
 
 /**
- * struct __tgt_kernel_arguments: the packet of one launch. 104 bytes (LLVM 16 to 24; LLVM 15 reads
- * the first 64, LLVM 14 has none and librex translates). A caller fills it positionally or by name;
- * librex passes on an adapted copy and never writes to it. The columns belong to the caller, and
- * stay valid during the call, with nowait until the launch has been waited for.
+ * struct __tgt_kernel_arguments: the packet of one launch. 104 bytes (LLVM 16 to 24). LLVM 15 reads
+ * the first 64 bytes; LLVM 14 has no packets, so that librex calls an older function. A caller
+ * fills in the fields by position or by name. librex sends an adapted copy and never writes to the
+ * packet. The columns belong to the caller, and stay valid during the call, with nowait until the
+ * program has waited for the launch.
  */
 struct __tgt_kernel_arguments {
-    /** write 3; librex passes on the version that release and kernel need. */
+    /** 3; librex sends the version that release and kernel need. */
     REX_PACKET_INT(32) Version;
-    REX_PACKET_INT(32) NumArgs; /**< rows in the four columns, at most 2147483647. */
+    REX_PACKET_INT(32) NumArgs; /**< number of rows in the four columns, at most 2147483647. */
     void **ArgsBase;            /**< column 1: base address, or the value itself for a literal. */
     void **Args;                /**< column 2: begin address, or the value itself for a literal. */
     int64_t *ArgSizes;          /**< column 3: size in bytes. */
     int64_t *ArgTypes;          /**< column 4: a sum of map type bits, REX_MAP_TO and so on. */
-    void **ArgNames;            /**< names of the rows, for messages; NULL allowed. */
-    void **ArgMappers;          /**< mapper functions, one for each row; NULL allowed. */
+    void **ArgNames;            /**< names of the rows, for messages; may be NULL. */
+    void **ArgMappers;          /**< mapper functions, one for each row; may be NULL. */
     REX_PACKET_INT(64) Tripcount; /**< iterations of the loop, 0 if unknown. */
     /**
      * bit 0: nowait; bits 6 and 7: the grid is exact (LLVM 23). A bit that the release does not
@@ -134,18 +139,18 @@ REX_STATIC_ASSERT(sizeof(struct __tgt_kernel_arguments) == 104, "a packet is 104
 /*
  * ---- Map types: the bits of a row -------------------------------------------------------------
  *
- * The bits of column 4, the same in LLVM 14 to 24 where a release has them:
+ * The bits of column 4. A bit has one meaning in all releases of LLVM 14 to 24 that know it:
  * openmp/libomptarget/include/omptarget.h (14 to 18), offload/include/omptarget.h (19 on). Older
- * releases ignore bits that they do not know. librex refuses bits that are none of these.
+ * releases ignore bits that they do not know. librex refuses other bits than these.
  */
 
 /** REX_MAP_TO: copy to the device when the mapping begins. */
 #define REX_MAP_TO INT64_C(0x1)
-/** REX_MAP_FROM: copy from the device when it ends. */
+/** REX_MAP_FROM: copy from the device when the mapping ends. */
 #define REX_MAP_FROM INT64_C(0x2)
-/** REX_MAP_ALWAYS: copy whatever the reference count. */
+/** REX_MAP_ALWAYS: copy with any reference count. */
 #define REX_MAP_ALWAYS INT64_C(0x4)
-/** REX_MAP_DELETE: end the mapping whatever the reference count; at the end of a mapping only. */
+/** REX_MAP_DELETE: end the mapping with any reference count; only in calls that end mappings. */
 #define REX_MAP_DELETE INT64_C(0x8)
 /**
  * REX_MAP_PTR_AND_OBJ: PTR_AND_OBJ: an attached pointer: base is the address of a pointer, begin
@@ -156,28 +161,29 @@ REX_STATIC_ASSERT(sizeof(struct __tgt_kernel_arguments) == 104, "a packet is 104
 #define REX_MAP_TARGET_PARAM INT64_C(0x20)
 /** REX_MAP_RETURN_PARAM: RETURN_PARAM: the device address is written back to column 1. */
 #define REX_MAP_RETURN_PARAM INT64_C(0x40)
-/** REX_MAP_PRIVATE: the kernel gets an instance of its own. */
+/** REX_MAP_PRIVATE: the kernel gets a private copy. */
 #define REX_MAP_PRIVATE INT64_C(0x80)
 /** REX_MAP_LITERAL: base is the value itself. */
 #define REX_MAP_LITERAL INT64_C(0x100)
-/** REX_MAP_IMPLICIT: no clause names it. */
+/** REX_MAP_IMPLICIT: no clause names the row. */
 #define REX_MAP_IMPLICIT INT64_C(0x200)
-/** REX_MAP_CLOSE: near the device; only matters with unified shared memory. */
+/** REX_MAP_CLOSE: memory near the device; has an effect only with unified shared memory. */
 #define REX_MAP_CLOSE INT64_C(0x400)
-/** REX_MAP_PRESENT: must be mapped already: else REX_EABSENT; in a raw call libomptarget aborts. */
+/** REX_MAP_PRESENT: mapped already, else REX_EABSENT; in a raw call libomptarget aborts. */
 #define REX_MAP_PRESENT INT64_C(0x1000)
-/** REX_MAP_OMPX_HOLD: OMPX_HOLD: a reference count of its own, which DELETE leaves alone. */
+/** REX_MAP_OMPX_HOLD: OMPX_HOLD: a separate reference count, which DELETE does not change. */
 #define REX_MAP_OMPX_HOLD INT64_C(0x2000)
 /**
- * REX_MAP_FB_NULLIFY: FB_NULLIFY: with REX_MAP_RETURN_PARAM: NULL for memory that is not mapped.
- * libomptarget has it from LLVM 23 on; librex's own data calls do so on each release.
+ * REX_MAP_FB_NULLIFY: FB_NULLIFY: with REX_MAP_RETURN_PARAM: the address is NULL for memory that is
+ * not mapped. libomptarget knows the bit from LLVM 23 on; librex's own data calls obey it on each
+ * release.
  */
 #define REX_MAP_FB_NULLIFY INT64_C(0x8000)
 /** REX_MAP_MEMBER_OF(row): a member of the object in row @row, counted from 0. */
 #define REX_MAP_MEMBER_OF(row) ((int64_t)(((uint64_t)(row) + 1) << 48))
 /**
- * REX_PARENT_MAX: the highest row that REX_MAP_MEMBER_OF() can name; 16 bits, counted from 1, all
- * ones kept for compilers.
+ * REX_PARENT_MAX: the highest row that REX_MAP_MEMBER_OF() can name. Its 16 bits count from 1, and
+ * all ones are reserved for compilers.
  */
 #define REX_PARENT_MAX 65533
 /** REX_MAP_MEMBER_OF_MASK: the bits of REX_MAP_MEMBER_OF(). */
@@ -189,16 +195,16 @@ REX_STATIC_ASSERT(sizeof(struct __tgt_kernel_arguments) == 104, "a packet is 104
 #define REX_MAP_KIND(kind) ((int64_t)(kind) << 32)
 /** REX_MAP_KIND_MASK: the bits of REX_MAP_KIND(). */
 #define REX_MAP_KIND_MASK INT64_C(0xf00000000)
-/** REX_MAP_TOFROM: both ways. */
+/** REX_MAP_TOFROM: copy in both directions. */
 #define REX_MAP_TOFROM (REX_MAP_TO | REX_MAP_FROM)
-/** REX_MAP_ALLOC: neither way. */
+/** REX_MAP_ALLOC: no copy. */
 #define REX_MAP_ALLOC INT64_C(0)
 
 #ifdef __cplusplus
 }
 #endif
 
-/* REX_NAMES_RESTORE: rex/names.h gives the program's macros back. */
+/* REX_NAMES_RESTORE: rex/names.h restores the program's macros. */
 #define REX_NAMES_RESTORE
 #include "rex/names.h"
 

@@ -1,15 +1,15 @@
 /*
- * rex/binary.h - this binary's module, its start and its end.
+ * rex/binary.h - this binary's module, and its start and end.
  *
- * A program has kernels: entries in its section `omp_offloading_entries` (rex/entry.h writes them)
- * and a device image beside the executable or embedded in it. Together they are a *module*, a
- * `struct rex_module` (rex/module.h). This header defines one, `rex_this_module`, for each linked
- * binary, a program or a shared object, that includes it. Most programs never name it: the first
- * launch or rex_offload_init() registers it.
+ * A program with kernels has entries in its section `omp_offloading_entries` (rex/entry.h writes
+ * them) and a device image beside the executable or embedded in it. Entries and image form a
+ * *module*, a `struct rex_module` (rex/module.h). This header defines the module `rex_this_module`
+ * of each linked binary, a program or a shared object, that includes it. Most programs never name
+ * it: the first launch or rex_offload_init() registers it.
  *
- * The objects and functions are weak and hidden: a binary has one of each, however many of its
- * files include this header. rex_binary_module alone is weak and visible. A generator may have a
- * helper of its own that defines some of them: rex_kmp.h, REX_KMP_INTERNAL.
+ * The objects and functions are weak and hidden: a binary has one of each, even if many of its
+ * files include this header. Only rex_binary_module is weak and visible. A generator may have a
+ * helper of its own that defines some of these names: REX_KMP_INTERNAL in rex_kmp.h.
  *
  * Everything here is since 0.2 unless it says otherwise.
  *
@@ -28,29 +28,29 @@
 extern "C" {
 #endif
 
-#ifndef REX_BUILDING_LIBRARY /* librex itself is no module */
+#ifndef REX_BUILDING_LIBRARY /* librex itself is not a module */
 
 #ifndef REX_CUBIN_NAME
 /**
- * REX_CUBIN_NAME: file name of the device image, or several with ':' between; a program may define
- * it before the include, alike in all files of the binary.
+ * REX_CUBIN_NAME: file name of the device image, or several names with ':' between them. A program
+ * may define it before the include, with one value in all files of the binary.
  */
 #define REX_CUBIN_NAME "rex_lib_nvidia.cubin"
 #endif
 #ifndef REX_HOST_IMAGE_NAME
 /**
- * REX_HOST_IMAGE_NAME: file name of the host image for machines without a GPU; a program may define
- * it before the include, alike in all files of the binary.
+ * REX_HOST_IMAGE_NAME: file name of the host image for machines without a GPU. A program may define
+ * it before the include, with one value in all files of the binary.
  */
 #define REX_HOST_IMAGE_NAME "rex_lib_host.so"
 #endif
 
-/** REX_PER_BINARY: marks the objects of which each linked binary has exactly one. */
+/** REX_PER_BINARY: marks an object or function that each linked binary has once. */
 #define REX_PER_BINARY __attribute__((__weak__, __visibility__("hidden")))
 
 /**
- * rex_entries_begin: first entry of this binary's table; the linker's own symbol. NULL if there is
- * no entry.
+ * rex_entries_begin: first entry of this binary's table, by the linker's own symbol; NULL if the
+ * table is empty.
  */
 extern struct __tgt_offload_entry
     rex_entries_begin[] __asm__("__start_omp_offloading_entries") REX_PER_BINARY;
@@ -58,20 +58,22 @@ extern struct __tgt_offload_entry
 extern struct __tgt_offload_entry
     rex_entries_end[] __asm__("__stop_omp_offloading_entries") REX_PER_BINARY;
 
-#ifndef __CUDA_ARCH__ /* code for a GPU names neither */
+#ifndef __CUDA_ARCH__ /* code for a GPU does not use these symbols */
 /*
- * gcc forgets the attribute where a name for the linker is given. A shared object would then export
- * its table, and a program without kernels would take that table for its own.
+ * gcc ignores the attribute of a declaration with an asm name. A shared object would then export
+ * its table, and a program without kernels would use it as its own.
  */
-__asm__(
-    ".hidden __start_omp_offloading_entries\n.hidden __stop_omp_offloading_entries\n"
-    ".weak __start_rex_images, __stop_rex_images\n" /* ThinLTO forgets that of the declarations */
-    ".hidden __start_rex_images\n.hidden __stop_rex_images");
+__asm__(".hidden __start_omp_offloading_entries\n.hidden __stop_omp_offloading_entries\n"
+        ".weak __start_rex_images, __stop_rex_images\n" /* ThinLTO ignores the attribute */
+        ".hidden __start_rex_images\n.hidden __stop_rex_images");
 #endif
 
-/* REX_TOLD: attributes of what tools read in a program, and nothing refers to. */
+/*
+ * REX_TOLD: attributes of objects that only tools read in the program's file, so that nothing
+ * refers to them.
+ */
 #define REX_TOLD __used__
-/* REX_RETAINED: the assembler's flag of a section that linkers keep. */
+/* REX_RETAINED: the assembler's flag for a section that linkers keep. */
 #define REX_RETAINED ""
 #ifdef __has_attribute
 #if __has_attribute(__retain__)
@@ -81,10 +83,10 @@ __asm__(
 #define REX_RETAINED "R"
 #ifndef __CUDA_ARCH__
 /*
- * A pointer to this file's section of entries, by its name, which no linker's garbage collection
- * drops: it keeps the section. It is weak since a file may have no entry. The entries themselves
- * cannot say `retain`: gcc refuses to mix entries with and without it, within a file and, under
- * -flto, within a program.
+ * A pointer to this file's section of entries, in a section that linkers never collect as garbage:
+ * so they keep the entries. It is weak, because a file may have no entry. The entries themselves
+ * cannot have the attribute `retain`: gcc refuses to mix entries with and without it, within a file
+ * and, under -flto, within a program.
  */
 __asm__(".pushsection rex_kept_entries, \"awR\", %progbits\n.balign 8\n"
         ".weak omp_offloading_entries\n.quad omp_offloading_entries\n.popsection");
@@ -94,26 +96,25 @@ __asm__(".pushsection rex_kept_entries, \"awR\", %progbits\n.balign 8\n"
 
 /**
  * rex_images_begin: first row of the images that REX_EMBED_IMAGE() and REX_EMBED_HOST_IMAGE()
- * (rex/entry.h) have put into this binary; the linker's own symbol. NULL if there is none.
+ * (rex/entry.h) have put into this binary, by the linker's own symbol; NULL if there are no images.
  */
 extern const struct rex_image_row rex_images_begin[] __asm__("__start_rex_images") REX_PER_BINARY;
-/** rex_images_end: one past the last row. */
+/** rex_images_end: one past the last row of images. */
 extern const struct rex_image_row rex_images_end[] __asm__("__stop_rex_images") REX_PER_BINARY;
 
-/* REX_HIDDEN marks a declaration that a definition of the program's own may follow. */
+/* REX_HIDDEN: marks a declaration; the program may have a definition of its own after it. */
 #define REX_HIDDEN __attribute__((__visibility__("hidden")))
 
 /**
  * __cubin_desc: the descriptor of this binary's registered image, which belongs to librex; NULL
- * before registration and after rex_offload_fini(). If static libraries have brought several
- * images, each has a descriptor, and this is that of the first image with an entry. A compiler
- * quotes the line of the definition if a file has its own.
+ * before registration and after rex_offload_fini(). If static libraries have several images, each
+ * image has a descriptor, and this is the descriptor of the first image with an entry.
  */
 extern REX_HIDDEN struct __tgt_bin_desc *__cubin_desc;
-/** rex_target_kernel_ident: the source location that launches pass: unknown. */
+/** rex_target_kernel_ident: the source location that launches pass, "unknown". */
 extern REX_HIDDEN ident_t rex_target_kernel_ident;
 
-/* REX_IS_HELPER: the file has declarations alone of what a helper may define. */
+/* REX_IS_HELPER: the file only declares the names that a helper may define. */
 #if defined REX_KMP_INTERNAL && !defined REX_KMP_DEFINE
 #define REX_IS_HELPER
 #else
@@ -122,12 +123,12 @@ REX_PER_BINARY ident_t rex_target_kernel_ident = {0, 2, 0, 0, ";unknown;unknown;
 #endif
 
 /*
- * Weak references to the two objects, in the module. The declarations above are not weak, because a
- * definition after a weak declaration would be weak, too.
+ * Weak references to `__cubin_desc` and rex_target_kernel_ident, for the module. The declarations
+ * of the objects are not weak, because a definition after a weak declaration would be weak, too.
  */
 /* rex_found_desc: `__cubin_desc`, if a file of the binary defines it. */
 static struct __tgt_bin_desc *rex_found_desc __attribute__((__weakref__("__cubin_desc")));
-/* rex_found_ident: rex_target_kernel_ident, likewise. */
+/* rex_found_ident: rex_target_kernel_ident, if a file of the binary defines it. */
 static ident_t rex_found_ident __attribute__((__weakref__("rex_target_kernel_ident")));
 
 /** rex_this_module: this binary's module. */
@@ -153,8 +154,8 @@ REX_PER_BINARY struct rex_module rex_this_module = {(uint32_t)sizeof(struct rex_
                                                     rex_images_end};
 
 /**
- * rex_binary_module: points to this binary's module. A shared object exports it: if the program has
- * no kernels, its data calls register the module that this points to.
+ * rex_binary_module: the address of this binary's module. A shared object exports it: data calls of
+ * a program without kernels register the module at this address.
  */
 extern struct rex_module *rex_binary_module;
 __attribute__((__weak__, __visibility__("default"))) struct rex_module *rex_binary_module =
@@ -163,8 +164,8 @@ __attribute__((__weak__, __visibility__("default"))) struct rex_module *rex_bina
 /*
  * ---- The start and the end of this binary's module --------------------------------------------
  *
- * Neither call is required: the first launch or data call registers, and the end of the process
- * needs no call.
+ * Neither call is required: the first launch or data call registers the module, and the end of the
+ * process needs no call.
  *
  *     if (rex_offload_init() != 0)
  *         return 1; // the reason is on standard error
@@ -175,29 +176,31 @@ __attribute__((__weak__, __visibility__("default"))) struct rex_module *rex_bina
  * file may also declare them again, as functions that return int or void, before the include or
  * after it.
  *
- * rex_module_init() and rex_module_fini() do the same for another module.
+ * rex_module_init() and rex_module_fini() start and end other modules.
  */
 
 #ifdef REX_IS_HELPER
-/** rex_offload_init(): the helper's own function; its result, if any, is for the helper alone. */
+/**
+ * rex_offload_init(): the helper's own function; only the helper uses its result, if it has one.
+ */
 REX_HIDDEN void rex_offload_init(void);
 /** rex_offload_fini(): the helper's own function. */
 REX_HIDDEN void rex_offload_fini(void);
 #else
 
 /*
- * The functions have a name of their own in C, and the known one for the linker. So a file may
- * declare `void rex_offload_init(void)`.
+ * In C these functions have other names than for the linker. So a file may also declare `void
+ * rex_offload_init(void)`.
  */
-/* rex_offload_init: its name in C. */
+/* rex_offload_init: the function's name in C. */
 #define rex_offload_init rex_this_init
-/* rex_offload_fini: its name in C. */
+/* rex_offload_fini: the function's name in C. */
 #define rex_offload_fini rex_this_fini
 
 /**
  * rex_offload_init(): finds and binds libomptarget, finds, checks and registers this binary's
  * image, and loads it on the default device. Call it at the start of main, before anything is
- * timed. If the module is registered, it only loads. Any thread.
+ * timed. If the module is registered already, it only loads the image. Any thread.
  *
  * Returns 0 or an error of rex_module_init().
  */
@@ -209,19 +212,19 @@ REX_PER_BINARY int rex_offload_init(void)
 
 /**
  * rex_offload_fini(): unregisters this binary's image. Each mapping must have ended, and no other
- * thread may be in a launch or data call of this binary. A module that is not registered is left
- * alone. The same image or another one may be registered afterwards; on LLVM 18 only the same one.
- * Any thread.
+ * thread may be in a launch or data call of this binary. The call does nothing if the module is not
+ * registered. The module may be registered again, with this image or another one; on LLVM 18 only
+ * with this image. Any thread.
  *
- * Returns 0, or with nothing ended:
+ * Returns 0, or one of these errors, without any effect:
  *
- * REX_EINVAL  the program's function for the log has called it while this module is registered or
- *             ended.
- * REX_EBUSY   a queue, which the message names, has unfinished work (rex/queue.h). Or the call was
- *             made inside of a launch or data call, or beside those of other threads that have not
- *             ended in a minute.
- * REX_ECUDA   a launch or a queue, even one that is destroyed, has found a device lost since the
- *             process began.
+ * REX_EINVAL  the program's log function has called this while this binary's module is registered
+ *             or ended.
+ * REX_EBUSY   a queue (rex/queue.h), which the message names, has unfinished work. Or the call was
+ *             made inside a launch or data call, or launches or data calls of other threads have
+ *             not ended within a minute.
+ * REX_ECUDA   a launch or a queue, even a destroyed one, has found a device lost since the process
+ *             began.
  */
 int rex_offload_fini(void) __asm__("rex_offload_fini");
 REX_PER_BINARY int rex_offload_fini(void)
@@ -230,16 +233,16 @@ REX_PER_BINARY int rex_offload_fini(void)
 }
 
 /*
- * ---- The start and the end from inside --------------------------------------------------------
+ * ---- Parts of rex_offload_init() and rex_offload_fini() ---------------------------------------
  *
- * A program uses none of these names.
+ * These names are only for the macros rex_offload_init and rex_offload_fini.
  */
 
 /* rex_this_init(): a call of rex_offload_init(), or with `void` its declaration. */
 #define rex_this_init(...) rex_this_init_##__VA_ARGS__
 /* rex_this_init_: the call. */
 #define rex_this_init_ rex_this_init()
-/* rex_this_init_void: the declaration, with a third name in C, since its result may differ. */
+/* rex_this_init_void: the declaration, with a third name in C, because its result may be void. */
 #define rex_this_init_void rex_declared_init(void) __asm__("rex_offload_init")
 /* rex_this_fini(): a call of rex_offload_fini(), or with `void` its declaration. */
 #define rex_this_fini(...) rex_this_fini_##__VA_ARGS__

@@ -1,17 +1,18 @@
 /*
- * rex/clang.h - CUDA's own words for a clang that compiles kernels without the CUDA toolkit.
- * rex/kernel.h includes it then.
+ * rex/clang.h - CUDA's own names, for a clang that compiles kernels without the CUDA toolkit.
+ * rex/kernel.h then includes it. This command makes PTX, which the CUDA driver compiles, as rex-cc
+ * does:
  *
  *     clang -x cuda --cuda-device-only --cuda-gpu-arch=sm_90 -nocudainc -nocudalib -nostdinc++
  *         -O3 -S -o rex_lib_nvidia.cubin axpy.cu
  *
- * makes PTX, which the CUDA driver compiles; rex-cc does it. Names mean what nvcc means by them:
- * the keywords, `threadIdx` and its kin, barriers, fences, exchanges in a warp, atomics and bits of
- * integers. So do memcpy(), memset(), printf(), assert() and the functions of <math.h> for double
- * and float. Those that a GPU has an instruction for are that instruction, and exact.
- * The others (exp, sin, pow and so on) are the toolkit's libdevice: they are refused where that is
- * not linked, which REX_LIBDEVICE tells. Vector types (`float4`), textures, cooperative groups and
- * launches by <<<>>> are nvcc's alone.
+ * The names have nvcc's meanings: the keywords, `threadIdx` and the like, barriers, fences,
+ * exchanges in a warp, atomics, bits of integers, memcpy(), memset(), printf(), assert(), and the
+ * functions of <math.h> for double and float. If a GPU has an instruction for a function, the
+ * function is that instruction, and exact. The other functions (exp, sin, pow and so on) need the
+ * toolkit's libdevice. The compiler refuses them unless the program defines REX_LIBDEVICE and links
+ * libdevice. Vector types (`float4`), textures, cooperative groups and launches by <<<>>> need
+ * nvcc.
  *
  * Everything here is since 0.2.
  *
@@ -28,7 +29,7 @@
 
 /**
  * __CUDACC__, __host__, __device__, __global__, __shared__, __constant__, __forceinline__,
- * __launch_bounds__: what nvcc defines, or knows.
+ * __launch_bounds__: names that nvcc defines or knows.
  */
 #define __CUDACC__ 1
 #define __host__ __attribute__((__host__))
@@ -39,35 +40,35 @@
 #define __forceinline__ __inline__ __attribute__((__always_inline__))
 #define __launch_bounds__(...) __attribute__((__launch_bounds__(__VA_ARGS__)))
 
-/* clang's own: threadIdx, blockIdx, blockDim, gridDim, warpSize. */
+/* clang's own header: threadIdx, blockIdx, blockDim, gridDim, warpSize. */
 #include <__clang_cuda_builtin_vars.h>
 #include <stddef.h>
 
 #define REX_CUDA static __device__ __forceinline__
-/* Refused where it is called, with TEXT. */
+/* A call of the function is an error of the compiler with the message TEXT. */
 #define REX_REFUSED(text) __attribute__((__diagnose_if__(true, text, "error")))
 
 /* ---- The C library -------------------------------------------------------------------------- */
 
-/** memcpy(): the C library's. */
+/** memcpy(): copies bytes, as in C. */
 REX_CUDA void *memcpy(void *to, const void *from, size_t bytes)
 {
     return __builtin_memcpy(to, from, bytes);
 }
 
-/** memset(): the C library's. */
+/** memset(): fills bytes, as in C. */
 REX_CUDA void *memset(void *to, int value, size_t bytes)
 {
     return __builtin_memset(to, value, bytes);
 }
 
 extern "C" {
-/** printf(): clang has it call the driver's vprintf(). */
+/** printf(): prints, as in C; clang turns it into a call of the driver's vprintf(). */
 __device__ int printf(const char *, ...);
-/** __assertfail(): the driver's. */
+/** __assertfail(): the driver's function for a failed assertion. */
 __device__ void __assertfail(const char *, const char *, unsigned, const char *, size_t)
     __attribute__((__noreturn__));
-/** __assert_fail(): what the C library's assert() calls. */
+/** __assert_fail(): the function that the C library's assert() calls. */
 REX_CUDA void __assert_fail(const char *text, const char *name, unsigned row, const char *function)
 {
     __assertfail(text, name, row, function, 1);
@@ -76,31 +77,31 @@ REX_CUDA void __assert_fail(const char *text, const char *name, unsigned row, co
 
 /* ---- Threads -------------------------------------------------------------------------------- */
 
-/** __syncwarp(): waits until @lanes of the warp are here. */
+/** __syncwarp(): waits until @lanes of the warp have called it. */
 REX_CUDA void __syncwarp(unsigned lanes = 0xffffffffu)
 {
     __asm__ volatile("bar.warp.sync %0;" : : "r"(lanes) : "memory");
 }
 
-/** __threadfence_block(): what was written before is seen first by the team. */
+/** __threadfence_block(): orders writes before it and after it for threads of the team. */
 REX_CUDA void __threadfence_block(void)
 {
     __nvvm_membar_cta();
 }
 
-/** __threadfence(): by the GPU. */
+/** __threadfence(): orders writes before it and after it for all threads of the GPU. */
 REX_CUDA void __threadfence(void)
 {
     __nvvm_membar_gl();
 }
 
-/** __threadfence_system(): by the CPU and other GPUs, too. */
+/** __threadfence_system(): orders writes before it and after it also for the CPU and other GPUs. */
 REX_CUDA void __threadfence_system(void)
 {
     __nvvm_membar_sys();
 }
 
-/** __activemask(): lanes of the warp that are here now. */
+/** __activemask(): returns the lanes of the warp that run this call together. */
 REX_CUDA unsigned __activemask(void)
 {
     unsigned lanes;
@@ -108,7 +109,7 @@ REX_CUDA unsigned __activemask(void)
     return lanes;
 }
 
-/** __ballot_sync(): of @lanes those where @wanted is not 0. */
+/** __ballot_sync(): returns those of @lanes in which @wanted is not 0. */
 REX_CUDA unsigned __ballot_sync(unsigned lanes, int wanted)
 {
     unsigned result;
@@ -118,21 +119,21 @@ REX_CUDA unsigned __ballot_sync(unsigned lanes, int wanted)
     return result;
 }
 
-/** __any_sync(): whether it is not 0 in one of @lanes. */
+/** __any_sync(): returns 1 if @wanted is not 0 in one of @lanes, else 0. */
 REX_CUDA int __any_sync(unsigned lanes, int wanted)
 {
     return __ballot_sync(lanes, wanted) != 0;
 }
 
-/** __all_sync(): whether it is not 0 in all of @lanes. */
+/** __all_sync(): returns 1 if @wanted is not 0 in all of @lanes, else 0. */
 REX_CUDA int __all_sync(unsigned lanes, int wanted)
 {
     return __ballot_sync(lanes, !wanted) == 0;
 }
 
 /*
- * A word of another lane of the same group of WIDTH lanes, of which LIMIT is the last, or the first
- * where a lane asks those before it.
+ * Returns a word of another lane in the group of WIDTH lanes. LIMIT is the last lane of the group,
+ * or the first one for reads from earlier lanes.
  */
 #define REX_SHUFFLE(name, instruction, position, limit)                                       \
     REX_CUDA unsigned rex_##name(unsigned lanes, unsigned bits, unsigned position, int width) \
@@ -154,7 +155,9 @@ REX_CUDA int __all_sync(unsigned lanes, int wanted)
         __builtin_memcpy(&value, bits, sizeof value);                                         \
         return value;                                                                         \
     }
-/** __shfl_sync(), __shfl_up_sync(), __shfl_down_sync(), __shfl_xor_sync(), of any number. */
+/**
+ * __shfl_sync(), __shfl_up_sync(), __shfl_down_sync(), __shfl_xor_sync(): for any arithmetic type.
+ */
 REX_SHUFFLE(__shfl_sync, "idx", lane, 31)
 REX_SHUFFLE(__shfl_up_sync, "up", step, 0)
 REX_SHUFFLE(__shfl_down_sync, "down", step, 31)
@@ -166,7 +169,7 @@ REX_SHUFFLE(__shfl_xor_sync, "bfly", lane, 31)
 #define REX_ATOMIC_DO(name, type, operation)           \
     REX_CUDA type name(type *at, type value)           \
     {                                                  \
-        /* Relaxed: CUDA's order nothing else. */      \
+        /* Relaxed: as CUDA's atomics. */              \
         return operation(at, value, __ATOMIC_RELAXED); \
     }
 #define REX_ATOMICS_OF(type)                                                                     \
@@ -179,13 +182,13 @@ REX_SHUFFLE(__shfl_xor_sync, "bfly", lane, 31)
     REX_ATOMIC_DO(atomicExch, type, __atomic_exchange_n)                                         \
     REX_CUDA type atomicCAS(type *at, type was, type value)                                      \
     {                                                                                            \
-        /* Relaxed: likewise. */                                                                 \
+        /* Relaxed: as CUDA's atomics. */                                                        \
         __atomic_compare_exchange_n(at, &was, value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED); \
         return was;                                                                              \
     }
 /**
  * atomicAdd(), atomicMin(), atomicMax(), atomicAnd(), atomicOr(), atomicXor(), atomicExch(),
- * atomicCAS() of int, unsigned, long long and unsigned long long.
+ * atomicCAS(): for int, unsigned, long long and unsigned long long.
  */
 REX_ATOMICS_OF(int)
 REX_ATOMICS_OF(unsigned)
@@ -194,26 +197,29 @@ REX_ATOMICS_OF(unsigned long long)
 #undef REX_ATOMICS_OF
 #undef REX_ATOMIC_DO
 
-/** atomicSub() of int. */
+/** atomicSub(): for int. */
 REX_CUDA int atomicSub(int *at, int value)
 {
-    /* Relaxed: likewise. */
+    /* Relaxed: as CUDA's atomics. */
     return __atomic_fetch_sub(at, value, __ATOMIC_RELAXED);
 }
 
-/** atomicSub() of unsigned. */
+/** atomicSub(): for unsigned. */
 REX_CUDA unsigned atomicSub(unsigned *at, unsigned value)
 {
-    /* Relaxed: likewise. */
+    /* Relaxed: as CUDA's atomics. */
     return __atomic_fetch_sub(at, value, __ATOMIC_RELAXED);
 }
 
-/* clang 18 and later add floats and doubles by a scoped builtin, others by one of the GPU's. */
+/*
+ * clang 18 and later add floats and doubles by a scoped builtin, older ones by a builtin of the
+ * GPU.
+ */
 #if __has_builtin(__scoped_atomic_fetch_add)
 #define REX_ATOMIC_FLOATING(type, builtin)                                                    \
     REX_CUDA type atomicAdd(type *at, type value)                                             \
     {                                                                                         \
-        /* Relaxed: likewise. */                                                              \
+        /* Relaxed: as CUDA's atomics. */                                                     \
         return __scoped_atomic_fetch_add(at, value, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE); \
     }
 #else
@@ -223,7 +229,7 @@ REX_CUDA unsigned atomicSub(unsigned *at, unsigned value)
         return builtin(at, value);                \
     }
 #endif
-/** atomicAdd() of float and double. */
+/** atomicAdd(): for float and double. */
 REX_ATOMIC_FLOATING(float, __nvvm_atom_add_gen_f)
 REX_ATOMIC_FLOATING(double, __nvvm_atom_add_gen_d)
 #undef REX_ATOMIC_FLOATING
@@ -235,7 +241,7 @@ REX_ATOMIC_FLOATING(double, __nvvm_atom_add_gen_d)
     {                                    \
         return (expression);             \
     }
-/** __popc(), __popcll(), __clz(), __clzll(), __ffs(), __ffsll(). */
+/** __popc(), __popcll(), __clz(), __clzll(), __ffs(), __ffsll(): bits of integers. */
 REX_BITS(__popc, unsigned, __builtin_popcount(bits))
 REX_BITS(__popcll, unsigned long long, __builtin_popcountll(bits))
 REX_BITS(__clz, int, bits == 0 ? 32 : __builtin_clz((unsigned)bits))
@@ -273,7 +279,7 @@ REX_LEAST_MOST(long long)
 REX_LEAST_MOST(unsigned long long)
 #undef REX_LEAST_MOST
 
-/** __ldg(): a plain read: the compiler knows what is never written. */
+/** __ldg(): reads *@from; the compiler itself finds memory that is never written. */
 template <class type> REX_CUDA type __ldg(const type *from)
 {
     return *from;

@@ -2,8 +2,8 @@
  * rex/clangmath.h - the functions of <math.h> for a clang that compiles kernels without the CUDA
  * toolkit. rex/clang.h includes it.
  *
- * Each name is there for double and for float, with an f behind it for float alone, and for other
- * numbers, and numbers of two types, as double: so C++ has it, and so nvcc.
+ * As in C++ and with nvcc, each name is overloaded for double and float, and with an f after it for
+ * float only. Arguments of other types, or of two types, are computed in double.
  *
  * Everything here is since 0.2.
  *
@@ -16,7 +16,7 @@
 #error "rex/clangmath.h is a part of rex/kernel.h: include that"
 #endif
 
-/* The type that arguments of other types are computed in. */
+/* The type for arguments that are neither double nor float. */
 template <class...> struct rex_in_double {
     typedef double type;
 };
@@ -57,12 +57,12 @@ template <class...> struct rex_in_double {
         return name((rex_type)x, (rex_type)y);                             \
     }
 
-/* One instruction, or a few whose result is exact. */
+/* Functions of one instruction, or of a few with an exact result. */
 #define REX_MATH_BUILTIN_1(name) \
     REX_MATH_1(name, name##f, __builtin_##name(x), __builtin_##name##f(x))
 #define REX_MATH_BUILTIN_2(name) \
     REX_MATH_2(name, name##f, __builtin_##name(x, y), __builtin_##name##f(x, y))
-/** ceil(), fabs(), floor(), nearbyint(), rint(), round(), sqrt(), trunc(). */
+/** ceil(), fabs(), floor(), nearbyint(), rint(), round(), sqrt(), trunc(): as in C. */
 REX_MATH_BUILTIN_1(ceil)
 REX_MATH_BUILTIN_1(fabs)
 REX_MATH_BUILTIN_1(floor)
@@ -78,19 +78,19 @@ REX_MATH_2(fdim, fdimf, x <= y ? 0 : x - y, x <= y ? 0 : x - y)
 #undef REX_MATH_BUILTIN_1
 #undef REX_MATH_BUILTIN_2
 
-/** fma(): of double. */
+/** fma(): for double. */
 REX_CUDA double fma(double x, double y, double z)
 {
     return __builtin_fma(x, y, z);
 }
 
-/** fma(): of float. */
+/** fma(): for float. */
 REX_CUDA float fma(float x, float y, float z)
 {
     return __builtin_fmaf(x, y, z);
 }
 
-/** fmaf(): the same. */
+/** fmaf(): for float. */
 REX_CUDA float fmaf(float x, float y, float z)
 {
     return __builtin_fmaf(x, y, z);
@@ -105,7 +105,7 @@ REX_CUDA float fmaf(float x, float y, float z)
     REX_TO_INTEGER(name, type, double, rounded) \
     REX_TO_INTEGER(name, type, float, rounded)  \
     REX_TO_INTEGER(name##f, type, float, rounded)
-/** lrint(), llrint(), lround(), llround(). */
+/** lrint(), llrint(), lround(), llround(): as in C. */
 REX_TO_INTEGERS(lrint, long, rint)
 REX_TO_INTEGERS(llrint, long long, rint)
 REX_TO_INTEGERS(lround, long, round)
@@ -113,7 +113,7 @@ REX_TO_INTEGERS(llround, long long, round)
 #undef REX_TO_INTEGERS
 #undef REX_TO_INTEGER
 
-/* Functions that integers have, too. */
+/* Functions that rex/clang.h also has for integers. */
 #define REX_MATH_LIKE_INTEGERS(type)  \
     REX_CUDA type abs(type x)         \
     {                                 \
@@ -185,9 +185,9 @@ REX_LIBDEVICE_2(fmod)
 REX_LIBDEVICE_2(pow)
 REX_LIBDEVICE_2(remainder)
 #ifdef REX_LIBDEVICE
-/* __nv_hypotf() takes an approximate root wherever nvcc is not the one that links it. */
+/* __nv_hypotf() uses an approximate root unless nvcc links it. */
 extern "C" __device__ double __nv_hypot(double, double);
-/** hypot(). */
+/** hypot(): as in C. */
 REX_MATH_2(hypot, hypotf, __nv_hypot(x, y), (float)__nv_hypot(x, y))
 #else
 REX_LIBDEVICE_2(hypot)

@@ -1,13 +1,13 @@
 /*
- * rex/detail.h - what the macros and inline functions of the other headers are made of.
+ * rex/detail.h - parts of the macros and inline functions of the other headers.
  *
- * rex/map.h includes it, and a program that is written by hand needs little of it by name. The
- * functions for rows serve a program that makes rows by hand, or has macros of its own for them:
- * REX_ROW() of rex/arguments.h. The functions that take a module are for code that has several, or
- * one of its own: rex_launch() and its like pass this binary's. Names that begin with rex_detail_
- * are reserved: a program's variable of such a name would be taken for a macro's.
+ * rex/map.h includes it, and a program that is written by hand uses few of its names. The functions
+ * for rows are for a program that makes rows by functions, or has its own macros for rows:
+ * REX_ROW() of rex/arguments.h. The functions that take a module are for code that has several
+ * modules, or a module of its own: rex_launch() and its like pass this binary's module. Names that
+ * begin with rex_detail_ are reserved: a macro's variable of such a name would hide the program's.
  *
- * The inline functions check no pointer for NULL, and may be called in any thread.
+ * The inline functions do not check pointers for NULL. Any thread may call them.
  *
  * Guide: rex-maps(7).
  *
@@ -35,14 +35,14 @@ struct rex_launch_config;
 struct rex_queue;
 
 /*
- * ---- Rows by hand: from addresses, sizes and values -------------------------------------------
+ * ---- Rows from addresses, sizes and values ----------------------------------------------------
  *
- * Sizes are in bytes. A row holds addresses; the memory stays the program's.
+ * Sizes are in bytes. A row has addresses; the memory belongs to the program.
  */
 
 /**
- * rex_row_bytes(): the bytes of @length elements of @element bytes each; -1, which librex refuses
- * in a row, where an int64_t cannot hold them. A raw launch does not look.
+ * rex_row_bytes(): returns the size of @length elements of @element bytes each; -1 if it overflows
+ * an int64_t. librex refuses a row with the size -1, but a raw launch does not check it.
  */
 static inline int64_t rex_row_bytes(int64_t length, size_t element)
 {
@@ -50,15 +50,16 @@ static inline int64_t rex_row_bytes(int64_t length, size_t element)
     return __builtin_mul_overflow(length, element, &bytes) ? -1 : bytes;
 }
 
-/** REX_ELEMENT(pointer): bytes of an element of what @pointer points to. */
+/** REX_ELEMENT(pointer): size of an element that @pointer points to, in bytes. */
 #define REX_ELEMENT(pointer) sizeof(__typeof__(*(pointer)))
-/** REX_END_OF(object, member): bytes from the begin of @object to the end of @member. */
+/** REX_END_OF(object, member): number of bytes from the begin of @object to the end of @member. */
 #define REX_END_OF(object, member) \
     (offsetof(__typeof__(object), member) + sizeof(((__typeof__(&(object)))0)->member))
 
 /**
- * rex_row_section(): the row of REX_SECTION(); @element in bytes, @lower and @length in elements.
- * @base is an address, since gcc takes a pointer to const memory for a sign that it is read.
+ * rex_row_section(): returns the row of REX_SECTION(); @element in bytes, @lower and @length in
+ * elements. @base is an integer, because gcc assumes that a function reads the memory of a pointer
+ * to const, and warns if that is uninitialised.
  */
 static inline struct rex_row rex_row_section(int64_t type, uintptr_t base, size_t element,
                                              int64_t lower, int64_t length)
@@ -68,7 +69,7 @@ static inline struct rex_row rex_row_section(int64_t type, uintptr_t base, size_
                       type | REX_MAP_TARGET_PARAM);
 }
 
-/** rex_row_attach(): the row of REX_ATTACH(), for the pointer at @pointer. */
+/** rex_row_attach(): returns the row of REX_ATTACH(), for the pointer at @pointer. */
 static inline struct rex_row rex_row_attach(int64_t type, const volatile void *pointer,
                                             size_t element, int64_t lower, int64_t length)
 {
@@ -79,20 +80,20 @@ static inline struct rex_row rex_row_attach(int64_t type, const volatile void *p
     return row;
 }
 
-/** rex_row_part(): a row of the bytes from @begin to @end of the object at @base. */
+/** rex_row_part(): returns a row of the bytes from @begin to @end of the object at @base. */
 static inline struct rex_row rex_row_part(int64_t type, uintptr_t base, size_t begin, size_t end)
 {
     return rex_row_of((const void *)base, (const void *)(base + begin),
                       (int64_t)end - (int64_t)begin, type);
 }
 
-/** rex_row_object(): a row of the @size bytes at @address, its base. */
+/** rex_row_object(): returns a row of the @size bytes at @address, with that base. */
 static inline struct rex_row rex_row_object(const volatile void *address, size_t size, int64_t type)
 {
     return rex_row_of(address, address, (int64_t)size, type);
 }
 
-/** rex_row_value(): a literal row of the @size bytes at @value, at most 8; a parameter. */
+/** rex_row_value(): returns a literal row of the @size bytes at @value, at most 8; a parameter. */
 static inline struct rex_row rex_row_value(const void *value, size_t size)
 {
     void *bits = NULL;
@@ -100,7 +101,7 @@ static inline struct rex_row rex_row_value(const void *value, size_t size)
     return rex_row_of(bits, bits, (int64_t)size, REX_MAP_LITERAL | REX_MAP_TARGET_PARAM);
 }
 
-/** rex_row_address(): a literal row of an address as it is; a parameter. */
+/** rex_row_address(): returns a literal row with @address as its value; a parameter. */
 static inline struct rex_row rex_row_address(const volatile void *address)
 {
     return rex_row_of(address, address, (int64_t)sizeof address,
@@ -108,8 +109,8 @@ static inline struct rex_row rex_row_address(const volatile void *address)
 }
 
 /**
- * rex_row_scalar(): the row of REX_VALUE(), of the @size bytes at @value, whose type is of @kind,
- * as REX_KIND_OF_TYPE() tells it.
+ * rex_row_scalar(): returns the row of REX_VALUE() for the @size bytes at @value; @kind is
+ * REX_KIND_OF_TYPE() of their type.
  */
 static inline struct rex_row rex_row_scalar(const volatile void *value, size_t size, unsigned kind)
 {
@@ -124,23 +125,23 @@ static inline struct rex_row rex_row_scalar(const volatile void *value, size_t s
 }
 #ifdef __cplusplus
 extern "C++" {
-/* rex_row_scalar(): the same of a value, in C++. */
+/* rex_row_scalar(): returns the row of REX_VALUE() for @value, in C++. */
 template <class type> inline struct rex_row rex_row_scalar(type value)
 {
     static_assert(sizeof value <= 8, "a value of more than 8 bytes: use REX_FIRSTPRIVATE");
     return rex_row_scalar(&value, sizeof value, REX_KIND_OF_TYPE(type));
 }
-/* rex_row_scalar(): of an array, which is no value. */
+/* rex_row_scalar(): an error of the compiler for an array, which is not a value. */
 template <class type, size_t count> inline struct rex_row rex_row_scalar(type (&)[count])
 {
     static_assert(count == 0, "an array is no value: write REX_TO(array, length), or its like");
     return rex_row_of(NULL, NULL, 0, 0);
 }
 }
-/** REX_SCALAR(expression): what rex_row_scalar() takes for it, as REX_VALUE() writes it. */
+/** REX_SCALAR(expression): the arguments of rex_row_scalar() for @expression. */
 #define REX_SCALAR(expression) (expression)
 #else
-/* REX_SCALAR(expression): the same in C: its address, size and kind. */
+/* REX_SCALAR(expression): in C: address, size and kind of a copy of @expression. */
 #define REX_SCALAR(expression)                                                                     \
     (REX_DECAYED(expression)[1]){(expression)},                                                    \
         sizeof(REX_DECAYED(expression)) +                                                          \
@@ -153,18 +154,18 @@ template <class type, size_t count> inline struct rex_row rex_row_scalar(type (&
                 char rex_unused;                                                                   \
             }),                                                                                    \
         REX_KIND_OF_TYPE(expression)
-/* REX_DECAYED(expression): the type of its value: of an array it is a pointer. */
+/* REX_DECAYED(expression): the type of the expression's value: a pointer for an array. */
 #define REX_DECAYED(expression) __typeof__(((void)0, (expression)))
 #endif
 
-/** rex_row_with(): @row with the bits @type added. */
+/** rex_row_with(): returns @row with the bits @type added. */
 static inline struct rex_row rex_row_with(struct rex_row row, int64_t type)
 {
     row.type |= type;
     return row;
 }
 
-/** rex_row_without(): @row without the bits @type. */
+/** rex_row_without(): returns @row without the bits @type. */
 static inline struct rex_row rex_row_without(struct rex_row row, int64_t type)
 {
     row.type &= ~type;
@@ -172,16 +173,16 @@ static inline struct rex_row rex_row_without(struct rex_row row, int64_t type)
 }
 
 /*
- * ---- Columns: what REX_MAP() and launches in one line are made of -----------------------------
+ * ---- Columns of REX_MAP() and of launches in one line -----------------------------------------
  */
 
-/** REX_MAP_ROWS(name): the rows of REX_MAP(name, ...), as a constant expression. */
+/** REX_MAP_ROWS(name): the number of rows of REX_MAP(name, ...), as a constant expression. */
 #define REX_MAP_ROWS(name) (sizeof rex_detail_##name##_rows / sizeof *rex_detail_##name##_rows)
 
 /**
- * rex_map_of(): the map of REX_MAP(), of @count rows, in columns with room for so many; the program
- * wrote @text for the rows. `storage` is an odd address of it, as no allocation has: the two spaces
- * in front of it leave room for that.
+ * rex_map_of(): fills the columns with @count rows and returns the map of REX_MAP(); @text is the
+ * rows' source text. `storage` is an odd address in @text, which no allocation has; @text begins
+ * with two spaces, so that an odd address lies before the rows.
  */
 static inline struct rex_map rex_map_of(const struct rex_row *rows, size_t count, void **base,
                                         void **begin, int64_t *sizes, int64_t *types,
@@ -189,7 +190,7 @@ static inline struct rex_map rex_map_of(const struct rex_row *rows, size_t count
 {
     struct rex_map map = {
         (int32_t)count, base, begin, sizes, types, NULL, (void *)((uintptr_t)text | 1)};
-#if !defined __clang__ && !defined __CUDACC__ /* clang does so by itself; then no rows are left */
+#if !defined __clang__ && !defined __CUDACC__ /* clang unrolls without it, and the rows disappear */
 #pragma GCC unroll 64
 #endif
     for (size_t i = 0; i < count; i++) {
@@ -201,10 +202,10 @@ static inline struct rex_map rex_map_of(const struct rex_row *rows, size_t count
     return map;
 }
 
-/** REX_MOST_ROWS: the most rows of a launch or a region in one line. */
+/** REX_MOST_ROWS: maximum number of rows of a launch or a region in one line. */
 #define REX_MOST_ROWS 64
 
-/** struct rex_columns: a map of at most REX_MOST_ROWS rows, and its columns. */
+/** struct rex_columns: a map of at most REX_MOST_ROWS rows, with its columns. */
 struct rex_columns {
     struct rex_map map;           /**< the map. */
     void *base[REX_MOST_ROWS];    /**< column 1. */
@@ -214,8 +215,9 @@ struct rex_columns {
 };
 
 /**
- * rex_columns_fill(): the map of the first @count of @rows, at most REX_MOST_ROWS, in @columns,
- * where it stays. Messages quote @text: it begins with two commas and an argument that is no row.
+ * rex_columns_fill(): makes a map of the first @count rows, at most REX_MOST_ROWS, in @columns, and
+ * returns its address. Messages quote @text, which begins with two commas and an argument that is
+ * not a row.
  */
 static inline struct rex_map *rex_columns_fill(struct rex_columns *columns, const char *text,
                                                const struct rex_row *rows, size_t count)
@@ -226,22 +228,24 @@ static inline struct rex_map *rex_columns_fill(struct rex_columns *columns, cons
 }
 #ifdef __cplusplus
 extern "C++" {
-/** rex_row_made(): @row. */
+/** rex_row_made(): returns @row. */
 inline struct rex_row rex_row_made(const struct rex_row &row)
 {
     return row;
 }
-/** rex_row_made(): of anything else: an error of the compiler. */
+/** rex_row_made(): an error of the compiler for any other type. */
 template <class type> inline struct rex_row rex_row_made(const type &)
 {
     static_assert(sizeof(type) == 0, REX_NO_ROW);
     return rex_row_of(NULL, NULL, 0, 0);
 }
-/** struct rex_row_list: the rows of a launch or a region in one line, made from left to right. */
+/**
+ * struct rex_row_list: the rows of a launch or a region in one line, evaluated from left to right.
+ */
 struct rex_row_list {
     struct rex_row rows[REX_MOST_ROWS]; /**< the rows. */
-    size_t count;                       /**< how many there are. */
-    /** rex_row_list(): of @row. */
+    size_t count;                       /**< number of rows. */
+    /** rex_row_list(): makes a list of the rows @row. */
     template <class... row_types> rex_row_list(row_types... row) : count(sizeof...(row))
     {
         static_assert(sizeof...(row) <= REX_MOST_ROWS, "more than 64 rows: use REX_MAP()");
@@ -249,7 +253,7 @@ struct rex_row_list {
         memcpy(rows, all, sizeof...(row) * sizeof *rows);
     }
 };
-/* rex_columns_fill(): the same of @list, in C++. */
+/* rex_columns_fill(): makes a map of the rows of @list, in C++. */
 inline struct rex_map *rex_columns_fill(struct rex_columns *columns, const char *text,
                                         const struct rex_row_list &list)
 {
@@ -257,85 +261,91 @@ inline struct rex_map *rex_columns_fill(struct rex_columns *columns, const char 
 }
 }
 /* clang-format off */
-/** REX_ROWS(rows..., ): what rex_columns_fill() takes for them. */
+/** REX_ROWS(rows..., ): the arguments of rex_columns_fill() for the rows. */
 #define REX_ROWS(...) rex_row_list{__VA_ARGS__}
 /* clang-format on */
 #else
-/* REX_ROWS(rows..., ): the same in C: an array, and its rows but one. */
+/*
+ * REX_ROWS(rows..., ): in C: the array of REX_ROW_ARRAY(), and the number of its rows without the
+ * last one.
+ */
 #define REX_ROWS(...) REX_ROW_ARRAY(__VA_ARGS__), REX_ROW_COUNT(sizeof(REX_ROW_ARRAY(__VA_ARGS__)))
-/** REX_ROW_ARRAY(rows..., ): an array of the rows, and of one more that is empty. */
+/** REX_ROW_ARRAY(rows..., ): an array of the rows, and of an empty row after them. */
 #define REX_ROW_ARRAY(...)                                   \
     (const struct rex_row[])                                 \
     {                                                        \
         REX_WALK(REX_ROW_ELEMENT, , (), (), , , __VA_ARGS__) \
         rex_row_of(NULL, NULL, 0, 0)                         \
     }
-/** REX_ROW_COUNT(bytes): the rows but one of an array of so many bytes; an error above 64. */
+/**
+ * REX_ROW_COUNT(bytes): the number of rows of an array of @bytes, without the last row; an error
+ * above 64.
+ */
 #define REX_ROW_COUNT(bytes)                                                       \
     __builtin_choose_expr((bytes) <= (REX_MOST_ROWS + 1) * sizeof(struct rex_row), \
                           (bytes) / sizeof(struct rex_row) - 1, *(struct rex_at_most_64_rows *)0)
 #endif
 
 /*
- * ---- Mappers of the runtime's kind ------------------------------------------------------------
+ * ---- Mappers of libomptarget's kind -----------------------------------------------------------
  */
 
 /**
- * rex_map_for_runtime(): body of a mapper function of the runtime's kind, for the `mappers` column:
- * runs @mapper over the section and hands the rows to libomptarget (`__tgt_push_mapper_component`).
- * REX_RUNTIME_MAPPER() defines such a function.
+ * rex_map_for_runtime(): the body of a mapper function of libomptarget's kind, for the `mappers`
+ * column: calls @mapper for the elements of the section, and passes the rows to libomptarget
+ * (`__tgt_push_mapper_component`). REX_RUNTIME_MAPPER() defines such a function.
  *
- * @mapper        maps one element.
+ * @mapper        the function that maps one element.
  * @element_size  bytes of an element.
- * @handle        and what follows: the parameters of such a function, as libomptarget passes them;
- *                @size in bytes, and @base may be NULL.
+ * @handle        and the next ones: the parameters of the mapper function, as libomptarget passes
+ *                them; @size in bytes, and @base may be NULL.
  *
- * An error has no way back into libomptarget: rex_last_error() has it and it is printed, and the
- * elements before it are mapped. It is REX_EINVAL where @mapper or @handle is NULL, and then
- * nothing is mapped; else that of @mapper or rex_map_add_mapped().
+ * libomptarget cannot receive an error: it is logged, and rex_last_error() has it. The elements
+ * before it are mapped. It is REX_EINVAL, with nothing mapped, if @mapper or @handle is NULL, else
+ * an error of @mapper or rex_map_add_mapped().
  */
 REX_API void rex_map_for_runtime(rex_mapper *mapper, int64_t element_size, void *handle, void *base,
                                  void *begin, int64_t size, int64_t type);
 
 /*
- * ---- Launches, data and queues of a named module ----------------------------------------------
+ * ---- Launches, data calls and queues of a named module ----------------------------------------
  *
- * Each registers @module first where that has not happened. Results and errors are those of the
- * function without `module`.
+ * Each function first registers @module if it is not registered. It has the results and errors of
+ * the function without `module` in its name.
  */
 
-/** rex_module_launch_map(): rex_launch() for @module; @map NULL: no arguments. */
+/** rex_module_launch_map(): calls rex_launch() for @module; @map NULL: no arguments. */
 REX_API int rex_module_launch_map(struct rex_module *module, const struct rex_launch_config *launch,
                                   const struct rex_map *map);
 /**
- * rex_module_resident_blocks(): rex_resident_blocks() for @module, or for the registered module
- * that has the launch's key.
+ * rex_module_resident_blocks(): calls rex_resident_blocks() for @module, or for the registered
+ * module that has the launch's key.
  */
 REX_API int64_t rex_module_resident_blocks(struct rex_module *module,
                                            const struct rex_launch_config *launch);
-/** rex_module_data_enter(): rex_data_enter() for @module. */
+/** rex_module_data_enter(): calls rex_data_enter() for @module. */
 REX_API int rex_module_data_enter(struct rex_module *module, int64_t device,
                                   const struct rex_map *map);
 /**
- * rex_module_region_end(): ends a data region of @module: rex_module_data_exit(), but
- * REX_PRESENT() does not ask.
+ * rex_module_region_end(): ends a data region of @module, as rex_module_data_exit(), but does not
+ * check rows of REX_PRESENT().
  */
 REX_API int rex_module_region_end(struct rex_module *module, int64_t device,
                                   const struct rex_map *map);
-/** rex_module_data_exit(): rex_data_exit() for @module. */
+/** rex_module_data_exit(): calls rex_data_exit() for @module. */
 REX_API int rex_module_data_exit(struct rex_module *module, int64_t device,
                                  const struct rex_map *map);
-/** rex_module_data_update(): rex_data_update() for @module. */
+/** rex_module_data_update(): calls rex_data_update() for @module. */
 REX_API int rex_module_data_update(struct rex_module *module, int64_t device,
                                    const struct rex_map *map);
 /**
- * rex_module_queue_create(): rex_queue_create() for @module. Where @stream is not NULL,
- * rex_queue_from_stream() for @module and the stream in *@stream.
+ * rex_module_queue_create(): calls rex_queue_create() for @module; if @stream is not NULL, calls
+ * rex_queue_from_stream() for @module and the stream *@stream.
  */
 REX_API int rex_module_queue_create(struct rex_queue **queue, struct rex_module *module,
                                     int64_t device, const char *name, unsigned flags,
                                     void *const *stream);
-/** rex_module_queue_global(): rex_queue_global() for @module. */
+/** rex_module_queue_global(): calls rex_queue_global() for @module. */
 REX_API void *rex_module_queue_global(struct rex_module *module, struct rex_queue *queue,
                                       const void *variable);
 
@@ -348,13 +358,13 @@ REX_API void *rex_module_queue_global(struct rex_module *module, struct rex_queu
 /** struct rex_data_scope: a region of REX_DATA_REGION() or REX_DATA_REGION_MAP(). */
 struct rex_data_scope {
     struct rex_map *map; /**< the region's map. */
-    int64_t device;      /**< its device. */
-    bool is_open;        /**< it has begun. */
-    bool again;          /**< the block is still to be run. */
-    int *error;          /**< where the program reads what became of it; may be NULL. */
+    int64_t device;      /**< the region's device. */
+    bool is_open;        /**< true after the region has begun. */
+    bool again;          /**< true until the block runs. */
+    int *error;          /**< the program's int for the result; may be NULL. */
 };
 
-/** rex_data_scope_begin(): begins a region; @error, which may be NULL, gets the result. */
+/** rex_data_scope_begin(): begins a region and writes the result to @error, which may be NULL. */
 static inline struct rex_data_scope rex_data_scope_begin(int *error, int64_t device,
                                                          struct rex_map *map)
 {
@@ -366,8 +376,8 @@ static inline struct rex_data_scope rex_data_scope_begin(int *error, int64_t dev
 }
 
 /**
- * rex_data_scope_next(): whether the block of @scope is to be run: once, and not where the
- * beginning failed.
+ * rex_data_scope_next(): returns true once, if the beginning of @scope succeeded: the block then
+ * runs.
  */
 static inline bool rex_data_scope_next(struct rex_data_scope *scope)
 {
@@ -376,7 +386,10 @@ static inline bool rex_data_scope_next(struct rex_data_scope *scope)
     return again;
 }
 
-/** rex_data_scope_end(): ends it; runs however the block is left. */
+/**
+ * rex_data_scope_end(): ends the region of @scope. The compiler calls it when the program leaves
+ * the block, in any way.
+ */
 static inline void rex_data_scope_end(struct rex_data_scope *scope)
 {
     int result =
@@ -385,15 +398,18 @@ static inline void rex_data_scope_end(struct rex_data_scope *scope)
         *scope->error = result;
 }
 
-/** REX_DATA_SCOPE(scope, error, device, map): the head of a region's block; @scope: a variable. */
+/**
+ * REX_DATA_SCOPE(scope, error, device, map): the head of a region's block; @scope names its
+ * variable.
+ */
 #define REX_DATA_SCOPE(scope, error, device, map)                                       \
     for (struct rex_data_scope scope __attribute__((__cleanup__(rex_data_scope_end))) = \
              rex_data_scope_begin((error), (device), (map));                            \
          rex_data_scope_next(&scope);)
 
 /**
- * REX_DATA_ROWS(scope, columns, once, error, text, device, rows..., ): the same, of a map in the
- * variable @columns, which lives as long as the block.
+ * REX_DATA_ROWS(scope, columns, once, error, text, device, rows..., ): the head of a region's
+ * block, with a map of the rows in the variable @columns, which lives as long as the block.
  */
 #define REX_DATA_ROWS(scope, columns, once, error, text, device, ...)             \
     for (struct rex_columns columns, *once = &columns; once != NULL; once = NULL) \

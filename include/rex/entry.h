@@ -1,29 +1,30 @@
 /*
- * rex/entry.h - one kernel, one identity: the host key and the entry of a kernel or global, from
- * one stem.
+ * rex/entry.h - host keys and entries of kernels and globals, named from one stem.
  *
  *     #include <rex.h>
  *     REX_KERNEL(axpy);                                            // at file scope, in one file
  *     ... REX_LAUNCH(axpy, teams, threads, rows...);                            // rex/launch.h
  *     ... __tgt_target_kernel(-1, teams, threads, REX_KERNEL_ID(axpy), &args);  // rex_kmp.h
  *
- * From the stem S = `axpy__` come the names `axpy__id__` (the key: its address names the kernel in
- * a launch), `axpy__omp_offload_entry__` (the row of the table) and "axpy__kernel__" (the kernel's
- * symbol in the device image, which REX_DEVICE_KERNEL(axpy, ...) of rex/kernel.h defines). In other
- * files of the same binary, REX_KERNEL_DECLARE(axpy) makes REX_KERNEL_ID(axpy) usable.
+ * The stem S = `axpy__` gives three names. `axpy__id__` is the key, whose address stands for the
+ * kernel in a launch. `axpy__omp_offload_entry__` is the row of the entry table. "axpy__kernel__"
+ * is the kernel's symbol in the device image, which REX_DEVICE_KERNEL(axpy, ...) of rex/kernel.h
+ * defines. In other files of the binary, REX_KERNEL_DECLARE(axpy) declares the key for
+ * REX_KERNEL_ID(axpy).
  *
- * Keys and entries are hidden: each program or shared object has its own. A name that is defined in
- * two files of a binary is an error of the linker. A kernel or global that is missing in the image,
- * or a global of another size, is found at registration: REX_ENOKERNEL.
+ * Keys and entries are hidden: each program or shared object has its own. If two files of a binary
+ * define a name, the linker reports an error. If the image lacks a kernel or global, or its global
+ * has another size, the registration returns REX_ENOKERNEL.
  *
- * Linkers that collect garbage keep the entries of a file that includes this header. Compilers
- * without the attribute `retain`, gcc before 11 and clang before 13, cannot say that: link their
- * objects with -Wl,-z,nostart-stop-gc. Without it lld under --gc-sections, and GNU ld under
- * -z start-stop-gc as well, drop sections that only the linker's own symbols reach.
+ * Linkers that collect garbage keep the entries of a file that includes this header. gcc before 11
+ * and clang before 13 lack the attribute `retain` that this needs: link their objects with
+ * -Wl,-z,nostart-stop-gc. Otherwise lld with --gc-sections, and GNU ld with --gc-sections and -z
+ * start-stop-gc, drop sections that only the linker's own symbols reach.
  *
- * A name that is a macro is expanded, here and in the launch and kernel macros.
+ * If a kernel's or global's name is a macro, these macros and the launch and kernel macros expand
+ * it.
  *
- * All macros here stand at file scope with a semicolon behind them, but for REX_KERNEL_ID() and
+ * Write these macros at file scope with a semicolon after them, except REX_KERNEL_ID() and
  * REX_KERNEL_STEM_ID(), which are expressions.
  *
  * Everything here is since 0.2 unless it says otherwise.
@@ -44,20 +45,20 @@
 #include "rex/parameters.h"
 
 #ifdef __cplusplus
-/* REX_LINKAGE: C linkage and hidden visibility for an object of the four names. */
+/* REX_LINKAGE: C linkage and hidden visibility for the object of a key or an entry. */
 #define REX_LINKAGE extern "C" __attribute__((__visibility__("hidden")))
 #else
 #define REX_LINKAGE extern __attribute__((__visibility__("hidden")))
 #endif
 
 /**
- * REX_ENTRY(S, key_address, device_name, bytes, flag_bits): one row of the entry table, from its
- * parts; the other macros use it. It is not const: a const row beside a writable one of generated
- * code would be a section type conflict.
- * @S            the stem of its name.
+ * REX_ENTRY(S, key_address, device_name, bytes, flag_bits): defines one row of the entry table from
+ * its parts; the other macros use it. The row is not const: with a writable row of generated code
+ * it would cause a section type conflict.
+ * @S            the stem of the row's name.
  * @key_address  address of the host key, or of the global.
  * @device_name  the name in the device image, a string.
- * @bytes        size of the global; 0 for a kernel.
+ * @bytes        size of the global in bytes; 0 for a kernel.
  * @flag_bits    0; 1 for declare target link.
  */
 #define REX_ENTRY(S, key_address, device_name, bytes, flag_bits)                             \
@@ -67,22 +68,22 @@
             (void *)(key_address), (char *)(uintptr_t)(device_name), (bytes), (flag_bits), 0}
 
 /**
- * REX_KERNEL_STEM(S), REX_KERNEL_STEM(S, parameters...): defines key and entry of the kernel whose
- * names begin with S, taken as it is: `Sid__`, `Somp_offload_entry__`, "Skernel__". At file scope,
- * in one file of the binary.
- * @parameters  may be left out: the list that REX_DEVICE_KERNEL_STEM() has in the image.
+ * REX_KERNEL_STEM(S), REX_KERNEL_STEM(S, parameters...): defines key and entry of the kernel with
+ * stem S: `Sid__`, `Somp_offload_entry__`, "Skernel__". Write it at file scope, in one file of the
+ * binary.
+ * @parameters  the parameter list of REX_DEVICE_KERNEL_STEM() in the image; may be left out.
  *
- * With the list, the compiler compares the number and the types of the rows of each REX_LAUNCH()
- * and its like. It takes any integer, bool or enum for an integer; librex compares the widths at
- * the launch. A row that stands for a pointer of any type fits every pointer:
- * REX_OBJECT(), REX_STRUCT(), REX_FIRSTPRIVATE(), REX_PRIVATE() and REX_IS_DEVICE_PTR(). A row that
- * no macro of rex/map.h makes fits no parameter. Members and REX_NO_PARAM() are no parameters.
+ * With the list, the compiler compares the number and the types of the rows in each launch macro.
+ * Any integer, bool or enum fits an integer; librex compares the widths at the launch. These rows
+ * fit every pointer: REX_OBJECT(), REX_STRUCT(), REX_FIRSTPRIVATE(), REX_PRIVATE() and
+ * REX_IS_DEVICE_PTR(). A row that is not made by a macro of rex/map.h fits no parameter. Members
+ * and REX_NO_PARAM() are not parameters.
  *
- * The binary keeps the kinds of the list, too. rex-check(1) compares them with the image's, before
+ * The binary also has the kinds of the list. rex-check(1) compares them with the image's, before
  * the program runs.
  */
 #define REX_KERNEL_STEM(...) REX_KERNEL_DEFINE(__VA_ARGS__, )
-/* REX_KERNEL_DEFINE(S, parameters..., ): the same. */
+/* REX_KERNEL_DEFINE(S, parameters..., ): REX_KERNEL_STEM() with an empty last argument. */
 #define REX_KERNEL_DEFINE(S, ...)                                \
     REX_LINKAGE char S##id__;                                    \
     char S##id__ __attribute__((__used__)) = 0;                  \
@@ -90,8 +91,8 @@
     (REX_KERNEL_KINDS, REX_KERNEL_NO_PARAMETERS)(S, __VA_ARGS__) \
         REX_KERNEL_DECLARED(S, __VA_ARGS__) REX_ENTRY(S, &S##id__, #S "kernel__", 0, 0)
 /*
- * REX_KERNEL_KINDS(S, parameters...): how many numbers there are, the REX_KIND_OF_TYPE() of each
- * parameter, and the kernel's name.
+ * REX_KERNEL_KINDS(S, parameters...): data for rex-check(1): the length of the array, the
+ * REX_KIND_OF_TYPE() of each parameter, and the kernel's name.
  */
 #define REX_KERNEL_KINDS(S, ...)                                                                \
     static const struct {                                                                       \
@@ -101,29 +102,29 @@
         {1 + REX_PARAMETER_COUNT(__VA_ARGS__)                                                   \
                  REX_EACH_PARAMETER(REX_PARAMETER_KIND, , __VA_ARGS__)},                        \
         #S "kernel__"};
-/* REX_KERNEL_NO_PARAMETERS(S, ): nothing, where there is no list. */
+/* REX_KERNEL_NO_PARAMETERS(S, ): empty, for a kernel without a list. */
 #define REX_KERNEL_NO_PARAMETERS(S, ...)
 
 /**
  * REX_KERNEL_STEM_DECLARE(S), REX_KERNEL_STEM_DECLARE(S, parameters...): declares the key that
- * another file of this binary defines with REX_KERNEL_STEM(S), so that REX_KERNEL_STEM_ID(S) is
- * known. With the list the compiler compares launches in this file, too. A file that has both
- * macros has the list in both, or in none.
+ * another file of this binary defines with REX_KERNEL_STEM(S), for REX_KERNEL_STEM_ID(S). With the
+ * list the compiler also compares launches in this file. If a file has both macros, both have the
+ * list, or neither.
  */
 #define REX_KERNEL_STEM_DECLARE(...) \
     REX_KERNEL_DECLARED(__VA_ARGS__, ) REX_KERNEL_KEY(__VA_ARGS__, )
 /* REX_KERNEL_KEY(S, parameters..., ): declares the key. */
 #define REX_KERNEL_KEY(S, ...) REX_LINKAGE char S##id__
 /*
- * REX_KERNEL_DECLARED(S, parameters..., ): what REX_LAUNCH() compares its rows with: a function
- * that is never defined or called. Without a list it takes anything.
+ * REX_KERNEL_DECLARED(S, parameters..., ): declares the function that REX_LAUNCH() compares its
+ * rows with; it is never defined or called. Without a list it takes any arguments.
  */
 #define REX_KERNEL_DECLARED(S, ...) \
     int S##arguments__(             \
         int REX_IF_PARAMETERS(__VA_ARGS__)(REX_KERNEL_TYPES, REX_KERNEL_ANY)(__VA_ARGS__));
-/* REX_KERNEL_TYPES(parameters..., ): a comma, the type and the name of each. */
+/* REX_KERNEL_TYPES(parameters..., ): a comma, the type and the name of each parameter. */
 #define REX_KERNEL_TYPES(...) REX_PARAMETER_TAIL(REX_PARAMETER_ARGUMENT, , __VA_ARGS__)
-/* REX_KERNEL_ANY(): any number of any type. */
+/* REX_KERNEL_ANY(): any number of parameters of any type. */
 #define REX_KERNEL_ANY(...) , ...
 
 /**
@@ -132,46 +133,51 @@
 #define REX_KERNEL_STEM_ID(S) ((void *)&REX_JOIN(S, id__))
 
 /**
- * REX_KERNEL(name), REX_KERNEL(name, parameters...): defines key and entry of the kernel that
- * REX_DEVICE_KERNEL(name, parameters...) is in the image: REX_KERNEL_STEM() of the stem `name__`.
+ * REX_KERNEL(name), REX_KERNEL(name, parameters...): defines key and entry of the kernel
+ * REX_DEVICE_KERNEL(name, parameters...) in the image: REX_KERNEL_STEM() for the stem `name__`.
  */
 #define REX_KERNEL(...) REX_KERNEL_NAMED(__VA_ARGS__, )
-/* REX_KERNEL_NAMED(name, parameters..., ): the same. */
+/* REX_KERNEL_NAMED(name, parameters..., ): REX_KERNEL() with an empty last argument. */
 #define REX_KERNEL_NAMED(name, ...) REX_KERNEL_DEFINE(name##__, __VA_ARGS__)
 
 /**
- * REX_KERNEL_DECLARE(name), REX_KERNEL_DECLARE(name, parameters...): makes the key of
- * REX_KERNEL(name) known in another file of the binary: REX_KERNEL_STEM_DECLARE() of the stem
- * `name__`.
+ * REX_KERNEL_DECLARE(name), REX_KERNEL_DECLARE(name, parameters...): declares the key of
+ * REX_KERNEL(name) in another file of the binary: REX_KERNEL_STEM_DECLARE() for the stem `name__`.
  */
 #define REX_KERNEL_DECLARE(...) REX_KERNEL_DECLARE_NAMED(__VA_ARGS__, )
-/* REX_KERNEL_DECLARE_NAMED(name, parameters..., ): the same. */
+/*
+ * REX_KERNEL_DECLARE_NAMED(name, parameters..., ): REX_KERNEL_DECLARE() with an empty last
+ * argument.
+ */
 #define REX_KERNEL_DECLARE_NAMED(name, ...) REX_KERNEL_STEM_DECLARE(name##__, __VA_ARGS__)
 
-/** REX_KERNEL_ID(name): the host key of REX_KERNEL(name) as `void *`, likewise. */
+/**
+ * REX_KERNEL_ID(name): the host key of REX_KERNEL(name) as `void *`, for the host_ptr argument of a
+ * launch.
+ */
 #define REX_KERNEL_ID(name) REX_KERNEL_STEM_ID(REX_JOIN(name, __))
 
 /**
  * REX_GLOBAL(variable): makes a global @variable, defined before in this file, the host side of the
- * device's global of the same name and size: an entry of its address, name and size. It is mapped
- * from the load of the image on, so that only rex_data_update() and rows of REX_ALWAYS() copy it.
- * Its value is not copied at the start: the image has the device's own. The device side is
- * REX_DEVICE_GLOBAL(type, variable) of rex/kernel.h.
+ * device's global with this name and size: defines an entry with its address, name and size. The
+ * global is mapped when the image is loaded, so that only rex_data_update() and rows of
+ * REX_ALWAYS() copy it. The load does not copy the host's value: the image has the device's initial
+ * value. The device side is REX_DEVICE_GLOBAL(type, variable) of rex/kernel.h.
  */
 #define REX_GLOBAL(variable) REX_GLOBAL_NAMED(variable)
-/* REX_GLOBAL_NAMED(variable): the same, once a macro of that name is expanded. */
+/* REX_GLOBAL_NAMED(variable): REX_GLOBAL() after @variable is expanded. */
 #define REX_GLOBAL_NAMED(variable) \
     REX_ENTRY(variable##__global__, &(variable), #variable, sizeof(variable), 0)
 
 /**
- * REX_GLOBAL_LINK(type, variable): does so for a global that is on the device only while it is
- * mapped, as declare target link says. The device has a pointer to it,
- * `variable_decl_tgt_ref_ptr`, which registration does not look for. @variable has @type, such as
- * `double[1000]`, and is defined before, in this file. REX_LINK() of rex/map.h is its row in a map,
- * and REX_DEVICE_GLOBAL_LINK(type, variable) of rex/kernel.h the device side.
+ * REX_GLOBAL_LINK(type, variable): makes a global @variable the host side of a global that is on
+ * the device only while it is mapped, as with declare target link. The device has a pointer to it,
+ * `variable_decl_tgt_ref_ptr`, which registration does not check. @variable has @type, such as
+ * `double[1000]`, and is defined before, in this file. Its row in a map is REX_LINK() of rex/map.h;
+ * the device side is REX_DEVICE_GLOBAL_LINK(type, variable) of rex/kernel.h.
  */
 #define REX_GLOBAL_LINK(type, variable) REX_GLOBAL_LINK_NAMED(type, variable)
-/* REX_GLOBAL_LINK_NAMED(type, variable): the same, once a macro of that name is expanded. */
+/* REX_GLOBAL_LINK_NAMED(type, variable): REX_GLOBAL_LINK() after @variable is expanded. */
 #define REX_GLOBAL_LINK_NAMED(type, variable)                                                  \
     REX_LINKAGE __typeof__(type) *variable##_decl_tgt_ref_ptr;                                 \
     __typeof__(type) *variable##_decl_tgt_ref_ptr = &(variable);                               \
@@ -179,9 +185,10 @@
               sizeof(void *), 1)
 
 /*
- * REX_EMBED(once, host, file): the bytes of @file in read-only data, and their row in the section
- * `rex_images`. The symbol @once is weak: linkers take an image out of an archive for it. With LTO
- * one assembler may see several.
+ * REX_EMBED(once, host, file): puts the bytes of @file into read-only data, and a row for them into
+ * the section `rex_images`. With -u @once a linker takes an image from an archive. The symbol @once
+ * is weak, and defined once for an assembler, because with LTO an assembler may process several
+ * images.
  */
 #define REX_EMBED(once, host, file)                                                          \
     __asm__(".pushsection .rodata.rex_images, \"a\"\n.balign 16\n.ifndef " #once "\n"        \
@@ -192,22 +199,24 @@
 
 /**
  * REX_EMBED_IMAGE(file): puts the device image @file, a string literal, into this binary, which
- * then needs no image file: a CUBIN, PTX, or a fatbin for several GPUs. At file scope. The
- * assembler looks for @file as it does for .incbin: in the directory it is run in, and in those of
- * -Wa,-I. With clang's LTO that is where the linker is run, or an absolute path.
+ * then needs no image file: a CUBIN, PTX, or a fatbin for several GPUs. Write it at file scope. The
+ * assembler finds @file as it does for .incbin: in the directory where it runs, and in those of
+ * -Wa,-I. With clang's LTO @file is relative to the directory where the linker runs, or absolute.
  *
- * A binary may have several, as static libraries bring them. Each entry belongs to the image that
- * has its kernel or global; a name in two of them is an error at registration. Messages call them
- * "memory 1" and so on, in the order in which they were linked.
+ * A binary may have several images, for example from static libraries. Each entry belongs to the
+ * image that has its kernel or global; if two images have a kernel or global of one name, the
+ * registration fails. Messages name the images "memory 1" and so on, in link order.
  *
- * Weak symbols alone refer to an image. rex.pc, rex-cc and CMake's package have options -u, with
- * which a linker takes the first one out of archives, too. Put an image into a file that also has
- * code which the program calls, or link with --whole-archive: then each is taken.
+ * Only weak symbols refer to an image, so that a linker would not take it from an archive. rex.pc,
+ * rex-cc and the CMake package pass options -u, with which a linker takes the first image in
+ * archives. For the others put each image into a file with code that the program calls, or link
+ * with --whole-archive.
  */
 #define REX_EMBED_IMAGE(file) REX_EMBED(rex_embedded_image_once, 0, file)
 
 /**
- * REX_EMBED_HOST_IMAGE(file): the same for a host shared object that is used if there is no GPU.
+ * REX_EMBED_HOST_IMAGE(file): puts the host shared object @file, for machines without a GPU, into
+ * this binary, as REX_EMBED_IMAGE() does.
  */
 #define REX_EMBED_HOST_IMAGE(file) REX_EMBED(rex_embedded_host_image_once, 1, file)
 

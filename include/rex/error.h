@@ -1,14 +1,14 @@
 /*
  * rex/error.h - errors: why a call failed; the version of the library.
  *
- * A call that fails returns a negative `enum rex_error`; rex_last_error() is one sentence that
- * names the object and the cause. All functions may be called from any thread. Nothing here exits,
- * aborts, or writes to standard output; on failure no output parameter is changed.
+ * A call that fails returns a negative `enum rex_error`; rex_last_error() then returns one sentence
+ * that names the object and the cause. All functions may be called from any thread. librex does not
+ * exit, abort, or write to standard output. A call that fails changes no output parameter.
  *
- * Unless REX_LOG=off, an error is also written to the log, which is standard error by default
- * (rex/configure.h), with its name in brackets behind it. REX_EHOST is not, nor an error that
- * repeats the one before it, nor one of which the function says so. Lines are lost if standard
- * error is closed or not open for writing.
+ * Unless REX_LOG=off, librex also logs an error, with its name in brackets at the end. The log is
+ * standard error by default (rex/configure.h). REX_EHOST, an error that repeats the one before it,
+ * and errors with the words "not logged" in a function's comment are not logged. Lines are lost if
+ * standard error is closed or not open for writing.
  *
  * Everything here is since 0.2 unless it says otherwise. Guide: librex(7).
  *
@@ -27,9 +27,9 @@ extern "C" {
 /*
  * ---- Versions of the library and of the header ------------------------------------------------
  *
- * Before 1.0 the loader starts no program with a library of another minor version: each has a
- * soname of its own (librex.so.0.2) and a symbol version of its own. A program that needs 0.2 says
- * so to the compiler:
+ * Before 1.0 the loader does not start a program with a library of another minor version: each
+ * minor version has its own soname (librex.so.0.2) and symbol version. A program that needs 0.2
+ * checks at compile time:
  *
  *     #ifndef REX_VERSION_AT_LEAST
  *     #error "librex 0.2 or later is needed"
@@ -37,8 +37,8 @@ extern "C" {
  */
 
 /**
- * rex_version(): the version of the library in use, "MAJOR.MINOR.PATCH". Static storage. Any
- * thread.
+ * rex_version(): returns the version of the library in use, "MAJOR.MINOR.PATCH". Static storage.
+ * Any thread.
  */
 REX_API const char *rex_version(void);
 
@@ -49,8 +49,8 @@ REX_API const char *rex_version(void);
 /** REX_VERSION_MINOR: the minor version of the header. */
 #define REX_VERSION_MINOR 2
 /**
- * REX_VERSION_AT_LEAST(major, minor): 1 if the header is of that version or of a later one, else 0;
- * for #if too.
+ * REX_VERSION_AT_LEAST(major, minor): 1 if the header has this version or a later one, else 0; also
+ * for #if.
  */
 #define REX_VERSION_AT_LEAST(major, minor) \
     (REX_VERSION_MAJOR > (major) || (REX_VERSION_MAJOR == (major) && REX_VERSION_MINOR >= (minor)))
@@ -59,8 +59,8 @@ REX_API const char *rex_version(void);
  * ---- Errors: why a call failed ----------------------------------------------------------------
  *
  * Each error has a page with its messages, causes and cures: REX_EKEY(3) and so on.
- * rex-troubleshooting(7) goes from a symptom to its cause. Without memory for a message, a call
- * that fails returns REX_ENOMEM, and the message is a constant.
+ * rex-troubleshooting(7) lists symptoms with their causes. If there is no memory for a message, the
+ * call returns REX_ENOMEM, and the message is a constant.
  *
  *     int error = rex_offload_init();
  *     if (error == REX_ENOIMAGE)
@@ -70,29 +70,29 @@ REX_API const char *rex_version(void);
  */
 
 /**
- * rex_last_error(): the message of the last failed librex call on the calling thread. It is one
- * sentence that names the object (file, kernel, argument index, library) and the cause. A call that
- * succeeds does not change it. Never NULL; "" while no call has failed. Messages longer than 4095
- * bytes are cut. The string belongs to librex and to the calling thread and is valid until that
- * thread's next failing call or its end. Any thread.
+ * rex_last_error(): returns the message of the last failed librex call on the calling thread. It is
+ * one sentence that names the object (file, kernel, argument index, library) and the cause. A call
+ * that succeeds does not change the message. Returns "", never NULL, if no call has failed.
+ * Messages are at most 4095 bytes long. The string belongs to librex. It is valid until the next
+ * failing call of the thread, or until the thread ends. Any thread.
  */
 REX_API const char *rex_last_error(void);
 
 /**
- * rex_last_error_code(): the `enum rex_error` that rex_last_error() describes; 0 while no call has
- * failed. Any thread.
+ * rex_last_error_code(): returns the `enum rex_error` that rex_last_error() describes; 0 if no call
+ * has failed. Any thread.
  */
 REX_API int rex_last_error_code(void);
 
 /**
- * rex_error_name(): the enumerator of @error as a string ("REX_OK"), or "unknown error". Static
- * storage. Any thread.
+ * rex_error_name(): returns the enumerator of @error as a string, such as "REX_OK", or "unknown
+ * error". Static storage. Any thread.
  */
 REX_API const char *rex_error_name(int error);
 
 /**
  * REX_ERRORS(X): expands X(name, value, text) for each result, in order. `enum rex_error` and
- * rex_error_name() are made from it.
+ * rex_error_name() use it.
  */
 #define REX_ERRORS(X)                                                                \
     X(REX_OK, 0, "success")                                                          \
@@ -119,50 +119,51 @@ REX_API const char *rex_error_name(int error);
     X(REX_EBUSY, -21, "work that is not finished is in the way")
 
 /**
- * enum rex_error: every result of a librex function that returns `int`. 0 is success, all others
- * are negative. A launch, a data call or a queue that registers a module at its first use may
- * return what rex_module_register() returns, too.
+ * enum rex_error: the results of librex functions that return `int`. 0 is success; errors are
+ * negative. A launch, a data call or a queue function that registers a module at its first use may
+ * also return an error of rex_module_register().
  *
  * REX_OK            success.
- * REX_EHOST         nothing was launched because offloading is disabled or the device asked for is
- *                   the host: the caller runs its host version. REX_EHOST is not printed. The
- *                   wrappers of rex_kmp.h that launch return -1 also if the module cannot be
- *                   registered; the cause is the last error, as of rex_module_target_kernel().
+ * REX_EHOST         the call launched nothing, because offloading is disabled or the device is the
+ *                   host: the caller runs its host version. REX_EHOST is not logged. The launch
+ *                   wrappers of rex_kmp.h also return -1 if the module cannot be registered; the
+ *                   last error is then the cause: rex_module_target_kernel().
  * REX_EINVAL        an argument is invalid: a NULL pointer, a negative count, an unknown flag.
- * REX_ENOMEM        an allocation failed, a size does not fit in size_t, or a row to map has more
- *                   than a TiB.
- * REX_ENORUNTIME    no libomptarget could be opened; the message lists what was tried and why each
- *                   was rejected.
- * REX_ERUNTIME      libomptarget was given the image and reported no device for it, or could not
- *                   copy.
- * REX_EUNSUPPORTED  the bound release, or the CUDA driver, has no way to do what was asked.
- * REX_ENOIMAGE      no file of the image's name exists in the places searched.
- * REX_EREAD         a file exists and cannot be read: permissions, a directory, an input error.
- * REX_EIMAGE        the bytes are empty, truncated, or no device image; or the CUDA driver refuses
- *                   the PTX; or a library that a host image needs cannot be loaded.
- * REX_EUNSAFE       a host image found by its bare name, or its folder, can be written by every
- *                   user. Or it belongs to a user other than root, the user of the process and the
+ * REX_ENOMEM        an allocation failed, a size does not fit in size_t, or a row to map is larger
+ *                   than 1 TiB.
+ * REX_ENORUNTIME    no libomptarget could be opened; the message lists those that librex tried,
+ *                   each with the reason.
+ * REX_ERUNTIME      libomptarget reported no device for the image, or could not copy memory.
+ * REX_EUNSUPPORTED  the bound release, or the CUDA driver, cannot do this.
+ * REX_ENOIMAGE      no file of the image's name exists in the searched folders.
+ * REX_EREAD         a file exists but cannot be read: it is a directory, permission is denied, or
+ *                   reading fails.
+ * REX_EIMAGE        the bytes are empty, truncated, or not a device image; or the CUDA driver
+ *                   refuses the PTX; or a library that a host image needs cannot be loaded.
+ * REX_EUNSAFE       every user can write to a host image that was found by its bare name, or to its
+ *                   folder. Or the owner of the image is not root, the user of the process or the
  *                   owner of the executable.
- * REX_ENODEVICE     no image is for a GPU of this process, or each needs one and there is none; the
- *                   message lists them. Or REX_REQUIRE_GPU forbids the host device.
+ * REX_ENODEVICE     no image is for a GPU of this process, or all images need a GPU and there is no
+ *                   GPU; the message lists the images. Or REX_REQUIRE_GPU forbids the host device.
  * REX_EENTRIES      the entry table is empty, misaligned or malformed.
  * REX_ENOKERNEL     an entry's name is not in the image, or its global has another size there. Or
- *                   the image does not tell a kernel's parameters.
- * REX_EPARAMS       the kernel's parameters are not the packet's rows, or are of a width the bound
- *                   release misplaces.
- * REX_EKEY          a host key is in no registered table, twice in one, or in two modules.
+ *                   the image does not describe a kernel's parameters.
+ * REX_EPARAMS       the rows do not fit the kernel's parameters, or the bound release misplaces
+ *                   parameters of this width.
+ * REX_EKEY          a host key is in no registered entry table, twice in one table, or in two
+ *                   modules.
  * REX_EDEVICE       a device number below -1 or above the number of devices.
- * REX_EABSENT       memory that has to be mapped on the device is not.
- * REX_EOVERLAP      memory to map is mapped already in part, or overlaps an earlier row;
- *                   libomptarget aborts on that. Or a part of a row asks for a copy that the row
- *                   does not make.
+ * REX_EABSENT       memory that has to be mapped on the device is not mapped.
+ * REX_EOVERLAP      memory to map is mapped in part already, or overlaps an earlier row;
+ *                   libomptarget would abort. Or a row within another one asks for a copy that the
+ *                   outer row does not make.
  * REX_ECUDA         a call of the CUDA driver failed; the message names it and its result.
- * REX_EFORK         the process is a child, forked after its parent began to use a GPU, if only to
- *                   count GPUs or to pin memory. Or it was forked while another thread was inside
+ * REX_EFORK         the process was forked after its parent had used a GPU; counting GPUs or
+ *                   pinning memory is a use, too. Or it was forked while another thread was inside
  *                   libomptarget.
- * REX_EBUSY         a queue has work that is not finished and uses what is about to end; the
- *                   message names the queue. Or a module is registered or ended inside of a launch,
- *                   or beside launches that do not end.
+ * REX_EBUSY         a queue has unfinished work with memory, a module or a library that the call
+ *                   would end; the message names the queue. Or a module is registered or ended
+ *                   inside a launch, or while launches of other threads do not end.
  */
 enum rex_error {
 #define REX_ERROR_ENUMERATOR(name, value, text) name = (value),

@@ -1,11 +1,11 @@
 /*
- * rex/inspect.h - for tools and code generators: what a device image contains, what librex would do
- * on this machine, facts of releases.
+ * rex/inspect.h - the contents of device images, and facts about this machine and LLVM's releases,
+ * for tools and code generators.
  *
- * A program that only runs kernels needs none of it, and rex.h does not include it. rex-info(1) and
- * rex-check(1) are made of what is here.
+ * A program that only runs kernels does not need this header, and rex.h does not include it.
+ * rex-info(1) and rex-check(1) use these functions.
  *
- * A file in memory is opened as a list of images, and each image as a view of its kernels and
+ * A program opens a file in memory as a list of images, and each image as a view of its kernels and
  * globals:
  *
  *     struct rex_image_list *list;
@@ -20,10 +20,10 @@
  *         rex_image_list_close(list);
  *     }
  *
- * Images are read as bytes that may be hostile. Nothing is executed, nothing outside the buffer is
- * read, and what is malformed is refused with the reason in rex_last_error(). The bytes must
- * outlive lists and views. librex never changes a list or a view after it was opened: any number of
- * threads may read it.
+ * The bytes of an image may be hostile. librex executes nothing, reads nothing outside the buffer,
+ * and refuses a malformed image with the reason in rex_last_error(). The bytes must outlive lists
+ * and views. librex does not change a list or a view after opening it: any number of threads may
+ * read it.
  *
  * Everything here is since 0.2 unless it says otherwise. Guide: librex(7).
  *
@@ -58,56 +58,56 @@ extern "C" {
  */
 
 /**
- * enum rex_image_kind: what sort of image it is.
+ * enum rex_image_kind: the kinds of images.
  *
  * REX_IMAGE_CUBIN  code for one NVIDIA architecture.
  * REX_IMAGE_HOST   a shared object for libomptarget's host device.
  * REX_IMAGE_PTX    NVIDIA's portable assembly, which the driver compiles for its GPU.
- * REX_IMAGE_OTHER  of no use to librex: code for another maker's GPU, or a compiler's intermediate
- *                  code. It occurs in files with several images.
+ * REX_IMAGE_OTHER  an image that librex cannot use: code for another maker's GPU, or a compiler's
+ *                  intermediate code. It occurs in files with several images.
  */
 enum rex_image_kind { REX_IMAGE_CUBIN, REX_IMAGE_HOST, REX_IMAGE_PTX, REX_IMAGE_OTHER };
 
 /** struct rex_image_item: one image of a list. It belongs to the list. */
 struct rex_image_item {
-    enum rex_image_kind kind; /**< what sort of image it is. */
-    unsigned architecture;    /**< 90 for sm_90; of PTX, for compute_90; 0 for a host image. */
+    enum rex_image_kind kind; /**< kind of the image. */
+    unsigned architecture;    /**< 90 for sm_90, or for PTX of compute_90; 0 for a host image. */
     /**
-     * 'a': for that GPU and no other (sm_90a); 'f': for its family, those of one major number
-     * (sm_100f); else '\0'. A fatbin or PTX says it.
+     * 'a': only for GPUs of this architecture (sm_90a); 'f': for its family, GPUs of one major
+     * number (sm_100f); else '\0'. It is known for images in a fatbin and for PTX.
      */
     char suffix;
-    bool compressed; /**< its bytes have to be unpacked. */
-    size_t offset;   /**< of its bytes in the file. */
-    size_t stored;   /**< how many bytes lie there. */
-    size_t size;     /**< and how many they unpack to. */
+    bool compressed; /**< true if the image is compressed. */
+    size_t offset;   /**< offset of the image in the file, in bytes. */
+    size_t stored;   /**< size of the image in the file, in bytes. */
+    size_t size;     /**< size of the decompressed image, in bytes. */
 };
 
-/** struct rex_image_list: the images inside a file. */
+/** struct rex_image_list: the images of a file. */
 struct rex_image_list {
-    const struct rex_image_item *items; /**< in the file's order. */
-    size_t count;                       /**< how many, at least one. */
+    const struct rex_image_item *items; /**< the images, in the file's order. */
+    size_t count;                       /**< number of images, at least 1. */
 };
 
 /**
- * rex_image_list_open(): lists the images in @bytes. nvcc's fatbin and LLVM's OffloadBinary hold
- * any number, and several OffloadBinaries may lie one behind the other; every other file is one
- * image. Nothing is unpacked yet.
+ * rex_image_list_open(): lists the images in @bytes. nvcc's fatbin and LLVM's OffloadBinary may
+ * have several images, and a file may have several OffloadBinaries; every other file is one image.
+ * The call decompresses nothing.
  *
- * @list   where the new list is stored; close it with rex_image_list_close().
+ * @list   receives the new list; close it with rex_image_list_close().
  * @bytes  the file, @size bytes; must outlive the list.
- * @name   what messages call the file; copied nowhere, not NULL.
+ * @name   name of the file in messages; not copied, not NULL.
  *
  * Any thread.
  *
- * Returns 0, REX_EINVAL (an argument is NULL), REX_ENOMEM or REX_EIMAGE (empty, or a fatbin or an
- * OffloadBinary that is damaged). After an error nothing has changed.
+ * Returns 0, REX_EINVAL (an argument is NULL), REX_ENOMEM or REX_EIMAGE (an empty file, or a
+ * damaged fatbin or OffloadBinary). After an error nothing has changed.
  */
 REX_API int rex_image_list_open(struct rex_image_list **list, const void *bytes, size_t size,
                                 const char *name);
 
 /**
- * rex_image_list_close(): frees @list; NULL is left alone. Views that were opened from it stay.
+ * rex_image_list_close(): frees @list; NULL is ignored. Views that were opened from it stay valid.
  */
 REX_API void rex_image_list_close(struct rex_image_list *list);
 
@@ -118,137 +118,138 @@ REX_API void rex_image_list_close(struct rex_image_list *list);
 struct rex_image_view;
 
 /**
- * rex_image_view_open(): opens a view of image @index of @list. A compressed image is unpacked
- * first, with libzstd.so.1 or liblz4.so.1, which are opened then.
+ * rex_image_view_open(): opens a view of image @index of @list. It decompresses a compressed image
+ * with libzstd.so.1 or liblz4.so.1, which it loads for this.
  *
- * @view   where the new view is stored; close it with rex_image_view_close(). It may outlive @list,
- *         and the file's bytes must outlive it.
+ * @view   receives the new view; close it with rex_image_view_close(). It may outlive @list; the
+ *         file's bytes must outlive the view.
  * @list   from rex_image_list_open().
- * @index  below the list's count.
- * @name   what messages call the image; not NULL.
+ * @index  number of the image in @list, from 0.
+ * @name   name of the image in messages; not NULL.
  *
  * Any thread.
  *
- * Returns 0, REX_EINVAL (an argument is NULL, or there is no such image), REX_ENOMEM,
- * REX_EUNSUPPORTED (the library that unpacks it is missing; the message names it) or REX_EIMAGE.
- * That stands for bytes that are no usable image, and for a compressed one that would unpack,
- * together with those before it, to more than 16 MiB and ten times the size of the file. After an
- * error nothing has changed.
+ * Returns 0, REX_EINVAL (an argument is NULL, or image @index does not exist), REX_ENOMEM,
+ * REX_EUNSUPPORTED (the library that decompresses the image is missing; the message names it) or
+ * REX_EIMAGE (the bytes are not a usable image). A compressed image is also REX_EIMAGE if it and
+ * the images before it have, decompressed, more than 16 MiB and more than ten times the size of the
+ * file. After an error nothing has changed.
  */
 REX_API int rex_image_view_open(struct rex_image_view **view, const struct rex_image_list *list,
                                 size_t index, const char *name);
 
 /**
- * struct rex_image_parameter: where a kernel expects a parameter, in bytes from the first one, its
- * size in bytes, and what the kernel's signature tells of it.
+ * struct rex_image_parameter: a parameter of a kernel: offset, size, and its description in the
+ * kernel's signature.
  */
 struct rex_image_parameter {
-    uint16_t offset; /**< bytes from the start of the parameters. */
-    uint16_t size;   /**< bytes; 8 for what libomptarget can pass on every release. */
+    uint16_t offset; /**< offset from the start of the parameters, in bytes. */
+    uint16_t size;   /**< size in bytes; every release of libomptarget can pass 8. */
     uint16_t kind;   /**< enum rex_kind; REX_KIND_UNKNOWN without a signature. */
-    /** bytes of the value in it; 0: any number up to @size, or the signature does not tell. */
+    /** size of the value in bytes; 0: unknown, at most @size. */
     uint16_t width;
 };
 
 /**
- * struct rex_image_symbol: a kernel or a global. Everything belongs to the view; @name points into
+ * struct rex_image_symbol: a kernel or a global. Its memory belongs to the view; @name points into
  * the image's bytes, or into the view.
  *
- * PTX tells parameters and launch bounds, and no more: @size, @registers and @shared_memory are 0
- * until the driver compiles it. A host image tells the facts of its signatures, and its parameters
- * are words of 8 bytes. @env, @plain and @signature come from the signature, or from the marks that
- * images of older headers have instead. Signatures themselves are not listed.
+ * PTX has only parameters and launch bounds: @size, @registers and @shared_memory are 0, because
+ * the driver has not compiled it. A host image has only the facts of its signatures, and parameters
+ * of 8 bytes. @env, @plain and @signature come from the signature, or from the marks in images of
+ * older headers. The view does not list signatures as symbols.
  */
 struct rex_image_symbol {
-    const char *name;    /**< as an offload entry names it. */
-    uint64_t size;       /**< bytes of a global; of a kernel, of its code. */
-    uint32_t first;      /**< librex's. */
+    const char *name;    /**< name, as in an offload entry. */
+    uint64_t size;       /**< size of a global, or of a kernel's code, in bytes. */
+    uint32_t first;      /**< for librex only. */
     uint16_t parameters; /**< number of a kernel's parameters, or REX_PARAMETERS_UNKNOWN. */
-    /** index of its first parameter that is not 8 bytes wide, where @odd_size is not 0. */
+    /** index of the first parameter that is not 8 bytes wide, if @odd_size is not 0. */
     uint16_t odd_index;
-    uint32_t odd_size; /**< width of that parameter in bytes; 0: all are 8 bytes wide. */
-    /** most threads of a block, from __launch_bounds__; 0: the image sets no limit. */
+    /** width of the parameter @odd_index in bytes; 0: all parameters are 8 bytes wide. */
+    uint32_t odd_size;
+    /** maximum number of threads of a block, from __launch_bounds__; 0: the image sets no limit. */
     uint32_t max_threads;
-    uint32_t registers; /**< registers a thread uses; 0: not said. */
-    /** bytes of static shared memory of a block, with what the compiler reserves. */
+    uint32_t registers; /**< number of registers of a thread; 0: unknown. */
+    /** static shared memory of a block in bytes, with the memory that the compiler reserves. */
     uint32_t shared_memory;
-    /** value of the symbol NAME_exec_mode, which LLVM 14 to 17 obey; -1: there is none. */
+    /** value of the symbol NAME_exec_mode, which LLVM 14 to 17 obey; -1: no such symbol. */
     int16_t exec_mode;
     /**
      * mode in the symbol NAME_kernel_environment, which LLVM 18 and later obey: 1 generic, 2 SPMD,
      * 3 both.
      */
     uint8_t environment_mode;
-    /** bytes of that symbol; 0: there is none, and the kernel is launched as it is. */
+    /** size of the symbol NAME_kernel_environment in bytes; 0: no such symbol. */
     uint32_t environment_size;
-    bool kernel; /**< a kernel, not a global. */
-    /** the image says that the first parameter is the runtime's. */
+    bool kernel; /**< true for a kernel, false for a global. */
+    /** true if the image says that the first parameter is the runtime's. */
     bool env;
-    /** the image says that no parameter is the runtime's. */
+    /** true if the image says that the kernel has no parameter of the runtime. */
     bool plain;
-    /** it has a signature of rex/kernel.h, which tells the kinds of its parameters. */
+    /** true if the kernel has a signature of rex/kernel.h, with the kinds of its parameters. */
     bool signature;
     /**
-     * name of the function rex_call_NAME of a host image, by which LLVM 18, 23 and 24 call the
-     * kernel; NULL: there is none. It is no symbol of the view itself.
+     * name of the function rex_call_NAME of a host image, which LLVM 18, 23 and 24 call instead of
+     * the kernel; NULL: no such function. The view does not list it as a symbol.
      */
     const char *call;
-    /** a kernel's parameters; NULL where @parameters is 0 or REX_PARAMETERS_UNKNOWN. */
+    /** a kernel's parameters; NULL if @parameters is 0 or REX_PARAMETERS_UNKNOWN. */
     const struct rex_image_parameter *parameter;
 };
 
-/** struct rex_image_view: an opened image. Everything belongs to it. */
+/** struct rex_image_view: an opened image. All memory that its fields point to belongs to it. */
 struct rex_image_view {
-    enum rex_image_kind kind; /**< what sort of image it is. */
-    /** 90 for a CUBIN of sm_90; of PTX, the least that it can be compiled for; else 0. */
+    enum rex_image_kind kind; /**< kind of the image. */
+    /** 90 for a CUBIN of sm_90; for PTX the lowest architecture that it compiles for; else 0. */
     unsigned architecture;
     const struct rex_image_symbol *symbols; /**< kernels and globals, in the image's order. */
-    size_t symbol_count;                    /**< how many. */
+    size_t symbol_count;                    /**< number of @symbols. */
     /**
-     * names in the rows of the offload entry table that a host image carries, by which LLVM 14 and
-     * 15 match entries.
+     * names in the offload entry table inside a host image. LLVM 14 and 15 match entries by the
+     * order of this table.
      */
     const char *const *entries;
-    size_t entry_count; /**< how many; 0 for images of other kinds. */
+    size_t entry_count; /**< number of @entries; 0 for images of other kinds. */
 };
 
-/** rex_image_view_close(): frees @view; NULL is left alone. */
+/** rex_image_view_close(): frees @view; NULL is ignored. */
 REX_API void rex_image_view_close(struct rex_image_view *view);
 
 /**
- * rex_image_view_find(): the kernel or global of @view called @name, NULL if there is none; NULL
- * with REX_EINVAL as the last error if @view or @name is NULL. Any thread.
+ * rex_image_view_find(): returns the kernel or global of @view called @name, or NULL if it does not
+ * exist. If @view or @name is NULL, returns NULL and sets the last error to REX_EINVAL. Any thread.
  */
 REX_API const struct rex_image_symbol *rex_image_view_find(const struct rex_image_view *view,
                                                            const char *name);
 
 /**
- * rex_kind_name(): what a parameter of @kind is called in messages: "double", "pointer"; "?"
- * for REX_KIND_UNKNOWN and what is no kind. Any thread.
+ * rex_kind_name(): returns the name of @kind in messages, such as "double" or "pointer"; "?" for
+ * REX_KIND_UNKNOWN and for a number that is not a kind. Any thread.
  */
 REX_API const char *rex_kind_name(unsigned kind);
 
 /**
- * rex_nearest_name(): the one of @count @names that is spelt most like @name, for a message; NULL
- * if none is near. The ending that two names have in common does not count, since names of kernels
- * all end alike. A name is near if of the other letters at most a third, and one more, differ. Two
- * million steps suffice for a few thousand names; no more are compared. The result is one of
- * @names; one that is NULL is near nothing. The function returns NULL, with REX_EINVAL as the last
- * error, if @name is NULL, or if @names is NULL and @count is not 0. Any thread.
+ * rex_nearest_name(): returns the name among the @count @names that is spelt most like @name, for a
+ * message; NULL if no name is near. The common ending of two names does not count, because all
+ * symbols of kernels end in __kernel__. A name is near if the number of edits is at most a third of
+ * the other letters plus 1. After two million steps, enough for a few thousand names, no more names
+ * are compared. A name that is NULL is ignored. If @name is NULL, or @names is NULL and @count is
+ * not 0, returns NULL and sets the last error to REX_EINVAL. Any thread.
  */
 REX_API const char *rex_nearest_name(const char *name, const char *const *names, size_t count);
 
 /**
- * REX_PARAMETERS_UNKNOWN: the image does not say how many parameters a kernel has: host images do
- * only by a signature of rex/kernel.h.
+ * REX_PARAMETERS_UNKNOWN: the image does not have the number of a kernel's parameters. Host images
+ * have it only in a signature of rex/kernel.h.
  */
 #define REX_PARAMETERS_UNKNOWN UINT16_MAX
 
 /*
  * ---- This machine, and the releases of LLVM ---------------------------------------------------
  *
- * Nothing here registers anything: it works before any registration, without a GPU, a driver or a
- * libomptarget.
+ * These functions register nothing. They work before any registration, and without a GPU, a driver
+ * or a libomptarget.
  *
  *     static void print(const char *group, const char *name, const char *value, void *file)
  *     {
@@ -259,62 +260,64 @@ REX_API const char *rex_nearest_name(const char *name, const char *const *names,
  */
 
 /**
- * rex_info_row: receives one fact from rex_info(). @group, @name and @value are strings that last
- * until it returns, never NULL; @context is the caller's. It may call any librex function but
- * rex_info() with a @release of 0.
+ * rex_info_row: a function that receives one fact from rex_info(). @group, @name and @value are
+ * strings that are valid until it returns, never NULL; @context is that of rex_info(). It may call
+ * any librex function except rex_info() with a @release of 0.
  */
 typedef void rex_info_row(const char *group, const char *name, const char *value, void *context);
 
 /**
- * rex_info(): calls @row with what librex does on this machine, one fact at a time, groups
- * together. Later versions may have more groups and names; those of a group come in the order in
- * which librex looks at them. With @release 0 the groups are:
+ * rex_info(): calls @row for each fact about librex on this machine, group by group. Later versions
+ * may have more groups and names. Facts of a group come in the order in which librex uses them.
+ * With @release 0 the groups are:
  *
  * - **librex**: version, file, compiler, architecture.
  * - **libomptarget**: path, release, chosen by, told by; `trouble`, if its plugins are missing or
- *   librex does not know its release; or `error`: why there is none.
- * - **adapted**: what librex does for that release: the subject, and what is done and why.
- * - **searched**: each place where a libomptarget is looked for: a pattern of folders.
- * - **found**: each libomptarget there, and its release or why it is none, the best first.
- * - **plugin**: the plugins of the bound libomptarget that are files (LLVM 14 to 18); `all`, in one
- *   row, for releases that have them inside.
- * - **driver**: kernel module, file (the driver's library), CUDA version; or `error`: why no GPU
- *   can be used; and `trouble`: why libomptarget might not use the GPUs that there are. The driver
- *   is too old for the release, say, or the link libcuda.so is missing.
- * - **launch**: `by`: who sends launches that are waited for to a GPU, as far as the whole process
- *   decides it: the CUDA driver; or libomptarget, and why; or `nobody`, where REX_LAUNCH_BY=driver
- *   forbids that. It is missing without a libomptarget. rex-launches(7) has the reasons of modules
- *   and launches.
- * - **setting**: each option of rex_configure() under the name of its environment variable: the
- *   value, and where it is from.
+ *   librex does not know its release; or `error`: the reason if no libomptarget can be used.
+ * - **adapted**: librex's adaptations to the release: the subject, and the adaptation with its
+ *   reason.
+ * - **searched**: each pattern of folders in which librex looks for a libomptarget.
+ * - **found**: each candidate in these folders, and its release or the reason why it is refused,
+ *   the best first.
+ * - **plugin**: the plugins of the bound libomptarget that are files (LLVM 14 to 18); one row `all`
+ *   for releases with built-in plugins.
+ * - **driver**: kernel module, file (the driver's library), CUDA version; or `error`: the reason if
+ *   no GPU can be used; and `trouble`: a reason why libomptarget may not use the GPUs, for example
+ *   a driver that is too old for the release, or a missing link libcuda.so.
+ * - **launch**: `by`: the library that launches on a GPU, if the call waits for the kernel: the
+ *   CUDA driver; or libomptarget, with the reason; or `nobody`, if REX_LAUNCH_BY=driver forbids
+ *   libomptarget. Only reasons of the whole process count; rex-launches(7) has the reasons of
+ *   modules and launches. Without a libomptarget the group is missing.
+ * - **setting**: each option of rex_configure(), by the name of its environment variable: the value
+ *   and its source.
  *
- * libomptarget is bound where it can be, and stays so, as after rex_runtime_bind(). The CUDA driver
- * is started, so that a child that is forked afterwards has no GPU. Call it from one thread at a
- * time.
+ * The call binds libomptarget, as rex_runtime_bind() does. It starts the CUDA driver: a child that
+ * is forked later cannot use a GPU. Call it from one thread at a time.
  *
- * With the number of an LLVM release in @release, 14 to 24, it says of that release, whether it is
- * here or not, from any thread:
+ * If @release is the number of an LLVM release, 14 to 24, the facts are about that release, which
+ * need not be installed. Any thread. The groups are:
  *
- * - **adapted**: what librex does for it, and why.
- * - **programs**: a row for each release of clang, `clang 19`: does the release's libomptarget pass
- *   the kernels of a program that this clang built the parameters that they have? The value is
- *   `yes`, `no`, or `on GPUs alone`, where its host device does not. That is for programs that call
- *   libomptarget directly, as rex-run(1) starts them; what librex launches is adapted.
+ * - **adapted**: librex's adaptations to the release, with reasons.
+ * - **programs**: a row for each release of clang, such as `clang 19`: whether the release's
+ *   libomptarget passes the right parameters to the kernels of a program that this clang built. The
+ *   value is `yes`, `no`, or `on GPUs alone` if its host device does not. This holds for programs
+ *   that call libomptarget directly, as under rex-run(1); librex adapts its own launches.
  *
  * @release  0, or the number of an LLVM release.
- * @row      called for each fact.
- * @context  the caller's, or NULL; handed to @row.
+ * @row      the function that is called for each fact.
+ * @context  an argument for @row; may be NULL.
  *
- * Returns 0, also where there is no libomptarget. REX_EINVAL if @row is NULL, or librex does not
- * know that release; the latter is not logged, so that a loop from 14 on finds those it knows.
+ * Returns 0, also if there is no libomptarget; or REX_EINVAL if @row is NULL, or librex does not
+ * know @release. The latter is not logged, so that a loop from 14 on finds the known releases.
  */
 REX_API int rex_info(int release, rex_info_row *row, void *context);
 
 /**
- * rex_runtime_tell(): the LLVM release of the libomptarget @path, 14 to 24, told from what it
- * exports. Nothing is loaded or run. A newer one gives the release that librex treats it as.
- * Returns that number; REX_EINVAL if @path is NULL; REX_ENORUNTIME if that is no libomptarget for
- * this machine, or cannot be read, or every user may write it or its folder. Any thread.
+ * rex_runtime_tell(): returns the LLVM release of the libomptarget @path, 14 to 24, which it
+ * detects from the exported symbols. It loads and runs nothing. For a release that librex does not
+ * know, returns the known release whose rules librex applies. Returns REX_EINVAL if @path is NULL;
+ * REX_ENORUNTIME if the file is not a libomptarget for this machine, cannot be read, or every user
+ * can write it or its folder. Any thread.
  */
 REX_API int rex_runtime_tell(const char *path);
 

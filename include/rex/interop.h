@@ -1,6 +1,5 @@
 /*
- * rex/interop.h - beside other libraries, and between GPUs: the streams of queues, and copies from
- * one device to another.
+ * rex/interop.h - streams shared with other libraries, and copies between devices.
  *
  *     void *stream;
  *     rex_queue_stream(queue, &stream, NULL);       // what cuBLAS does comes after what the queue
@@ -26,17 +25,18 @@ extern "C" {
 #endif
 
 /*
- * ---- Streams of other libraries, and queues of them ------------------------------------------
+ * ---- Streams of queues, and queues of streams ------------------------------------------------
  */
 
 /**
- * rex_queue_stream(): stores in @stream the CUstream of @queue, and in @context its CUcontext, the
- * primary one of the GPU. @context may be NULL. For libraries that take a stream
- * (cublasSetStream(), ncclAllReduce()) and for calls of the driver. Their work is done in order
- * with the queue's, and rex_queue_sync(), rex_queue_query(), rex_queue_destroy() and events count
- * it. librex does not know which memory that work uses. Both belong to librex, and last until
- * rex_queue_destroy(). Returns 0, REX_EINVAL (NULL, or the queue is being captured), REX_ENODEVICE
- * (the device is no NVIDIA GPU, and the queue has no stream; this is not logged) or REX_EFORK.
+ * rex_queue_stream(): writes the CUstream of @queue to @stream, and its CUcontext, the primary
+ * context of the GPU, to @context, which may be NULL. Pass the stream to libraries
+ * (cublasSetStream(), ncclAllReduce()) and to calls of the driver. Their work runs in order with
+ * the queue's commands; rex_queue_sync(), rex_queue_query(), rex_queue_destroy() and events include
+ * it. librex does not know the memory that this work uses. Stream and context belong to librex, and
+ * last until rex_queue_destroy(). Returns 0, REX_EINVAL (@queue or @stream is NULL, or the queue is
+ * being captured), REX_ENODEVICE (the device is not an NVIDIA GPU, so that the queue has no stream;
+ * not logged) or REX_EFORK.
  */
 REX_API int rex_queue_stream(struct rex_queue *queue, void **stream, void **context);
 
@@ -44,19 +44,18 @@ REX_API int rex_queue_stream(struct rex_queue *queue, void **stream, void **cont
 
 /**
  * rex_queue_from_stream(): makes a queue of @stream, which belongs to the program or to another
- * library: cuBLAS, cuFFT, NCCL, a framework. Commands of the queue are done in order with what the
- * owner puts in the stream. The stream must be of the primary context of the device, as those of
- * the CUDA runtime are, and outlast the queue. Its owner must not capture it while the queue is
- * used. librex never destroys it.
+ * library: cuBLAS, cuFFT, NCCL, a framework. Commands of the queue run in order with the owner's
+ * work in the stream. The stream must be of the device's primary context, as streams of the CUDA
+ * runtime are, and must outlive the queue. Its owner must not capture it while the queue is used.
+ * librex never destroys it.
  *
- * @stream  a CUstream or cudaStream_t; NULL: the driver's default stream (not that of each thread),
- *          or a queue without a stream where the device is no NVIDIA GPU.
+ * @stream  a CUstream or cudaStream_t; NULL: the driver's legacy default stream, or a queue without
+ *          a stream if the device is not an NVIDIA GPU.
  *
- * The other parameters are those of rex_queue_create().
- * Returns 0 or an error of rex_queue_create(); REX_EINVAL also where @stream is of another context,
- * or the default stream of each thread, or where @flags have a priority, which is the stream's own;
- * REX_ENODEVICE where there is one and the device is no
- * NVIDIA GPU.
+ * The other parameters are those of rex_queue_create(). Returns 0 or an error of
+ * rex_queue_create(); REX_EINVAL also if @stream is of another context or the per-thread default
+ * stream, or if @flags have a priority, because the stream has its own; REX_ENODEVICE if @stream is
+ * not NULL and the device is not an NVIDIA GPU.
  */
 static inline int rex_queue_from_stream(struct rex_queue **queue, int64_t device, void *stream,
                                         const char *name, unsigned flags)
@@ -67,18 +66,18 @@ static inline int rex_queue_from_stream(struct rex_queue **queue, int64_t device
 #endif /* REX_BUILDING_LIBRARY */
 
 /*
- * ---- Copies from one device to another --------------------------------------------------------
+ * ---- Copies between devices -------------------------------------------------------------------
  */
 
 /**
  * rex_queue_copy_peer(): copies @size bytes from @from, memory of device @from_device, to @to,
- * memory of device @to_device: the same device or another; one of them is the queue's (-1: the
- * default device). Between two GPUs the bytes go over NVLink or PCI Express where one has access to
- * the other (struct rex_gpu), through the host where not; the first such copy of a queue asks for
- * that access. Only an event orders the copy for queues of the other device
- * (rex_queue_wait_event()). The memory of both devices must last until the copy is done; regions on
- * both know of it as of other copies. Returns 0; REX_EINVAL; REX_EDEVICE (there is no such device,
- * or none of the two is the queue's); REX_ENODEVICE (the other one is no NVIDIA GPU);
+ * memory of device @to_device (-1: the default device). The devices may be equal; at least one must
+ * be the queue's. Two GPUs copy over NVLink or PCI Express if one has access to the other (struct
+ * rex_gpu), otherwise through the host. The first such copy of a queue enables the access. Queues
+ * of the other device need an event to wait for the copy (rex_queue_wait_event()). The memory on
+ * both devices must last until the copy is done; the end of a mapping on either device checks for
+ * this copy, as for other commands of a queue. Returns 0; REX_EINVAL; REX_EDEVICE (a device does
+ * not exist, or neither is the queue's); REX_ENODEVICE (the other device is not an NVIDIA GPU);
  * REX_EUNSUPPORTED (on a GPU, a copy to another device in a graph); REX_ECUDA, REX_ERUNTIME,
  * REX_ENOMEM or REX_EFORK.
  */
@@ -87,11 +86,11 @@ REX_API int rex_queue_copy_peer(struct rex_queue *queue, void *to, int64_t to_de
 
 /**
  * rex_device_copy_peer(): copies @size bytes from @from, memory of device @from_device, to @to,
- * memory of device @to_device: the same device or another, over NVLink or PCI Express where the two
- * reach each other, through the host where not. It returns when the copy is done. Any thread.
- * Returns 0; REX_EINVAL (@to or @from is NULL, no module is registered, or offloading is disabled);
- * REX_EDEVICE; REX_ECUDA (one of the devices is lost) or REX_ERUNTIME (libomptarget could not
- * copy).
+ * memory of device @to_device, and returns when the copy is done. The devices may be equal. Two
+ * GPUs copy over NVLink or PCI Express if they have access to each other, otherwise through the
+ * host. Any thread. Returns 0; REX_EINVAL (@to or @from is NULL, no module is registered, or
+ * offloading is disabled); REX_EDEVICE; REX_ECUDA (one of the devices is lost) or REX_ERUNTIME
+ * (libomptarget could not copy).
  */
 REX_API int rex_device_copy_peer(void *to, int64_t to_device, const void *from, int64_t from_device,
                                  size_t size);

@@ -11,27 +11,28 @@
  *     nvcc -cubin -arch=sm_90 -o rex_lib_nvidia.cubin axpy.cu      for a GPU
  *     rex-cc --images --device-compiler=clang axpy.cu              for a GPU by clang alone: PTX
  *     cc -x c -shared -fPIC -o rex_lib_host.so axpy.cu             for libomptarget's host device
- *     cc -x c -shared -fPIC -fopenmp -o rex_lib_host.so axpy.cu    the same on all cores (rex-cc)
+ *     cc -x c -shared -fPIC -fopenmp -o rex_lib_host.so axpy.cu    OpenMP: on all cores (rex-cc)
  *
- * A parameter is a type in parentheses and a name. There are up to 64; a kernel without any says
- * `void`. A type has at most 8 bytes, and the compiler refuses a larger one: it goes by its
- * address, `(const struct large *) p`, and REX_FIRSTPRIVATE() in the launch. The body is that of an
- * inline function with these types. The kernel calls it, and has parameters of 8 bytes each.
+ * A parameter is a type in parentheses and a name. A kernel has up to 64 parameters; the list of a
+ * kernel without parameters is `void`. The compiler refuses a type of more than 8 bytes: pass its
+ * address, `(const struct large *) p`, with REX_FIRSTPRIVATE() in the launch. The body is that of
+ * an inline function with these types. The kernel, whose parameters have 8 bytes each, calls this
+ * function.
  *
- * The kinds of the parameters are in the image. librex compares them with a launch's rows before
- * anything runs: a wrong row is REX_EPARAMS.
+ * The image has the kinds of the parameters. librex compares them with a launch's rows before the
+ * kernel runs: a wrong row is REX_EPARAMS.
  *
- * The host device runs a kernel function once, whatever grid was asked for. A kernel whose loops
- * are REX_FOR() is right there and on a GPU.
+ * The host device runs a kernel function once, with any grid. A kernel whose loops are REX_FOR() is
+ * correct on the host device and on a GPU.
  *
  * The source may be CUDA C++ or C11 with GNU extensions, and includes no header of the host side.
- * clang needs no CUDA toolkit: rex/clang.h has what it then lacks. rex/reduce.h, which this header
- * includes, has sums, atomics and teams.
+ * clang needs no CUDA toolkit: rex/clang.h then has CUDA's own names. rex/reduce.h, which this
+ * header includes, has sums, atomics and teams.
  *
- * Names that begin with rex_detail_ are reserved: macros here declare variables of such names, and
- * evaluate a kernel's expressions beside them.
+ * Names that begin with rex_detail_ are reserved: these macros declare variables of such names, and
+ * evaluate a kernel's expressions in their scope.
  *
- * Nothing is checked while a kernel runs.
+ * While a kernel runs, librex checks nothing.
  *
  * Everything here is since 0.2 unless it says otherwise.
  *
@@ -55,9 +56,9 @@
 #include "rex/parameters.h"
 
 #ifdef __CUDACC__
-/** REX_ON_GPU: 1 where nvcc or clang compiles for a GPU, 0 in a host image. For #if, too. */
+/** REX_ON_GPU: 1 if nvcc or clang compiles for a GPU, 0 in a host image; also for #if. */
 #define REX_ON_GPU 1
-/** REX_DEVICE: stands in front of the definition of a function that kernels call. */
+/** REX_DEVICE: written before the definition of a function that kernels call. */
 #define REX_DEVICE static __device__ __forceinline__
 #else
 #define REX_ON_GPU 0
@@ -65,18 +66,17 @@
 #endif
 
 /*
- * ---- Grid: where a thread is, and how many there are ------------------------------------------
+ * ---- Grid: indices and numbers of teams and threads -------------------------------------------
  *
- * The team (CUDA: block) of a thread, and the thread's place in it, in @dimension 0 (x), 1 (y) or 2
- * (z). On the host device an index is 0 and a number 1, also inside of REX_FOR_TEAMS(), whose index
- * alone tells one team from another there. A kernel that takes a single element from its thread's
- * number is right on a GPU alone.
+ * A @dimension is 0 (x), 1 (y) or 2 (z). A team is CUDA's block. On the host device an index is 0
+ * and a number is 1, also inside REX_FOR_TEAMS(): only the index of that loop differs between
+ * teams. A kernel that selects one element by its thread index is correct only on a GPU.
  */
 
 #if REX_ON_GPU
 #define REX_OF_DIMENSION(v, dimension) ((dimension) == 0 ? (v).x : (dimension) == 1 ? (v).y : (v).z)
 #else
-/* Component of a CUDA dim3; on the host device 0, since one thread runs everything. */
+/* Component of a CUDA dim3; 0 on the host device, where one thread runs the kernel. */
 #define REX_OF_DIMENSION(v, dimension) ((void)(dimension), 0u)
 #endif
 
@@ -107,38 +107,42 @@ REX_DEVICE int64_t rex_num_threads(int dimension)
 #undef REX_OF_DIMENSION
 
 #if REX_ON_GPU
-/* REX_DETAIL_LOOP(i, n, first, step): a thread's or a team's share of 0 <= i < n. */
+/* REX_DETAIL_LOOP(i, n, first, step): the share of 0 <= i < n of a thread or a team. */
 #define REX_DETAIL_LOOP(i, n, first, step) for (int64_t i = (first); i < (int64_t)(n); i += (step))
-/* REX_DETAIL_RULE: in front of a function that is never defined. */
+/* REX_DETAIL_RULE: written before a function that is never defined. */
 #define REX_DETAIL_RULE __device__ int
 #else
-/* All of it, in the form that OpenMP's loop constructs ask for. */
+/* The whole range, in the form that OpenMP's loop constructs require. */
 #define REX_DETAIL_LOOP(i, n, first, step) for (int64_t i = 0; i < (int64_t)(n); i++)
 #define REX_DETAIL_RULE int
 #endif
 
 /*
  * rex_detail_not_inside_REX_FOR(), rex_detail_not_inside_REX_FOR_TEAMS(): a loop or a barrier calls
- * them in an operand that is not evaluated. Where it may not stand, something else has that name,
- * and the compiler's message shows it.
+ * them in an operand that is not evaluated. If the loop or barrier is not allowed in its place, a
+ * variable of this name hides the function, and the compiler's message shows the name.
  */
 REX_DETAIL_RULE rex_detail_not_inside_REX_FOR(void);
 REX_DETAIL_RULE rex_detail_not_inside_REX_FOR_TEAMS(void);
 
-/* REX_DETAIL_ON_GRID: what every loop over the whole grid calls so. */
+/* REX_DETAIL_ON_GRID: the operand of every loop over the whole grid. */
 #define REX_DETAIL_ON_GRID (rex_detail_not_inside_REX_FOR() + rex_detail_not_inside_REX_FOR_TEAMS())
-/* REX_DETAIL_BODY(name, calls): in front of a statement that @calls, and may not call @name. */
+/*
+ * REX_DETAIL_BODY(name, calls): written before a statement; hides @name in the statement, and
+ * contains @calls, unevaluated.
+ */
 #define REX_DETAIL_BODY(name, calls) for (__typeof__(calls) name = 0; name == 0; name = 1)
 
 #if !REX_ON_GPU && defined(_OPENMP)
 #include "rex/openmp.h"
-/* REX_DETAIL_OPENMP(count, directive): @directive for the loop behind it, of @count indices. */
+/* REX_DETAIL_OPENMP(count, directive): @directive for the next loop, of @count indices. */
 #define REX_DETAIL_OPENMP(count, directive) \
     REX_DETAIL_THREADED(count, REX_DETAIL_INDEX) _Pragma(directive)
 /*
  * REX_DETAIL_FOR(name, calls, count, guess, directive, loops): @loops of @count indices, which take
- * @guess seconds each, under @directive. Their body may not call @name. OpenMP lets nothing leave
- * the body of its loop, but of one inside of it.
+ * @guess seconds each, under @directive. Their body must not call @name. REX_DETAIL_BODY() is
+ * outside the loop of OpenMP: inside it, a break would leave only REX_DETAIL_BODY(), and OpenMP
+ * would not refuse it.
  */
 #define REX_DETAIL_FOR(name, calls, count, guess, directive, ...) \
     REX_DETAIL_BODY(name, calls)                                  \
@@ -148,47 +152,50 @@ REX_DETAIL_RULE rex_detail_not_inside_REX_FOR_TEAMS(void);
 #define REX_DETAIL_FOR(name, calls, count, guess, directive, ...) \
     __VA_ARGS__ REX_DETAIL_BODY(name, calls)
 #endif
-/* REX_DETAIL_FOR_GRID(count, directive, loops): over the grid: their indices belong to no team. */
+/* REX_DETAIL_FOR_GRID(count, directive, loops): REX_DETAIL_FOR() for loops over the grid. */
 #define REX_DETAIL_FOR_GRID(count, directive, ...)                                             \
     REX_DETAIL_FOR(rex_detail_not_inside_REX_FOR, REX_DETAIL_ON_GRID, count, REX_DETAIL_INDEX, \
                    directive, __VA_ARGS__)
 
 /*
- * ---- Loops: each index once, shared among all threads of the grid -----------------------------
+ * ---- Loops whose indices are shared among all threads of the grid -----------------------------
  *
- * The statement or block behind a loop runs once for every index, however many teams and threads
- * there are. The grid has no more dimensions than the loop: threads along the others would run
- * every index again. The indices are int64_t. Bounds are evaluated more than once. The order is not
- * defined, and threads run indices at once: variables that the body writes belong inside it.
+ * The statement or block after a loop runs once for every index, with any number of teams and
+ * threads. The grid must not have more dimensions than the loop: threads along a further dimension
+ * would run every index again. The indices are int64_t. Bounds are evaluated more than once. The
+ * order is not defined, and threads run indices concurrently: declare variables that the body
+ * writes inside the body.
  *
- * The body must not leave the loop with break, goto or return; -fopenmp refuses that. On a grid of
- * one dimension every thread runs the loops over the others from start to end. A compiler refuses
- * REX_FOR() and its like inside of each other, unless one is in a function that the body calls.
- * `continue` goes on with the next index.
+ * The body must not leave the loop with break, goto or return; -fopenmp refuses that. `continue`
+ * continues with the next index. On a grid of one dimension every thread runs the loops over the
+ * other dimensions in full. A compiler refuses REX_FOR(), REX_FOR_2D() and REX_FOR_3D() inside each
+ * other, but does not check functions that the body calls.
  */
 
 /**
  * REX_GRID_STRIDE(i, n, d): a loop over 0 <= i < n that strides by the whole grid in dimension @d:
- * 0, 1 or 2 for x, y or z. On the host device it is a plain loop, which OpenMP does not share. It
- * may stand inside of the other loops: no compiler refuses it.
+ * 0, 1 or 2 for x, y or z. On the host device it is a plain loop, without OpenMP. It may be inside
+ * the other loops: no compiler refuses it.
  */
 #define REX_GRID_STRIDE(i, n, d)                                            \
     REX_DETAIL_LOOP(i, n, rex_team(d) * rex_num_threads(d) + rex_thread(d), \
                     rex_num_teams(d) * rex_num_threads(d))
-/** REX_FOR(i, n): runs what follows for every i in [0, n), over x. */
+/** REX_FOR(i, n): runs its body for every i in [0, n), over x. */
 #define REX_FOR(i, n)                                                           \
     REX_DETAIL_FOR_GRID(rex_detail_count(n),                                    \
                         "omp parallel for num_threads(rex_detail_run.threads)", \
                         REX_GRID_STRIDE(i, n, 0))
 /**
- * REX_FOR_2D(i, ni, j, nj): the same for every pair; j, the faster index, goes over x, i over y.
+ * REX_FOR_2D(i, ni, j, nj): runs its body for every pair (i, j), over x for j, the faster index,
+ * and y for i.
  */
 #define REX_FOR_2D(i, ni, j, nj)                                                            \
     REX_DETAIL_FOR_GRID(rex_detail_count(ni) * rex_detail_count(nj),                        \
                         "omp parallel for num_threads(rex_detail_run.threads) collapse(2)", \
                         REX_GRID_STRIDE(i, ni, 1) REX_GRID_STRIDE(j, nj, 0))
 /**
- * REX_FOR_3D(i, ni, j, nj, k, nk): the same for every triple; k goes over x, j over y, i over z.
+ * REX_FOR_3D(i, ni, j, nj, k, nk): runs its body for every triple (i, j, k), over x for k, y for j
+ * and z for i.
  */
 #define REX_FOR_3D(i, ni, j, nj, k, nk)                                                     \
     REX_DETAIL_FOR_GRID(rex_detail_count(ni) * rex_detail_count(nj) * rex_detail_count(nk), \
@@ -200,8 +207,8 @@ REX_DETAIL_RULE rex_detail_not_inside_REX_FOR_TEAMS(void);
 
 #ifdef __cplusplus
 /*
- * REX_DEVICE_LINKAGE: C linkage, visible outside the image; protected, so that a symbol of the same
- * name in the host program does not take its place.
+ * REX_DEVICE_LINKAGE: C linkage, visible outside the image; protected, so that a symbol of this
+ * name in the host program does not replace it.
  */
 #define REX_DEVICE_LINKAGE extern "C" __attribute__((__visibility__("protected")))
 #else
@@ -217,13 +224,13 @@ REX_DETAIL_RULE rex_detail_not_inside_REX_FOR_TEAMS(void);
  */
 
 #if REX_ON_GPU
-/* A variable at file scope is not mangled; extern "C" in front makes nvcc warn. */
+/* Without extern "C", which makes nvcc warn: C++ does not mangle variables at file scope. */
 #define REX_DEVICE_GLOBAL(type, name) __device__ type name
 #else
 /**
  * REX_DEVICE_GLOBAL(type, name): defines a global of the device image; an initialiser may follow.
- * The host side is REX_GLOBAL(name), with as many bytes. @type stands in front of @name: an array
- * needs a typedef.
+ * The host side is REX_GLOBAL(name), of equal size. The macro writes `type name`, so that an array
+ * type needs a typedef.
  */
 #define REX_DEVICE_GLOBAL(type, name)           \
     REX_DEVICE_LINKAGE type name;               \
@@ -235,7 +242,7 @@ REX_DETAIL_RULE rex_detail_not_inside_REX_FOR_TEAMS(void);
 #define REX_POINTER_TO(type) __typeof__(type) *
 /**
  * REX_DEVICE_GLOBAL_LINK(type, name): defines the device's pointer to a global of
- * REX_GLOBAL_LINK(type, name). Kernels reach the global through REX_DEVICE_LINKED(name).
+ * REX_GLOBAL_LINK(type, name). Kernels access the global by REX_DEVICE_LINKED(name).
  */
 #define REX_DEVICE_GLOBAL_LINK(type, name) \
     REX_DEVICE_GLOBAL(REX_POINTER_TO(type), REX_JOIN(name, _decl_tgt_ref_ptr))
@@ -246,19 +253,23 @@ REX_DETAIL_RULE rex_detail_not_inside_REX_FOR_TEAMS(void);
 #define REX_DEVICE_LINKED(name) (*REX_JOIN(name, _decl_tgt_ref_ptr))
 
 /*
- * ---- Kernels: heads, whose bodies follow ------------------------------------------------------
+ * ---- Kernels ----------------------------------------------------------------------------------
  *
- * At file scope, once for each name in an image. REX_DEVICE_KERNEL() is for REX_KERNEL(name) of
- * rex/entry.h. The forms with STEM take a stem as it is, the others make the stem `name__` of a
- * name. A *plain* kernel has the parameters of the list. An *env* kernel has one more in front, the
- * runtime's. The forms with BOUNDS say the arguments of CUDA's `__launch_bounds__` as well.
+ * These macros are heads of kernels; the body follows. Write them at file scope, once for each name
+ * in an image. REX_DEVICE_KERNEL() is for REX_KERNEL(name) of rex/entry.h. The forms with STEM take
+ * a stem, the others a name, from which they make the stem `name__`. A *plain* kernel has the
+ * parameters of the list. An *env* kernel has one more before them, the runtime's. The forms with
+ * BOUNDS also take the arguments of CUDA's `__launch_bounds__`.
  */
 
 /**
  * REX_DEVICE_KERNEL_STEM(S, parameters...): head of the plain kernel `Skernel__`; its body follows.
  */
 #define REX_DEVICE_KERNEL_STEM(S, ...) REX_DEVICE_PLAIN(S, , __VA_ARGS__)
-/* REX_DEVICE_PLAIN(S, bounds, parameters...): the same with CUDA's launch bounds, or none. */
+/*
+ * REX_DEVICE_PLAIN(S, bounds, parameters...): head of a plain kernel with CUDA's launch bounds, or
+ * empty @bounds.
+ */
 #define REX_DEVICE_PLAIN(S, bounds, ...)     \
     REX_DEVICE_FORM(S, 2, (void *)0, bounds, \
                     (REX_PARAMETER_LIST(void, REX_PARAMETER_SLOT, , __VA_ARGS__)), __VA_ARGS__)
@@ -268,7 +279,10 @@ REX_DETAIL_RULE rex_detail_not_inside_REX_FOR_TEAMS(void);
  * use the runtime's parameter, `void *rex_environment`: LLVM's launch environment, or -1.
  */
 #define REX_DEVICE_KERNEL_ENV_STEM(S, ...) REX_DEVICE_ENV(S, , __VA_ARGS__)
-/* REX_DEVICE_ENV(S, bounds, parameters...): the same with CUDA's launch bounds, or none. */
+/*
+ * REX_DEVICE_ENV(S, bounds, parameters...): head of an env kernel with CUDA's launch bounds, or
+ * empty @bounds.
+ */
 #define REX_DEVICE_ENV(S, bounds, ...)                                                             \
     REX_DEVICE_FORM(S, 3, rex_environment, bounds,                                                 \
                     (void *rex_environment REX_PARAMETER_TAIL(REX_PARAMETER_SLOT, , __VA_ARGS__)), \
@@ -281,23 +295,31 @@ REX_DETAIL_RULE rex_detail_not_inside_REX_FOR_TEAMS(void);
 #define REX_DEVICE_KERNEL(name, ...) REX_DEVICE_KERNEL_STEM(REX_JOIN(name, __), __VA_ARGS__)
 
 /**
- * REX_DEVICE_KERNEL_BOUNDS(name, (max_threads, min_teams), parameters...): the same, for launches
- * of at most @max_threads threads in a team; @min_teams, which may be left out, is the number of
- * teams that a multiprocessor should hold at once. They are CUDA's `__launch_bounds__`, and mean
- * nothing in a host image.
+ * REX_DEVICE_KERNEL_BOUNDS(name, (max_threads, min_teams), parameters...): REX_DEVICE_KERNEL() for
+ * launches of at most @max_threads threads in a team. @min_teams, which may be left out, is the
+ * number of teams that should be resident on a multiprocessor. They are CUDA's `__launch_bounds__`,
+ * and have no effect in a host image.
  */
 #define REX_DEVICE_KERNEL_BOUNDS(name, bounds, ...) \
     REX_DEVICE_KERNEL_BOUNDS_STEM(REX_JOIN(name, __), bounds, __VA_ARGS__)
-/** REX_DEVICE_KERNEL_BOUNDS_STEM(S, bounds, parameters...): the same of a stem. */
+/**
+ * REX_DEVICE_KERNEL_BOUNDS_STEM(S, bounds, parameters...): REX_DEVICE_KERNEL_BOUNDS() for a stem.
+ */
 #define REX_DEVICE_KERNEL_BOUNDS_STEM(S, bounds, ...) \
     REX_DEVICE_PLAIN(S, __launch_bounds__ bounds, __VA_ARGS__)
 
 /** REX_DEVICE_KERNEL_ENV(name, parameters...): head of the env kernel of REX_KERNEL(name). */
 #define REX_DEVICE_KERNEL_ENV(name, ...) REX_DEVICE_KERNEL_ENV_STEM(REX_JOIN(name, __), __VA_ARGS__)
-/** REX_DEVICE_KERNEL_ENV_BOUNDS(name, (max_threads, min_teams), parameters...): with bounds. */
+/**
+ * REX_DEVICE_KERNEL_ENV_BOUNDS(name, (max_threads, min_teams), parameters...): head of an env
+ * kernel with bounds, as REX_DEVICE_KERNEL_BOUNDS().
+ */
 #define REX_DEVICE_KERNEL_ENV_BOUNDS(name, bounds, ...) \
     REX_DEVICE_KERNEL_ENV_BOUNDS_STEM(REX_JOIN(name, __), bounds, __VA_ARGS__)
-/** REX_DEVICE_KERNEL_ENV_BOUNDS_STEM(S, bounds, parameters...): the same of a stem. */
+/**
+ * REX_DEVICE_KERNEL_ENV_BOUNDS_STEM(S, bounds, parameters...): REX_DEVICE_KERNEL_ENV_BOUNDS() for a
+ * stem.
+ */
 #define REX_DEVICE_KERNEL_ENV_BOUNDS_STEM(S, bounds, ...) \
     REX_DEVICE_ENV(S, __launch_bounds__ bounds, __VA_ARGS__)
 

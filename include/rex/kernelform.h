@@ -1,7 +1,7 @@
 /*
- * rex/kernelform.h - what a kernel is made of: the function of the image, its parameters of 8 bytes
- * each, their kinds in the image, and in a host image its entry. rex/kernel.h includes it, and has
- * the macros that a program writes.
+ * rex/kernelform.h - parts of a kernel: the function in the image, its parameters of 8 bytes each,
+ * their kinds in the image, and its entry in a host image. rex/kernel.h includes it, and has the
+ * macros that a program writes.
  *
  * Everything here is since 0.2 unless it says otherwise.
  *
@@ -17,7 +17,10 @@
 #endif
 
 #ifdef __cplusplus
-/** REX_PARAMETER_FITS(context, type, name): refuses a parameter that has more than 8 bytes. */
+/**
+ * REX_PARAMETER_FITS(context, type, name): an error of the compiler for a parameter of more than 8
+ * bytes.
+ */
 #define REX_PARAMETER_FITS(context, type, name)                                               \
     static_assert(sizeof type <= 8,                                                           \
                   "the parameter " #name " has more than 8 bytes: take its address, and use " \
@@ -30,9 +33,9 @@
 #endif
 
 /**
- * REX_DEVICE_BODY(S, parameters...): head of the inline function that a kernel consists of. The
- * parameter `rex_environment` is the runtime's in an env kernel. In a plain one it is NULL, or -1
- * where REX_DEVICE_CALL() runs it.
+ * REX_DEVICE_BODY(S, parameters...): head of the inline function with a kernel's body. The
+ * parameter `rex_environment` is the runtime's in an env kernel. In a plain kernel it is NULL. It
+ * is -1 in a call by REX_DEVICE_CALL().
  */
 #define REX_DEVICE_BODY(S, ...)                                                 \
     REX_DEVICE void S##body__(__attribute__((__unused__)) void *rex_environment \
@@ -42,11 +45,11 @@
 #define REX_DEVICE_ENTRY(symbol, address, bytes)
 
 /**
- * struct rex_slot: a kernel's parameter of a type, in 8 bytes: rex_type is the type itself where it
- * has as many, and else a struct that becomes one.
+ * struct rex_slot: a kernel's parameter of @type, in 8 bytes: rex_type is @type itself if it has 8
+ * bytes, else a struct that converts to @type.
  */
 template <class type, bool rex_is_whole = sizeof(type) == 8> struct rex_slot {
-    /** a smaller value and what fills its slot. */
+    /** a smaller value, padded to 8 bytes. */
     struct __attribute__((__aligned__(8))) rex_type {
         type rex_value; /**< the value. */
         /** the value. */
@@ -56,7 +59,7 @@ template <class type, bool rex_is_whole = sizeof(type) == 8> struct rex_slot {
         }
     };
 };
-/* Of 8 bytes. */
+/* A type of 8 bytes. */
 template <class type> struct rex_slot<type, true> {
     typedef type rex_type; /**< the type itself: a pointer stays one. */
 };
@@ -64,18 +67,17 @@ template <class type> struct rex_slot<type, true> {
 #define REX_PARAMETER_SLOT(context, type, name) rex_slot<__typeof__ type>::rex_type name
 
 /**
- * struct rex_kinds: never defined: its name in the image tells a kernel's form, 2 for plain and 3
- * for env, and then the REX_KIND_OF_TYPE() of each parameter.
+ * struct rex_kinds: never defined. Its mangled name in the image contains a kernel's form, 2 for
+ * plain and 3 for env, and then the REX_KIND_OF_TYPE() of each parameter.
  */
 template <unsigned... numbers> struct rex_kinds;
 
 /**
  * REX_SIGNATURE(kernel, form, parameters...): the signature of @kernel: its form, 2 for plain and 3
  * for env, and the REX_KIND_OF_TYPE() of each parameter. For a GPU it is the mangled name of an
- * empty kernel, `rex_signature_KERNEL`, which stays with the other kernels whatever compiles and
- * links them. In a host image it is an array of numbers of that name. A device has no variable of
- * it. A signature that has a parameter wider than the image's own is not used, which a warning
- * says.
+ * empty kernel, `rex_signature_KERNEL`, which every compiler and linker keeps, as it keeps kernels.
+ * In a host image it is an array of numbers of that name. If a parameter is wider in the signature
+ * than in the image, librex logs a warning and does not use the signature.
  */
 #define REX_SIGNATURE(kernel, form, ...)                                         \
     REX_EACH_PARAMETER(REX_PARAMETER_FITS, , __VA_ARGS__)                        \
@@ -84,8 +86,9 @@ template <unsigned... numbers> struct rex_kinds;
     {                                                                            \
     }
 /**
- * REX_DEVICE_FORM(S, form, environment, bounds, slots, parameters...): a kernel of either form:
- * @environment is what its body gets for the runtime's parameter, @slots are its own parameters.
+ * REX_DEVICE_FORM(S, form, environment, bounds, slots, parameters...): a kernel of either form.
+ * @environment is the body's argument for the runtime's parameter, and @slots are the kernel's own
+ * parameters.
  */
 #define REX_DEVICE_FORM(S, form, environment, bounds, slots, ...)                     \
     REX_SIGNATURE(S##kernel__, form, __VA_ARGS__)                                     \
@@ -102,17 +105,17 @@ template <unsigned... numbers> struct rex_kinds;
  * __tgt_offload_entry`.
  */
 struct rex_device_entry {
-    void *addr;       /**< function or variable. */
-    const char *name; /**< its name. */
-    size_t size;      /**< 0 for a kernel, bytes of a global. */
+    void *addr;       /**< address of the function or variable. */
+    const char *name; /**< name of the function or variable. */
+    size_t size;      /**< size of a global in bytes; 0 for a kernel. */
     int32_t flags;    /**< 0. */
     int32_t reserved; /**< 0. */
 };
 
 /**
  * REX_DEVICE_ENTRY(symbol, address, bytes): a row of a host image's entry table. LLVM 14 and 15
- * match the rows of host program and host image by position; librex reads this table and orders the
- * program's rows after it.
+ * match the rows of host program and host image by position; librex reads this table and gives the
+ * program's rows its order.
  */
 #define REX_DEVICE_ENTRY(symbol, address, bytes)                                             \
     static struct rex_device_entry rex_entry_of_##symbol                                     \
@@ -124,7 +127,7 @@ struct rex_device_entry {
 
 #ifdef __cplusplus
 extern "C++" {
-/** rex_unpack(): the value in the first bytes of @word. */
+/** rex_unpack(): returns the value in the first bytes of @word. */
 template <class type> REX_DEVICE type rex_unpack(uint64_t word)
 {
     union {
@@ -146,9 +149,9 @@ template <class type> REX_DEVICE type rex_unpack(uint64_t word)
 #endif
 
 /*
- * rex_detail_next_word(): the next argument that libomptarget gave the function that stands for a
- * kernel: from LLVM 23 on @cells points into an array of pointers to arguments; in 18 it is -1, and
- * @arguments has them.
+ * rex_detail_next_word(): returns the next argument that libomptarget passed to the function of
+ * REX_DEVICE_CALL(). From LLVM 23 on *@cells points into an array of pointers to arguments. On LLVM
+ * 18 *@cells is -1, and the arguments are in @arguments.
  */
 REX_DEVICE uint64_t rex_detail_next_word(void ***cells, __builtin_va_list *arguments)
 {
@@ -158,14 +161,17 @@ REX_DEVICE uint64_t rex_detail_next_word(void ***cells, __builtin_va_list *argum
     memcpy(&word, *(*cells)++, sizeof word);
     return word;
 }
-/** REX_PARAMETER_FETCH(context, type, name): its word, from there. */
+/**
+ * REX_PARAMETER_FETCH(context, type, name): declares the parameter's word, from
+ * rex_detail_next_word().
+ */
 #define REX_PARAMETER_FETCH(context, type, name) \
     uint64_t name = rex_detail_next_word(&rex_detail_cells, &rex_detail_arguments);
 
 /**
- * REX_DEVICE_CALL(kernel, S, parameters...): the function `rex_call_KERNEL`, which librex has the
- * host device of LLVM 18, 23 and 24 call in the place of @kernel. It reads as many arguments as
- * there are parameters, and runs REX_DEVICE_BODY(S, parameters...).
+ * REX_DEVICE_CALL(kernel, S, parameters...): defines the function `rex_call_KERNEL`. On LLVM 18, 23
+ * and 24 librex makes the host device call it instead of @kernel. It reads an argument for each
+ * parameter, and calls the function of REX_DEVICE_BODY(S, parameters...).
  */
 #define REX_DEVICE_CALL(kernel, S, ...)                                                          \
     REX_DEVICE_LINKAGE void rex_call_##kernel(void **rex_detail_cells, ...);                     \
@@ -178,7 +184,7 @@ REX_DEVICE uint64_t rex_detail_next_word(void ***cells, __builtin_va_list *argum
         __builtin_va_end(rex_detail_arguments);                                                  \
     }
 
-/* REX_SIGNATURE(kernel, form, parameters...): an array that librex reads. */
+/* REX_SIGNATURE(kernel, form, parameters...): in a host image an array that librex reads. */
 #define REX_SIGNATURE(kernel, form, ...)                        \
     REX_EACH_PARAMETER(REX_PARAMETER_FITS, , __VA_ARGS__)       \
     REX_DEVICE_LINKAGE const uint16_t rex_signature_##kernel[]; \

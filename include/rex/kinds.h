@@ -1,9 +1,8 @@
 /*
- * rex/kinds.h - the kinds of a kernel's parameters, as a kernel declares them and a program's
- * values have them.
+ * rex/kinds.h - the kinds of kernel parameters and of a program's values.
  *
  * rex/kernel.h writes them into device images, REX_VALUE() into rows, and rex/inspect.h reads them.
- * Most programs need none of it by name.
+ * Most programs use no name of this header.
  *
  * Everything here is since 0.2 unless it says otherwise.
  *
@@ -15,13 +14,13 @@
 #include <stdbool.h>
 
 /**
- * enum rex_kind: what a kernel's parameter is. REX_KIND_OF_TYPE() tells it of a type. The numbers
- * are in device images, and stay.
+ * enum rex_kind: the kind of a kernel's parameter. REX_KIND_OF_TYPE() is the kind of a type. The
+ * numbers are in device images, and never change.
  */
 enum rex_kind {
-    REX_KIND_UNKNOWN = 0, /**< no signature tells it, or a type that librex does not know. */
+    REX_KIND_UNKNOWN = 0, /**< unknown: no signature, or a kind that librex does not know. */
     REX_KIND_POINTER = 1, /**< an address. */
-    REX_KIND_VALUE = 3,   /**< a struct, a union or a `__half`, of as many bytes as its type. */
+    REX_KIND_VALUE = 3,   /**< a struct, a union or a `__half`, with the size of its type. */
     REX_KIND_I8 = 5,      /**< int8_t. */
     REX_KIND_U8 = 6,      /**< uint8_t. */
     REX_KIND_I16 = 7,     /**< int16_t. */
@@ -41,7 +40,7 @@ enum rex_kind {
     REX_EACH_INTEGER(is)     \
     is(float, REX_KIND_F32)  \
     is(double, REX_KIND_F64)
-/** REX_EACH_INTEGER(is): the same for the integers and bool. */
+/** REX_EACH_INTEGER(is): `is(type, kind)` for each integer type and bool. */
 #define REX_EACH_INTEGER(is)                           \
     is(char, (char)-1 < 1 ? REX_KIND_I8 : REX_KIND_U8) \
     is(signed char, REX_KIND_I8)                       \
@@ -59,41 +58,43 @@ enum rex_kind {
 
 #ifdef __cplusplus
 extern "C++" {
-/* struct rex_type_kind: its rex_number is REX_KIND_OF_TYPE() of a type. */
+/* struct rex_type_kind: its rex_number is REX_KIND_OF_TYPE() of @type. */
 template <class type, bool rex_is_enum = __is_enum(type)> struct rex_type_kind {
-    /* Of a struct. */
+    /* The kind of a struct. */
     static const unsigned rex_number = REX_KIND_VALUE | (unsigned)sizeof(type) << 8;
 };
-/* An enum's is that of its integer type. */
+/* The kind of an enum: that of its integer type. */
 template <class type> struct rex_type_kind<type, true> : rex_type_kind<__underlying_type(type)> {
 };
-/* const on the parameter itself changes nothing. */
+/* The kind of a const type: const does not change it. */
 template <class type> struct rex_type_kind<const type, false> : rex_type_kind<type> {
 };
-/* A pointer. */
+/* The kind of a pointer. */
 template <class type> struct rex_type_kind<type *, false> {
     static const unsigned rex_number = REX_KIND_POINTER;
 };
-/* A pointer that is declared restrict. */
+/* The kind of a restrict pointer. */
 template <class type> struct rex_type_kind<type *__restrict__, false> : rex_type_kind<type *> {
 };
 #define REX_KIND_IS(type, kind)                     \
     template <> struct rex_type_kind<type, false> { \
         static const unsigned rex_number = (kind);  \
     };
-/* Each type that has a kind of its own. */
+/* The kinds of types that have a kind of their own. */
 REX_EACH_KIND(REX_KIND_IS)
 #undef REX_KIND_IS
 }
 /**
- * REX_KIND_OF_TYPE(type): the `enum rex_kind` of a type, an unsigned constant. An enum has that of
- * its integer type. With REX_KIND_VALUE the size in bytes is there, too, from bit 8 on.
+ * REX_KIND_OF_TYPE(type): the `enum rex_kind` of a type, an unsigned constant. An enum has the kind
+ * of its integer type. With REX_KIND_VALUE the bits from bit 8 on are the size in bytes.
  */
 #define REX_KIND_OF_TYPE(...) (rex_type_kind<__typeof__(__VA_ARGS__)>::rex_number)
 #else
-/* REX_KIND_OF_TYPE(type): the same in C. */
+/* REX_KIND_OF_TYPE(type) in C. */
 #define REX_KIND_OF_TYPE(...) REX_EXPRESSION_KIND(*(__typeof__(__VA_ARGS__) *)0)
-/** REX_EXPRESSION_KIND(expression): the kind of its type, in C; it is not evaluated. */
+/**
+ * REX_EXPRESSION_KIND(expression): the kind of the expression's type, in C; it is not evaluated.
+ */
 #define REX_EXPRESSION_KIND(expression)                                    \
     ((unsigned)_Generic((expression), REX_EACH_KIND(REX_KIND_CASE) default \
                         : __builtin_classify_type(expression) == 5         \

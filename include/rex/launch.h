@@ -1,14 +1,14 @@
 /*
- * rex/launch.h - launches and data regions: what maps are for.
+ * rex/launch.h - launches and data regions.
  *
- * A launch runs a kernel and waits for it. REX_EHOST asks for the host version:
+ * A launch runs a kernel and waits for it. After REX_EHOST the program runs its host version:
  *
  *     int error = REX_LAUNCH_FOR(axpy, n, REX_VALUE(n), REX_VALUE(a), REX_TO(x, n),
  *                                REX_TOFROM(y, n));
  *     if (error == REX_EHOST)
  *         axpy_on_the_host(n, a, x, y);
  *
- * A region keeps data on the device until its block is left:
+ * A region keeps data on the device until the program leaves its block:
  *
  *     REX_DATA_REGION(&error, -1, REX_TO(x, n), REX_TOFROM(y, n)) {
  *         for (int step = 0; step < 100 && error == 0; step++)
@@ -16,12 +16,12 @@
  *                                    REX_TOFROM(y, n));
  *     }
  *
- * Each call registers this binary's module first if that has not happened. Any thread may call. A
- * map must not be changed while a call uses it. Device numbers begin at 0; -1 is the default
+ * Each call first registers this binary's module if it is not registered. Any thread may call. The
+ * program must not change a map while a call uses it. Device numbers begin at 0; -1 is the default
  * device.
  *
- * librex checks what libomptarget aborts on or ignores. A call that fails such a check changes
- * nothing on the device.
+ * librex checks for errors on which libomptarget aborts or which it ignores. A call that fails a
+ * check changes nothing on the device.
  *
  * Guide: rex-launches(7).
  *
@@ -43,78 +43,78 @@ extern "C" {
 /*
  * ---- Launches: run a kernel, and wait for it or not -------------------------------------------
  *
- * REX_LAUNCH_FOR() and REX_LAUNCH() are for a launch on the default device, REX_LAUNCH_WITH() is
- * for all others, and rex_launch() for arguments in a map.
+ * REX_LAUNCH_FOR() and REX_LAUNCH() launch on the default device, REX_LAUNCH_WITH() with all other
+ * options, and rex_launch() with arguments in a map.
  *
  * Guide: rex-launches(7).
  */
 
 /**
  * REX_LAUNCH_NOWAIT: flag: a launch in a task of an OpenMP parallel region returns before the
- * kernel ends, if the region runs on libomp. LLVM 16 and later; 14 and 15 wait.
+ * kernel ends, if the region runs on libomp and LLVM is 16 or later.
  */
 #define REX_LAUNCH_NOWAIT 0x1u
 /**
- * REX_LAUNCH_STRICT: flag: 0 teams or threads in x are REX_EINVAL instead of a default, also with
- * REX_LAUNCH_GRID_STRIDE. LLVM 23 and later are told in each launch, with the flag or without, not
- * to change the grid.
+ * REX_LAUNCH_STRICT: flag: a launch with 0 teams or 0 threads in x returns REX_EINVAL, also with
+ * REX_LAUNCH_GRID_STRIDE; without the flag librex chooses the number. With or without it, librex
+ * asks LLVM 23 and later not to change the grid.
  */
 #define REX_LAUNCH_STRICT 0x2u
 /**
- * REX_LAUNCH_GRID_STRIDE: flag: the kernel's loops are right for any number of teams, as REX_FOR
- * is. If teams are 0 in x, there are enough for @trip_count, but no more than the GPU keeps
- * resident at once.
+ * REX_LAUNCH_GRID_STRIDE: flag: the kernel's loops are correct with any number of teams, as REX_FOR
+ * is. If teams are 0 in x, librex launches enough teams for @trip_count, but at most as many as are
+ * resident on the GPU at once.
  */
 #define REX_LAUNCH_GRID_STRIDE 0x4u
 /**
  * REX_LAUNCH_COOPERATIVE: flag: all blocks of the grid are resident at once, and may wait for each
- * other: grid.sync() of CUDA's cooperative groups. A grid of which not all blocks fit is refused
- * (REX_EINVAL), and the message has the largest number that does. With REX_LAUNCH_GRID_STRIDE and
- * no teams in x librex chooses at most that many. rex_resident_blocks() tells the number.
+ * other: grid.sync() of CUDA's cooperative groups. If not all blocks fit, the launch returns
+ * REX_EINVAL, and the message has the maximum number of blocks. With REX_LAUNCH_GRID_STRIDE and 0
+ * teams in x, librex chooses at most this number. rex_resident_blocks() returns it.
  */
 #define REX_LAUNCH_COOPERATIVE 0x8u
 
 /**
- * struct rex_launch_config: which kernel, where, on which grid. rex_launch_config_of() and
- * rex_launch_config_for() make one.
+ * struct rex_launch_config: the kernel, device, queue and grid of a launch. rex_launch_config_of()
+ * and rex_launch_config_for() return one.
  *
- * REX_LAUNCH_COOPERATIVE and @cluster are *attributes* of the launch. Only the CUDA driver knows
- * them, from CUDA 11.8 on. If libomptarget has to launch, or the device is no NVIDIA GPU, the
- * launch is REX_EUNSUPPORTED, and the message says why. No launch goes without its attributes:
- * deferred ones, those in queues and those of graphs have them, too.
+ * REX_LAUNCH_COOPERATIVE and @cluster are *attributes* of the launch. Only the CUDA driver supports
+ * them, from CUDA 11.8 on. If libomptarget has to launch, or the device is not an NVIDIA GPU, the
+ * launch returns REX_EUNSUPPORTED, and the message has the reason. Deferred launches and launches
+ * in queues and graphs also have their attributes.
  */
 struct rex_launch_config {
     /** host key: REX_KERNEL_ID(name). REX_LAUNCH_WITH() sets it. */
     const void *key;
     int64_t device; /**< device number; -1: the default device, or the queue's. */
-    /** NULL: the call waits for the kernel. Or the queue (rex/queue.h) that gets the launch. */
+    /** the queue (rex/queue.h) that gets the launch; NULL: the call waits for the kernel. */
     struct rex_queue *queue;
     /**
-     * blocks in x, y, z. 0 in x: enough for @trip_count, or 128 if that is 0; with
-     * REX_LAUNCH_GRID_STRIDE 1 if that is 0. 0 in y or z: 1. A GPU has at most 65535 in y and in z.
+     * blocks in x, y, z. 0 in x: enough for @trip_count; if @trip_count is 0, 128, or 1 with
+     * REX_LAUNCH_GRID_STRIDE. 0 in y or z: 1. A GPU's grid has at most 65535 in y and in z.
      */
     uint32_t teams[3];
     /**
      * threads of a block in x, y, z. 0 in x: 128; 0 in y or z: 1. A block of a GPU has at most 1024
-     * threads, at most 64 in z, and no more than the kernel's __launch_bounds__ or registers allow.
+     * threads, and at most 64 in z. The kernel's __launch_bounds__ or registers may allow fewer.
      */
     uint32_t threads[3];
     uint64_t trip_count;     /**< iterations of the kernel's loop, 0 if unknown. */
     uint32_t dynamic_memory; /**< dynamic shared memory of a block in bytes. */
     uint32_t flags;          /**< REX_LAUNCH_ bits. */
     /**
-     * blocks of a thread block cluster in x, y, z; all 0: no clusters, or those that the kernel
-     * itself declares. 0 beside others: 1. At most 8 blocks together, and teams are a multiple in
-     * each dimension. For GPUs from compute capability 9.0 on.
+     * blocks of a thread block cluster in x, y, z. All 0: no clusters, or the clusters that the
+     * kernel declares. If only some are 0, they count as 1. A cluster has at most 8 blocks, and
+     * teams are a multiple of it in each dimension. For GPUs of compute capability 9.0 and later.
      */
     uint32_t cluster[3];
-    uint32_t reserved[3]; /**< zeros: others are REX_EINVAL. */
+    uint32_t reserved[3]; /**< 0; other values are REX_EINVAL. */
 };
 
 /**
- * rex_launch_config_of(): a launch of @key on the default device, with @teams blocks of @threads
- * threads in x. The grid has 1 in y and z; the other fields are 0. The launch refuses a number that
- * no grid has. Returns the struct.
+ * rex_launch_config_of(): returns a launch of @key on the default device, with @teams blocks of
+ * @threads threads in x. Teams and threads are 1 in y and z; the other fields are 0. If a number
+ * fits no grid, the launch returns an error.
  */
 static inline struct rex_launch_config rex_launch_config_of(const void *key, int64_t teams,
                                                             int64_t threads)
@@ -127,8 +127,8 @@ static inline struct rex_launch_config rex_launch_config_of(const void *key, int
 }
 
 /**
- * rex_launch_config_for(): a launch of @key on the default device, whose loops are REX_FOR with
- * @iterations iterations. librex chooses the grid, by REX_LAUNCH_GRID_STRIDE. Returns the struct.
+ * rex_launch_config_for(): returns a launch of @key on the default device. The kernel's loops are
+ * REX_FOR with @iterations iterations. librex chooses the grid, by REX_LAUNCH_GRID_STRIDE.
  */
 static inline struct rex_launch_config rex_launch_config_for(const void *key, int64_t iterations)
 {
@@ -142,55 +142,56 @@ static inline struct rex_launch_config rex_launch_config_for(const void *key, in
 
 /**
  * rex_launch(): launches a kernel of this binary and waits for it, or puts the launch in a queue
- * and returns. It takes a map, one that is used again or was built at run time. REX_LAUNCH() takes
- * rows.
+ * and returns. Its arguments are a map, which may be used again or built at run time. REX_LAUNCH()
+ * takes rows.
  *
- * @launch  which kernel, where, and on which grid.
- * @map     the kernel's arguments, of REX_MAP() or rex_map_build(); NULL: none. It stays the
- *          caller's.
+ * @launch  the kernel, device, queue and grid.
+ * @map     the kernel's arguments, made by REX_MAP() or rex_map_build(); NULL: no arguments. It
+ *          belongs to the caller.
  *
  * The program may change @launch, @map and the values in the map after the call.
  *
- * Memory of a row that is not mapped is mapped for this launch alone. Rows that are equal in begin
- * and size are copied together, as all of them say.
+ * If the memory of a row is not mapped, it is mapped for this launch only. Rows with equal begin
+ * and size are copied once, in each direction that one of them asks for.
  *
- * In a queue nothing is copied, and each row of memory must be mapped whole. REX_ALWAYS,
- * REX_PRIVATE and REX_FIRSTPRIVATE are REX_EINVAL. On a GPU the CUDA driver launches, on each
- * release with all three dimensions of the grid.
+ * A launch in a queue copies nothing, and its rows of memory must be mapped whole. REX_ALWAYS,
+ * REX_PRIVATE and REX_FIRSTPRIVATE are REX_EINVAL. On a GPU the CUDA driver launches, so that the
+ * grid has three dimensions on each release.
  *
- * For a section of no elements that is not mapped the kernel gets the host's address, or NULL on
- * LLVM 14 and 15.
+ * If a section of no elements is not mapped, the kernel gets the host's address, or NULL on LLVM 14
+ * and 15.
  *
- * Returns 0, an error of rex_module_register(), or one of those below. On an error nothing was
- * launched, but for a kernel that failed (REX_ECUDA).
+ * Returns 0, an error of rex_module_register(), or one of the errors below. After an error the
+ * kernel has not run, except that REX_ECUDA may be an error of the kernel itself.
  *
  * REX_EHOST         offloading is disabled, the device is the host, or libomptarget launched
  *                   nothing: run the host version.
- * REX_EINVAL        @launch is NULL, or has unknown flags or @reserved that is not 0; a column of
- *                   @map is NULL; a row is one that no release accepts, and the message has its
- *                   number; a strict launch with a 0; a grid or a block that is too large for the
- *                   GPU or the kernel (in a queue: REX_ECUDA); a cooperative grid or a cluster that
- *                   does not fit; a value of more than 8 bytes, if libomptarget has to launch.
- * REX_EKEY          the key belongs to no registered module, or to a global.
+ * REX_EINVAL        @launch or a column of @map is NULL; @launch has unknown flags, or @reserved is
+ *                   not 0; no release accepts a row, whose number the message has; a strict launch
+ *                   has 0 teams or threads in x; the grid or the block is too large for the GPU or
+ *                   the kernel (in a queue: REX_ECUDA); a cooperative grid or a cluster does not
+ *                   fit; a value has more than 8 bytes, and libomptarget has to launch.
+ * REX_EKEY          no registered module has the key, or it is the key of a global.
  * REX_EPARAMS       the rows do not fit the kernel's parameters. If libomptarget has to launch:
- *                   also a parameter of more than 8 bytes, or of less on LLVM 19 to 22.
- * REX_EDEVICE       the device number is out of range, or not the queue's.
- * REX_EUNSUPPORTED  the release cannot do it ("Releases" in librex(7)). The launch has attributes,
- *                   and libomptarget, an old GPU or driver, or the CPU would launch it. A block of
- *                   the GPU has less
- *                   shared memory (in a queue: REX_EINVAL). In a queue: the module has device
- *                   globals, and the queue lacks REX_QUEUE_OWN_GLOBALS; or on the host device a
- *                   value has more than 8 bytes.
- * REX_EABSENT       a row of REX_PRESENT() is not mapped, or not whole; in a queue, any row.
- * REX_EOVERLAP      a row is mapped in part, or it overlaps an earlier row and does not lie in it.
- *                   Or it lies in a row that this call maps, and asks for a copy which that row
- *                   does not make.
- *                   On LLVM 14 also a row of no elements that lies in a later row.
- * REX_ENOMEM        no memory, of the host or of the device. If libomptarget maps the rows, and the
- *                   device has too little, it aborts the process.
- * REX_ECUDA         the driver or the kernel failed, or the device is lost since an earlier call.
- * REX_EFORK         the process is a child of one that used the GPU, or it was forked while another
- *                   thread was inside libomptarget.
+ *                   also a parameter of more than 8 bytes, or of less than 8 bytes on LLVM 19 to
+ *                   22.
+ * REX_EDEVICE       the device number is out of range, or is not that of the queue's device.
+ * REX_EUNSUPPORTED  the release cannot do the launch ("Releases" in librex(7)). The launch has
+ *                   attributes, and libomptarget, an old GPU or driver, or the CPU would launch it.
+ *                   A block needs more shared memory than the GPU has for one (in a queue:
+ *                   REX_EINVAL). In a queue: the module has device globals, and the queue lacks
+ *                   REX_QUEUE_OWN_GLOBALS; or a value on the host device has more than 8 bytes.
+ * REX_EABSENT       a row of REX_PRESENT(), or any row in a queue, is not mapped, or mapped only in
+ *                   part.
+ * REX_EOVERLAP      a row is mapped in part, or it overlaps an earlier row and does not lie within
+ *                   it. Or the row lies within a row that this call maps, and asks for a copy that
+ *                   the outer row does not make. On LLVM 14 also a row of no elements that lies in
+ *                   a later row.
+ * REX_ENOMEM        the host or the device has too little memory. If libomptarget maps the rows,
+ *                   and the device has too little memory, libomptarget aborts the process.
+ * REX_ECUDA         the driver or the kernel failed, or an earlier call has found the device lost.
+ * REX_EFORK         the parent of this process used the GPU before it forked, or another thread was
+ *                   inside libomptarget at the fork.
  */
 static inline int rex_launch(const struct rex_launch_config *launch, const struct rex_map *map)
 {
@@ -198,27 +199,27 @@ static inline int rex_launch(const struct rex_launch_config *launch, const struc
 }
 
 /**
- * REX_LAUNCH(kernel, teams, threads, rows...): launches REX_KERNEL(kernel) on the default device
- * and waits, with @teams blocks of @threads threads. @rows are the arguments, in order: row macros
- * of rex/map.h, at most 64, or none. Each expression is evaluated once. If REX_KERNEL() has the
- * kernel's parameters, the compiler compares their number and types with the rows
- * (rex/arguments.h); each row must then be made by a macro of rex/map.h. Returns what rex_launch()
- * returns.
+ * REX_LAUNCH(kernel, teams, threads, rows...): launches REX_KERNEL(kernel) on the default device,
+ * with @teams blocks of @threads threads, and waits. @rows are the arguments, in order: 0 to 64 row
+ * macros of rex/map.h. Each expression is evaluated once. If REX_KERNEL() has the kernel's
+ * parameters, the compiler compares their number and types with the rows (rex/arguments.h); each
+ * row must then be a macro of rex/map.h. Returns what rex_launch() returns.
  */
 #define REX_LAUNCH(kernel, teams, ...) \
     REX_LAUNCH_GRID(REX_JOIN(kernel, __), teams, ",," #__VA_ARGS__, __VA_ARGS__, )
 
 /**
  * REX_LAUNCH_FOR(kernel, iterations, rows...): REX_LAUNCH() on a grid that librex chooses: enough
- * threads for @iterations of the kernel's REX_FOR, but no more than the GPU keeps resident at once.
+ * threads for @iterations of the kernel's REX_FOR, but at most as many as are resident on the GPU
+ * at once.
  */
 #define REX_LAUNCH_FOR(kernel, ...) \
     REX_LAUNCH_LOOP(REX_JOIN(kernel, __), ",," #__VA_ARGS__, __VA_ARGS__, )
 
 /**
- * REX_LAUNCH_WITH(kernel, config, rows...): REX_LAUNCH() as @config says, a struct
- * rex_launch_config: on a device or in a queue, with three dimensions, dynamic shared memory, a
- * trip count or flags. It is copied, and the macro sets the key of the copy.
+ * REX_LAUNCH_WITH(kernel, config, rows...): REX_LAUNCH() with the options of @config, a struct
+ * rex_launch_config: device, queue, three dimensions, dynamic shared memory, trip count and flags.
+ * The macro copies @config and sets the key of the copy.
  *
  *     struct rex_launch_config config = rex_launch_config_of(NULL, 16, 16);
  *     config.teams[1] = config.threads[1] = 16;
@@ -230,18 +231,18 @@ static inline int rex_launch(const struct rex_launch_config *launch, const struc
 #ifndef REX_BUILDING_LIBRARY
 
 /**
- * rex_resident_blocks(): how many blocks of the kernel of @launch a GPU keeps resident at once:
- * those of all multiprocessors together. They have the threads, the dynamic shared memory and the
- * clusters of @launch; its grid does not count, and neither does its queue. A cooperative launch
- * has at most that many. Other work on the GPU does not count. Any thread.
+ * rex_resident_blocks(): returns the number of blocks of @launch's kernel that all multiprocessors
+ * of the GPU together can have resident at once. The blocks have the threads, the dynamic shared
+ * memory and the clusters of @launch; its grid and its queue do not count. It is the maximum for a
+ * cooperative launch. Other work on the GPU does not count. Any thread.
  *
  *     int64_t blocks = rex_resident_blocks(&launch);
  *     if (blocks > 0)
  *         launch.teams[0] = (uint32_t)blocks;
  *
- * Returns the number, 0 if not even one block or cluster fits. Or, negative, an error of
+ * Returns the number, 0 if not even one block or cluster fits; or, negative, an error of
  * rex_launch(): REX_EINVAL, REX_EKEY, REX_EDEVICE, REX_EHOST, REX_EUNSUPPORTED, REX_ECUDA or
- * REX_ENOMEM; or REX_ENODEVICE, which is not logged: the device is no NVIDIA GPU.
+ * REX_ENOMEM; or REX_ENODEVICE (the device is not an NVIDIA GPU; not logged).
  */
 static inline int64_t rex_resident_blocks(const struct rex_launch_config *launch)
 {
@@ -253,24 +254,27 @@ static inline int64_t rex_resident_blocks(const struct rex_launch_config *launch
 /*
  * ---- The launch macros from inside ------------------------------------------------------------
  *
- * A program uses none of these names.
+ * These names are for the launch macros only.
  */
 
-/** REX_LAUNCH_GRID(stem, teams, text, threads, rows..., ): REX_LAUNCH() of a stem. */
+/** REX_LAUNCH_GRID(stem, teams, text, threads, rows..., ): REX_LAUNCH() for a stem. */
 #define REX_LAUNCH_GRID(stem, teams, text, threads, ...)                                          \
     REX_LAUNCH_ROWS(stem, rex_launch_config_of(NULL, (int64_t)(teams), (int64_t)(threads)), text, \
                     __VA_ARGS__)
-/** REX_LAUNCH_LOOP(stem, text, iterations, rows..., ): REX_LAUNCH_FOR() of a stem. */
+/** REX_LAUNCH_LOOP(stem, text, iterations, rows..., ): REX_LAUNCH_FOR() for a stem. */
 #define REX_LAUNCH_LOOP(stem, text, iterations, ...) \
     REX_LAUNCH_ROWS(stem, rex_launch_config_for(NULL, (int64_t)(iterations)), text, __VA_ARGS__)
-/** REX_LAUNCH_CONFIG(stem, text, config, rows..., ): REX_LAUNCH_WITH() of a stem. */
+/** REX_LAUNCH_CONFIG(stem, text, config, rows..., ): REX_LAUNCH_WITH() for a stem. */
 #define REX_LAUNCH_CONFIG(stem, text, config, ...) REX_LAUNCH_ROWS(stem, config, text, __VA_ARGS__)
-/** REX_LAUNCH_ROWS(stem, config, text, rows..., ): any of them. */
+/** REX_LAUNCH_ROWS(stem, config, text, rows..., ): a launch of a stem with @config. */
 #define REX_LAUNCH_ROWS(stem, config, text, ...)                                               \
     ((void)sizeof(stem##arguments__(0 REX_WALK(REX_ROW_ARGUMENT, , (), (), , , __VA_ARGS__))), \
      rex_launch_rows(REX_KERNEL_STEM_ID(stem), config, text, REX_ROWS(__VA_ARGS__)))
 
-/** rex_launch_rows(): rex_launch() of @key with the first @count of @rows, which @text quotes. */
+/**
+ * rex_launch_rows(): calls rex_launch() for @key with the first @count rows; @text is their source
+ * text.
+ */
 static inline int rex_launch_rows(const void *key, struct rex_launch_config launch,
                                   const char *text, const struct rex_row *rows, size_t count)
 {
@@ -280,7 +284,7 @@ static inline int rex_launch_rows(const void *key, struct rex_launch_config laun
 }
 #ifdef __cplusplus
 extern "C++" {
-/** rex_launch_rows(): the same of @list. */
+/** rex_launch_rows(): calls rex_launch() for @key with the rows of @list. */
 inline int rex_launch_rows(const void *key, const struct rex_launch_config &launch,
                            const char *text, const struct rex_row_list &list)
 {
@@ -290,12 +294,12 @@ inline int rex_launch_rows(const void *key, const struct rex_launch_config &laun
 #endif
 
 /*
- * ---- Whether kernels run on the CPU -----------------------------------------------------------
+ * ---- The CPU or a GPU -------------------------------------------------------------------------
  */
 
 /**
- * rex_on_host(): whether this binary's kernels run on the CPU, by a host image. It is known after
- * the first launch, data call or rex_offload_init(); before, it is false. Any thread.
+ * rex_on_host(): returns true if this binary's kernels run on the CPU, from a host image. Before
+ * the first launch, data call or rex_offload_init() it returns false. Any thread.
  */
 static inline bool rex_on_host(void)
 {
@@ -306,39 +310,40 @@ static inline bool rex_on_host(void)
  * ---- Data regions: memory that stays on the device --------------------------------------------
  *
  * A mapping lasts from rex_data_enter() to rex_data_exit(), or for the block of REX_DATA_REGION().
- * Launches find the memory there, and copy nothing. rex_data_update() copies in between. The memory
- * must stay allocated meanwhile.
+ * Launches in between use the mapped memory and copy nothing; rex_data_update() copies. The host's
+ * memory must stay allocated until the mapping ends.
  *
- * If offloading is disabled or the device is the host, these calls return 0 and do nothing, and
- * launches are REX_EHOST. If a call fails, nothing was mapped, ended or copied. A call may wait for
+ * If offloading is disabled or the device is the host, data calls return 0 and do nothing, and
+ * launches return REX_EHOST. A call that fails maps, ends and copies nothing. A call may wait for
  * launches and data calls of other threads on the same memory.
  *
- * A program without kernels has no module to register. Its calls work on the devices of registered
- * modules. If there is none, librex registers one that it knows, or the module of a loaded shared
- * object (rex_binary_module). If it finds none, they are REX_EENTRIES.
+ * A program without kernels has no module. Its calls use the devices of registered modules. If no
+ * module is registered, librex registers a module that it knows, or the module of a loaded shared
+ * object (rex_binary_module). If it finds no module, the calls return REX_EENTRIES.
  *
  * Guide: rex-launches(7).
  */
 
 /**
- * rex_data_enter(): target enter data: maps the rows of @map, and copies those of REX_TO() and
- * REX_TOFROM() that were not mapped.
+ * rex_data_enter(): target enter data: maps the rows of @map. Rows of REX_TO() and REX_TOFROM() are
+ * copied if they were not mapped.
  * @device  a device number; -1: the default device.
- * @map     of REX_MAP() or rex_map_build(). It stays the caller's. Rows of REX_USE_DEVICE_PTR() and
- *          REX_RETURN() receive an address: rex_map_address().
+ * @map     the rows, made by REX_MAP() or rex_map_build(). They belong to the caller. Rows of
+ *          REX_USE_DEVICE_PTR() and REX_RETURN() receive an address: rex_map_address().
  *
  * Returns 0, an error of rex_module_register(), or:
  *
- * REX_EINVAL        @map or a column is NULL; a row makes no sense here, and the message has its
- *                   number: a negative size, memory at NULL, a value, a REX_DELETE().
+ * REX_EINVAL        @map or a column is NULL; or a row is invalid, and the message has its number:
+ *                   a negative size, memory at NULL, a value, or a REX_DELETE().
  * REX_EDEVICE       the device number is out of range.
- * REX_EABSENT       a row of REX_PRESENT() is not mapped, or not whole.
- * REX_EOVERLAP      a row is mapped in part, or it overlaps an earlier row and does not lie in it.
- *                   Or it lies in a row that this call maps, and asks for a copy which that row
- *                   does not make.
- * REX_ENOMEM        no host memory to compare many rows, or to keep addresses that are given
- *                   back. If the device has too little, libomptarget aborts the process.
- * REX_ECUDA         the device is lost: a queue, a launch or another call has found it so.
+ * REX_EABSENT       a row of REX_PRESENT() is not mapped, or mapped only in part.
+ * REX_EOVERLAP      a row is mapped in part, or it overlaps an earlier row and does not lie within
+ *                   it. Or the row lies within a row that this call maps, and asks for a copy that
+ *                   the outer row does not make.
+ * REX_ENOMEM        the host has too little memory to compare many rows, or to save the bases that
+ *                   addresses replace. If the device has too little memory, libomptarget aborts the
+ *                   process.
+ * REX_ECUDA         a queue, a launch or another call has found the device lost.
  * REX_EFORK         the process was forked while another thread was inside libomptarget.
  */
 static inline int rex_data_enter(int64_t device, const struct rex_map *map)
@@ -347,18 +352,19 @@ static inline int rex_data_enter(int64_t device, const struct rex_map *map)
 }
 
 /**
- * rex_data_exit(): target exit data: drops a reference to each row of @map. If it is the last one,
- * rows of REX_FROM() and REX_TOFROM() are copied back and the mapping ends. The map is equal to
- * that of rex_data_enter(), or has rows of REX_FROM(), REX_RELEASE() or REX_DELETE(). Rows that are
- * not mapped, or only in part, are passed over, but for those of REX_PRESENT(), and of
- * REX_IMPLICIT() in part. Bases that rex_data_enter() has replaced by addresses are put back.
+ * rex_data_exit(): target exit data: drops a reference to each row of @map. With the last
+ * reference, rows of REX_FROM() and REX_TOFROM() are copied back and the mapping ends. @map is
+ * equal to the map of rex_data_enter(), or has rows of REX_FROM(), REX_RELEASE() or REX_DELETE().
+ * Rows that are not mapped, or mapped only in part, are ignored, except rows of REX_PRESENT(), and
+ * rows of REX_IMPLICIT() that are mapped in part. Bases that rex_data_enter() has replaced by
+ * addresses are restored.
  *
- * Returns what rex_data_enter() returns, with these differences. A row of REX_DELETE() is no error,
- * and neither is one that is mapped in part.
+ * Returns what rex_data_enter() returns, with these differences. A row of REX_DELETE(), or a row
+ * that is mapped in part, is not an error.
  *
- * REX_EOVERLAP      a row of REX_IMPLICIT() that is copied back is larger than its mapping.
- * REX_EBUSY         a queue, which the message names, has unfinished work with the memory
- *                   (rex/queue.h). Nothing has ended.
+ * REX_EOVERLAP      a row of REX_IMPLICIT() is copied back and is larger than its mapping.
+ * REX_EBUSY         a queue (rex/queue.h) has unfinished work with the memory; the message names
+ *                   the queue. No mapping has ended.
  */
 static inline int rex_data_exit(int64_t device, const struct rex_map *map)
 {
@@ -366,16 +372,16 @@ static inline int rex_data_exit(int64_t device, const struct rex_map *map)
 }
 
 /**
- * rex_data_update(): copies each row of REX_TO() to the device, and each row of REX_FROM() from it,
- * whatever the reference count. The memory must be mapped whole, or no row is copied.
+ * rex_data_update(): copies each row of REX_TO() to the device, and each row of REX_FROM() from the
+ * device, with any reference count. If a row is not mapped whole, no row is copied.
  *
  * Returns 0, an error of rex_module_register(), or:
  *
- * REX_EINVAL        @map or a column is NULL, or a row is wrong, as for rex_data_enter(), or is
+ * REX_EINVAL        @map or a column is NULL; or a row is invalid for rex_data_enter(), or is
  *                   neither to nor from.
  * REX_EDEVICE       the device number is out of range.
- * REX_EABSENT       a row is not mapped, or not whole.
- * REX_ENOMEM        no host memory to compare many rows.
+ * REX_EABSENT       a row is not mapped, or mapped only in part.
+ * REX_ENOMEM        the host has too little memory to compare many rows.
  * REX_ECUDA         the device is lost.
  * REX_EFORK         as for rex_data_enter().
  */
@@ -386,28 +392,29 @@ static inline int rex_data_update(int64_t device, const struct rex_map *map)
 
 /**
  * REX_DATA_REGION(error, device, rows...) { ... }: target data: begins a region, runs the block and
- * ends the region, also if the block is left by return, goto, break, continue or, in C++, an
- * exception. break and continue leave the region, and no loop around it. exit() and longjmp() do
- * not end the region.
- * @error   address of an int, or NULL. The int gets 0 or the error of the beginning, and then the
- *          block does not run. An error of the end replaces what the block has stored there. The
- *          end writes to the int: declare it before the block.
+ * ends the region, also if return, goto, break, continue or a C++ exception leaves the block. break
+ * and continue leave only the region, not a loop around it. exit() and longjmp() do not end the
+ * region.
+ * @error   address of an int, or NULL. The beginning stores 0 or its error there; after an error
+ *          the block does not run. The end stores its result only if it fails. Declare the int
+ *          before the block, because the end writes to it.
  * @device  a device number; -1: the default device.
  * @rows    row macros of rex/map.h, at most 64. Their table lives as long as the block.
  *
- * The beginning has the errors of rex_data_enter(), the end those of rex_data_exit(), but for rows
- * of REX_PRESENT(): only the beginning asks for them, as in OpenMP. The end is also REX_ENOMEM: no
- * memory for a copy of the types. After REX_EBUSY nothing has ended. A value that the block returns
- * is computed before the end. rex_last_error() describes an error of the beginning or the end until
- * another call fails.
+ * The beginning has the errors of rex_data_enter(), the end those of rex_data_exit(). Only the
+ * beginning checks rows of REX_PRESENT(), as in OpenMP. The end is also REX_ENOMEM if there is no
+ * memory for a copy of the types. After REX_EBUSY no mapping has ended. A value that the block
+ * returns is computed before the end. rex_last_error() describes an error of the beginning or the
+ * end until another call fails.
  */
 #define REX_DATA_REGION(error, ...)                                                               \
     REX_DATA_ROWS(REX_JOIN(rex_detail_scope_, __LINE__), REX_JOIN(rex_detail_columns_, __LINE__), \
                   REX_JOIN(rex_detail_once_, __LINE__), error, ",," #__VA_ARGS__, __VA_ARGS__, )
 
 /**
- * REX_DATA_REGION_MAP(error, device, map) { ... }: REX_DATA_REGION() with @map, a variable of type
- * struct rex_map, not its address. The program frees a map of rex_map_build() after the block.
+ * REX_DATA_REGION_MAP(error, device, map) { ... }: REX_DATA_REGION() with the rows of @map, a
+ * variable of type struct rex_map, not its address. The program frees a map of rex_map_build()
+ * after the block.
  */
 #define REX_DATA_REGION_MAP(error, device, map) \
     REX_DATA_SCOPE(REX_JOIN(rex_detail_scope_, __LINE__), error, device, &(map))
@@ -417,62 +424,62 @@ static inline int rex_data_update(int64_t device, const struct rex_map *map)
 /*
  * ---- Rectangles: a part of an array with several dimensions -----------------------------------
  *
- * This is the end of a function for rex_map_build(), which adds rows 1 to 8, columns 4 to 7 of a
- * matrix:
+ * A function for rex_map_build() may end with these lines. They add rows 1 to 8, columns 4 to 7 of
+ * a matrix:
  *
  *     struct rex_dimension part[] = {{ROWS, 1, 8, 1}, {COLUMNS, 4, 4, 1}};
  *     return rex_map_add_strided(builder, matrix, sizeof(double), part, 2, REX_MAP_FROM);
  *
- * rex_data_update() then copies this part with the map.
+ * rex_data_update() with the map then copies this part.
  */
 
 /** struct rex_dimension: one dimension of a rectangular part of an array, in elements. */
 struct rex_dimension {
-    int64_t extent; /**< elements that the array has in this dimension. */
-    int64_t lower;  /**< first of the part. */
+    int64_t extent; /**< number of elements of the array in this dimension. */
+    int64_t lower;  /**< index of the first element of the part. */
     int64_t length; /**< number of elements in the part. */
-    int64_t stride; /**< distance between them; 1 for neighbours. */
+    int64_t stride; /**< distance between elements of the part; 1 for neighbours. */
 };
 
 /**
- * rex_map_add_strided(): adds the rows of a rectangular part of an array that is mapped, for
- * rex_data_update(): one row for each run of neighbouring elements. Releases copy too little if
- * they are given the rectangle as such.
- * @builder       where rows go.
+ * rex_map_add_strided(): adds the rows of a rectangular part of a mapped array, for
+ * rex_data_update(): one row for each run of neighbouring elements. It does not use libomptarget's
+ * own form for rectangles, because LLVM 14 to 22 then copy too little.
+ * @builder       the map that is built.
  * @base          first element of the whole array.
  * @element_size  bytes of an element.
  * @dimensions    the dimensions, outermost first.
- * @count         how many there are, 1 to 8.
+ * @count         number of dimensions, 1 to 8.
  * @type          REX_MAP_TO or REX_MAP_FROM.
  *
- * If a length is 0, there are no rows. Any thread.
+ * If a length is 0, it adds no rows. Any thread.
  *
- * Returns 0, or REX_EINVAL: a pointer is NULL, @count or @element_size is out of range, or an
- * extent or a stride is not positive. So it does if the part leaves the array, a size is not
- * representable, or the map would have more rows than an int32_t counts.
+ * Returns 0, or REX_EINVAL: a pointer is NULL; @count or @element_size is out of range; an extent
+ * or a stride is not positive; the part is not within the array; a size overflows; or the map would
+ * have more than 2147483647 rows.
  */
 REX_API int rex_map_add_strided(struct rex_map_builder *builder, void *base, int64_t element_size,
                                 const struct rex_dimension *dimensions, int count, int64_t type);
 
 /** struct rex_array_part: a rectangular part of an array in the memory of a device. */
 struct rex_array_part {
-    void *base; /**< first element of the whole array; it is read if the part is a source. */
+    void *base; /**< first element of the whole array; librex only reads a source. */
     const struct rex_dimension *dimensions; /**< the dimensions, outermost first. */
-    int64_t device; /**< where the array is; -1: the default device; the number of the host. */
+    int64_t device; /**< device of the array; -1: the default; the number of devices: the host. */
 };
 
 /**
  * rex_device_copy_part(): copies a rectangular part of an array to a part of another array, and
- * returns when that is done. The arrays may have other extents, and lie on the host, on a device
- * or on two: what a map cannot say, whose copy has the place of the original.
- * @to            where the elements go: as many in each dimension as @from has.
- * @from          where they come from. The two parts do not overlap.
+ * returns when the copy is done. The arrays may have different extents and positions, and may be on
+ * the host, on one device or on two. A map cannot do this: its copy is always the host array's own.
+ * @to            the destination, with as many elements in each dimension as @from.
+ * @from          the source. The two parts must not overlap.
  * @element_size  bytes of an element.
- * @count         dimensions of each array, 1 to 8.
+ * @count         number of dimensions of each array, 1 to 8.
  *
- * If a length is 0, nothing is copied. Any thread.
+ * If a length is 0, it copies nothing. Any thread.
  *
- * Returns 0; REX_EINVAL (a pointer is NULL, the lengths differ, a part is wrong as for
+ * Returns 0; REX_EINVAL (a pointer is NULL, the lengths differ, a part is invalid for
  * rex_map_add_strided(), no module is registered, or offloading is disabled); REX_EDEVICE;
  * REX_ENOMEM; REX_ECUDA (a device is lost) or REX_ERUNTIME (libomptarget could not copy).
  */

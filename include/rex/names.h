@@ -1,10 +1,10 @@
 /*
- * rex/names.h - puts the program's macros aside, and gives them back.
+ * rex/names.h - saves and restores the program's macros.
  *
- * The headers that generated code includes name their fields, parameters and types with ordinary
- * words, and the program may have a macro of such a name. So this file is included twice by each of
- * them: before everything else, system headers too, and, with REX_NAMES_RESTORE defined, at its
- * end. Includes may be nested. The lists have the same names.
+ * The headers for generated code have ordinary words as names of fields, parameters and types, and
+ * the program may have macros of such names. So each of these headers includes this file twice:
+ * before all other includes, also of system headers, and at its end with REX_NAMES_RESTORE defined.
+ * Includes may be nested. The two lists must have equal names.
  *
  * Everything here is since 0.2 unless it says otherwise.
  *

@@ -1,10 +1,10 @@
 /*
- * rex/older.h - runs the older output of REX, which fills its table of entries in a constructor.
+ * rex/older.h - for the older output of REX, which fills its table of entries in a constructor.
  *
- * Put the line `#include <rex/older.h>` in front of such a file, or compile it with
- * `-include rex/older.h`. Then register_cubin(name, begin, end) works, and so do the file's own
+ * Put the line `#include <rex/older.h>` at the start of such a file, or compile the file with
+ * `-include rex/older.h`. Then register_cubin(name, begin, end) works, and the file may define
  * `__cubin_desc`, `__start_omp_offloading_entries` and `__stop_omp_offloading_entries`. Each file
- * is a module of its own. Its calls of `__tgt_X` go to `rex___tgt_X` of rex_kmp.h, which find the
+ * is a module of its own. Its calls of `__tgt_X` call `rex___tgt_X` of rex_kmp.h, which find the
  * module by the host key.
  *
  * Everything here is since 0.2 unless it says otherwise.
@@ -25,8 +25,9 @@ extern "C" {
 static struct rex_module rex_older_module;
 
 /**
- * rex_older_register(): register_cubin() of the older output; @name may be a local array. Returns
- * the descriptor, or NULL on an error of rex_module_register().
+ * rex_older_register(): registers the file's module, as register_cubin() of the older output does;
+ * @name may be a local array. Returns the descriptor, or NULL after an error of
+ * rex_module_register().
  */
 static inline struct __tgt_bin_desc *rex_older_register(char *name, void *begin, void *end)
 {
@@ -46,7 +47,7 @@ static inline struct __tgt_bin_desc *rex_older_register(char *name, void *begin,
 }
 #endif
 
-/* register_cubin: the function of three parameters. */
+/* register_cubin: the function with three parameters. */
 #define register_cubin rex_older_register
 /* __tgt_unregister_lib(): ends the file's module. */
 #define __tgt_unregister_lib(desc) ((void)(desc), (void)rex_module_fini(&rex_older_module))
@@ -56,17 +57,20 @@ static inline struct __tgt_bin_desc *rex_older_register(char *name, void *begin,
 #define __start_omp_offloading_entries rex_older_begin
 /* __stop_omp_offloading_entries: the file's own variable. */
 #define __stop_omp_offloading_entries rex_older_end
-/* __tgt_target: the wrapper that finds the module by the key, as are all below. */
+/*
+ * __tgt_target: the wrapper that finds the module by the key. The next macros name such wrappers,
+ * too.
+ */
 #define __tgt_target rex___tgt_target
-/* __tgt_target_teams: its wrapper. */
+/* __tgt_target_teams: the wrapper. */
 #define __tgt_target_teams rex___tgt_target_teams
-/* __tgt_target_kernel: its wrapper. */
+/* __tgt_target_kernel: the wrapper. */
 #define __tgt_target_kernel rex___tgt_target_kernel
-/* __tgt_target_data_begin: its wrapper. */
+/* __tgt_target_data_begin: the wrapper. */
 #define __tgt_target_data_begin rex___tgt_target_data_begin
-/* __tgt_target_data_end: its wrapper. */
+/* __tgt_target_data_end: the wrapper. */
 #define __tgt_target_data_end rex___tgt_target_data_end
-/* __tgt_target_data_update: its wrapper. */
+/* __tgt_target_data_update: the wrapper. */
 #define __tgt_target_data_update rex___tgt_target_data_update
 
 #endif

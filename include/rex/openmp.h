@@ -1,17 +1,17 @@
 /*
- * rex/openmp.h - whether a loop of a kernel starts threads of the CPU. rex/kernel.h includes it in
- * a host image that is compiled with OpenMP.
+ * rex/openmp.h - the number of CPU threads for a loop of a kernel. rex/kernel.h includes it in a
+ * host image that is compiled with OpenMP.
  *
- * A short loop does not earn back what it takes to start threads and to wait for the last one.
- * Each place of a loop remembers what one index of it took, and a run that should take less than
- * REX_DETAIL_WORTH on one thread stays on the calling thread.
+ * In a short loop starting threads and waiting for them takes longer than the work. Each loop in a
+ * source stores the time of one index. A run that should take less than REX_DETAIL_WORTH on one
+ * thread stays on the calling thread.
  *
- * A loop has as many threads as OpenMP would start, which is what the process's mask of processors
- * and OMP_NUM_THREADS allow, and not more than rex_detail_processors. librex writes there how many
- * processors the mask, the control groups and the share of an MPI job leave to the process. It does
- * so before the image is loaded, unless OMP_NUM_THREADS is set. In a child of
- * the process that loaded the image a loop has one thread: the library of OpenMP may wait for
- * threads that the child does not have.
+ * A loop has as many threads as OpenMP would start, which depends on the process's processor mask
+ * and OMP_NUM_THREADS, but at most rex_detail_processors. Before the image is loaded, librex writes
+ * to that variable the number of processors that the mask, the control groups and the share of an
+ * MPI job leave to the process. It does not if OMP_NUM_THREADS is set. In a child of the process
+ * that loaded the image a loop has one thread: the OpenMP library would wait for threads that the
+ * child does not have.
  *
  * All names here are reserved.
  *
@@ -34,13 +34,11 @@
 #if __has_include(<omp.h>)
 #include <omp.h>
 #else
-/* clang may lack the header where it has the library. */
+/* clang may have the library without the header. */
 #ifdef __cplusplus
 extern "C" {
 #endif
-/*
- * omp_get_wtime(), omp_get_max_threads(), omp_get_num_threads(), omp_in_parallel(): of OpenMP.
- */
+/* omp_get_wtime(), omp_get_max_threads(), omp_get_num_threads(), omp_in_parallel(): OpenMP's. */
 extern double omp_get_wtime(void);
 extern int omp_get_max_threads(void);
 extern int omp_get_num_threads(void);
@@ -50,11 +48,14 @@ extern int omp_in_parallel(void);
 #endif
 #endif
 
-/* REX_DETAIL_WORTH: a loop of so many seconds on one thread starts threads. */
+/* REX_DETAIL_WORTH: minimum time on one thread, in seconds, of a loop that starts threads. */
 #define REX_DETAIL_WORTH 20e-6
-/* REX_DETAIL_SHORT: of loops that should take less seconds, only some are timed. */
+/* REX_DETAIL_SHORT: time in seconds; of shorter loops only some runs are timed. */
 #define REX_DETAIL_SHORT 2e-6
-/* REX_DETAIL_INDEX, REX_DETAIL_TEAM: seconds that an index or a team takes, until it is known. */
+/*
+ * REX_DETAIL_INDEX, REX_DETAIL_TEAM: assumed seconds of an index or a team, until they are
+ * measured.
+ */
 #define REX_DETAIL_INDEX 2e-9
 #define REX_DETAIL_TEAM 200e-9
 
@@ -62,8 +63,8 @@ extern int omp_in_parallel(void);
 extern "C" {
 #endif
 /*
- * rex_detail_processors: the most threads of a loop, one for all sources of an image. librex finds
- * it by its name in the image's file.
+ * rex_detail_processors: maximum number of threads of a loop, one variable for all sources of an
+ * image. librex finds it by its name in the image's file.
  */
 extern __attribute__((__visibility__("protected"))) int rex_detail_processors;
 __attribute__((__weak__)) int rex_detail_processors = INT_MAX;
@@ -71,19 +72,25 @@ __attribute__((__weak__)) int rex_detail_processors = INT_MAX;
 extern __attribute__((__visibility__("hidden"))) int rex_detail_process;
 __attribute__((__weak__)) int rex_detail_process = 0;
 #ifndef __clang__
-/* GOMP_parallel_start(), GOMP_parallel_end(): of OpenMP's library; what one thread starts. */
+/*
+ * GOMP_parallel_start(), GOMP_parallel_end(): functions of the OpenMP library that start and end a
+ * region.
+ */
 extern void GOMP_parallel_start(void (*function)(void *), void *data, unsigned threads);
 extern void GOMP_parallel_end(void);
 /*
- * GOMP_parallel(function, data, threads, flags): what GCC calls for a region, in place of the
- * library's own, which is slow for a region of one thread.
+ * GOMP_parallel(function, data, threads, flags): GCC calls it for a region. It replaces the
+ * library's function, which is slow for a region of one thread.
  */
 extern __attribute__((__visibility__("hidden"))) void
 GOMP_parallel(void (*function)(void *), void *data, unsigned threads, unsigned flags);
 __attribute__((__weak__)) void GOMP_parallel(void (*function)(void *), void *data, unsigned threads,
                                              unsigned flags)
 {
-    /* Inside of a region of several threads the function would do the share of one of them. */
+    /*
+     * Without a new region inside a region of several threads, the function would do only one
+     * thread's share.
+     */
     bool starts = threads != 1 || omp_get_num_threads() != 1;
     (void)flags;
     if (starts)
@@ -103,8 +110,8 @@ __attribute__((__constructor__)) static inline void rex_detail_loaded(void)
 }
 
 /*
- * struct rex_detail_place: of a loop in a source, zeros at first. Threads that run it at once may
- * overwrite each other's numbers, which are guesses at any time.
+ * struct rex_detail_place: the measurements of a loop in a source, zeros at first. Threads that run
+ * the loop concurrently may overwrite each other's numbers, which are only guesses.
  */
 struct rex_detail_place {
     double cost;   /* seconds of one index on one thread */
@@ -113,19 +120,19 @@ struct rex_detail_place {
 
 /* struct rex_detail_run: one run of a loop. */
 struct rex_detail_run {
-    struct rex_detail_place *place, known; /* what was known when it began */
-    double count;                          /* of indices */
-    double began;                          /* 0: it is not timed */
-    int threads;                           /* 0: it is over */
+    struct rex_detail_place *place, known; /* the loop's measurements when the run began */
+    double count;                          /* number of indices */
+    double began;                          /* its start time; 0: not timed */
+    int threads;                           /* number of threads; 0: the run is over */
 };
 
-/* rex_detail_count(n): indices of a loop, not less than none. */
+/* rex_detail_count(n): returns the number of indices of a loop, at least 0. */
 REX_DEVICE double rex_detail_count(int64_t n)
 {
     return n > 0 ? (double)n : 0;
 }
 
-/* rex_detail_threads(): for a loop that is worth them. */
+/* rex_detail_threads(): returns the number of threads for a long loop. */
 REX_DEVICE int rex_detail_threads(void)
 {
     int most = omp_get_max_threads();
@@ -134,8 +141,8 @@ REX_DEVICE int rex_detail_threads(void)
 }
 
 /*
- * rex_detail_begin(place, count, guess): a run, and with how many threads. The first runs may wait
- * for new memory, so that they do not say what a short loop costs.
+ * rex_detail_begin(place, count, guess): begins a run, and chooses the number of its threads. The
+ * first runs may wait for new memory, so that their times are too long for a short loop.
  */
 REX_DEVICE struct rex_detail_run rex_detail_begin(struct rex_detail_place *place, double count,
                                                   double guess)
@@ -157,9 +164,9 @@ REX_DEVICE struct rex_detail_run rex_detail_begin(struct rex_detail_place *place
 }
 
 /*
- * rex_detail_end(run): learns from it. One thread may have waited for the processor, so that the
- * cost only doubles from one run to the next, but for the first ones. Several threads may have
- * waited for each other, so that they only lower it.
+ * rex_detail_end(run): updates the cost of an index. One thread may have waited for the processor,
+ * so that the cost at most doubles from one run to the next, except after the first runs. Several
+ * threads may have waited for each other, so that they can only lower it.
  */
 REX_DEVICE void rex_detail_end(struct rex_detail_run *run)
 {
@@ -176,9 +183,9 @@ REX_DEVICE void rex_detail_end(struct rex_detail_run *run)
 }
 
 /*
- * REX_DETAIL_THREADED(count, guess): in front of a directive with
- * num_threads(rex_detail_run.threads). Its loop, of @count indices that take @guess seconds each,
- * decides how many these are.
+ * REX_DETAIL_THREADED(count, guess): written before a directive with
+ * num_threads(rex_detail_run.threads). It chooses that number for a loop of @count indices that
+ * take @guess seconds each.
  */
 #define REX_DETAIL_THREADED(count, guess)                                          \
     for (struct rex_detail_run rex_detail_run =                                    \

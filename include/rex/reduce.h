@@ -1,13 +1,13 @@
 /*
- * rex/reduce.h - what threads of a kernel do together: atomics, sums, smallest and largest values,
- * and teams that share memory. rex/kernel.h includes it.
+ * rex/reduce.h - work of several threads of a kernel: atomics, sums, minima, maxima, and teams that
+ * share memory. rex/kernel.h includes it.
  *
  *     REX_DEVICE_KERNEL(dot, (int64_t) n, (const double *) x, (const double *) y, (double *) sum)
  *     {
  *         REX_FOR_SUM(i, n, sum, x[i] * y[i]);
  *     }
  *
- * Each of them is right on a GPU, on the CPU by one thread and on the CPU by OpenMP's threads.
+ * All of them are correct on a GPU, and on the CPU with one thread or with OpenMP's threads.
  *
  * Everything here is since 0.2 unless it says otherwise.
  *
@@ -25,25 +25,25 @@
 /*
  * ---- Atomics: one value that many threads change ----------------------------------------------
  *
- * These change the value at @address, whatever other threads do to it by these functions, and
- * return what it was. Its type is float, double, or an int, long or long long, signed or unsigned.
- * It lies in memory that the kernel was given. They order no other memory. Sums of integers wrap
- * around. A NaN is never stored as least or largest. In C they are macros, in C++ functions.
+ * These functions change the value at @address atomically, and return the old value. Its type is
+ * float, double, or an int, long or long long, signed or unsigned. It is in memory that the kernel
+ * received. The functions do not order accesses to other memory. Sums of integers wrap around. A
+ * NaN is never stored as minimum or maximum. In C they are macros, in C++ functions.
  */
 
 #if REX_ON_GPU
 #define REX_ATOMIC_LOAD(address) (*(volatile const rex_word *)(address))
 #define REX_ATOMIC_SWAP(address, last, next) atomicCAS((rex_word *)(address), (last), (next))
 #else
-/* Relaxed: a first guess, which the compare-and-swap below looks at again. */
+/* Relaxed: a first guess, which the compare-and-swap in REX_ATOMIC() checks. */
 #define REX_ATOMIC_LOAD(address) __atomic_load_n((const rex_word *)(address), __ATOMIC_RELAXED)
 #define REX_ATOMIC_SWAP(address, last, next) \
     __sync_val_compare_and_swap((rex_word *)(address), (last), (next))
 #endif
 
 /*
- * A function that makes *address what BETTER says, an expression of `was` and `value`, unless that
- * changes nothing. WORD is an unsigned type of as many bytes.
+ * Defines a function that sets *address to BETTER, an expression of `was` and `value`, unless that
+ * is the old value. WORD is an unsigned type of equal size.
  */
 #define REX_ATOMIC(function, type, word, better)                                         \
     REX_DEVICE type function(type *address, type value)                                  \
@@ -70,7 +70,7 @@
     REX_ATOMIC(function, type, word, (type)((native)was + (native)value))
 #endif
 #ifdef __cplusplus
-/* In C++ one name for all types. */
+/* C++ has one name for all types. */
 #define REX_ATOMIC_NAME(action, suffix) rex_atomic_##action
 #else
 #define REX_ATOMIC_NAME(action, suffix) rex_detail_atomic_##action##_##suffix
@@ -85,29 +85,31 @@
         unsigned long long *: function##_ullong, \
         float *: function##_float,               \
         double *: function##_double)
-/** rex_atomic_add(address, value): adds @value to *address. Returns what it was. */
+/** rex_atomic_add(address, value): adds @value to *address. Returns the old value. */
 #define rex_atomic_add(address, value) \
     REX_DETAIL_ATOMIC(rex_detail_atomic_add, address)((address), (value))
 /**
- * rex_atomic_min(address, value): *address becomes @value where that is less.
- * Returns what it was.
+ * rex_atomic_min(address, value): sets *address to @value if @value is less. Returns the old value.
  */
 #define rex_atomic_min(address, value) \
     REX_DETAIL_ATOMIC(rex_detail_atomic_min, address)((address), (value))
 /**
- * rex_atomic_max(address, value): *address becomes @value where that is more.
- * Returns what it was.
+ * rex_atomic_max(address, value): sets *address to @value if @value is greater. Returns the old
+ * value.
  */
 #define rex_atomic_max(address, value) \
     REX_DETAIL_ATOMIC(rex_detail_atomic_max, address)((address), (value))
 #endif
-/* Three functions of a type; the hardware adds NATIVE, whose sums wrap around. */
+/*
+ * Defines three functions for a type; the hardware adds values of type NATIVE, whose sums wrap
+ * around.
+ */
 #define REX_ATOMICS(suffix, type, word, native)                                     \
     REX_ATOMIC_SUM(REX_ATOMIC_NAME(add, suffix), type, word, native)                \
     REX_ATOMIC(REX_ATOMIC_NAME(min, suffix), type, word, value < was ? value : was) \
     REX_ATOMIC(REX_ATOMIC_NAME(max, suffix), type, word, value > was ? value : was)
 
-/* rex_atomic_add(), rex_atomic_min(), rex_atomic_max() of each type. */
+/* rex_atomic_add(), rex_atomic_min(), rex_atomic_max() for each type. */
 REX_ATOMICS(int, int, unsigned, unsigned)
 REX_ATOMICS(uint, unsigned, unsigned, unsigned)
 REX_ATOMICS(long, long, unsigned long long, unsigned long long)
@@ -124,13 +126,16 @@ REX_ATOMICS(double, double, unsigned long long, double)
 #undef REX_ATOMIC_LOAD
 
 #if REX_ON_GPU
-/* rex_detail_number(): number of this thread among those of its team. */
+/* rex_detail_number(): returns the number of this thread in its team. */
 REX_DEVICE unsigned rex_detail_number(void)
 {
     return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
 }
 
-/* rex_detail_lanes(): how many lanes of this warp, the first ones, have a thread. */
+/*
+ * rex_detail_lanes(): returns the number of lanes of this warp that have a thread; these are the
+ * first ones.
+ */
 REX_DEVICE unsigned rex_detail_lanes(void)
 {
     unsigned left = blockDim.x * blockDim.y * blockDim.z - rex_detail_number() / 32 * 32;
@@ -138,8 +143,8 @@ REX_DEVICE unsigned rex_detail_lanes(void)
 }
 
 /*
- * REX_DETAIL_PUT(to, both, atomic): what the threads of a warp have found is put together, and the
- * first of them puts it to *to.
+ * REX_DETAIL_PUT(to, both, atomic): combines the results of the threads of a warp by @both; the
+ * first thread combines the result with *to by @atomic.
  */
 #define REX_DETAIL_PUT(to, both, atomic)                                             \
     for (unsigned rex_detail_step = 16; rex_detail_step > 0; rex_detail_step /= 2) { \
@@ -158,8 +163,8 @@ REX_DEVICE unsigned rex_detail_lanes(void)
 
 /*
  * REX_DETAIL_REDUCE(i, n, to, first, expression, both, atomic, directive): each thread begins with
- * @first and makes of what it has, rex_detail_mine, and of the next @expression, rex_detail_one,
- * the value @both. The program's expressions are evaluated where these two names are variables.
+ * @first. At each index it combines its value, rex_detail_mine, and @expression, rex_detail_one, by
+ * @both. The program's expressions are evaluated in the scope of these two variables.
  */
 #define REX_DETAIL_REDUCE(i, n, to, first, expression, both, atomic, directive) \
     do {                                                                        \
@@ -175,14 +180,15 @@ REX_DEVICE unsigned rex_detail_lanes(void)
     } while (0)
 
 /*
- * ---- Over all indices: a sum, the least or the largest ----------------------------------------
+ * ---- Sum, minimum and maximum over all indices ------------------------------------------------
  *
- * @to is the address of the result, in memory that the kernel was given, of a type that
- * rex_atomic_add() takes. Its old value counts, too: set it before the launch, for a sum to 0.
- * @expression uses @i and may not leave the loop. The grid has one dimension: threads along y or z
- * would count every index again. All threads of a team must come to the loop, as to a barrier.
- * Numbers are added in no defined order, so that the last digits of a sum of floats or doubles may
- * differ from run to run. A sum is computed in its own type: a float holds integers up to 2^24.
+ * @to is the address of the result, in memory that the kernel received, of a type that
+ * rex_atomic_add() takes. The old value at @to is an operand, too: set it before the launch, for a
+ * sum to 0. @expression uses @i and must not leave the loop. The grid has one dimension: threads
+ * along y or z would count every index again. All threads of a team must reach the loop, as with a
+ * barrier. The order of additions is not defined, so that the last digits of a sum of floats or
+ * doubles may differ from run to run. A sum is computed in its own type: a float represents all
+ * integers only up to 2^24.
  */
 
 /** REX_FOR_SUM(i, n, to, expression): adds to *to the sum of @expression for every i in [0, n). */
@@ -190,28 +196,28 @@ REX_DEVICE unsigned rex_detail_lanes(void)
     REX_DETAIL_REDUCE(                                                             \
         i, n, to, 0, expression, rex_detail_mine + rex_detail_one, rex_atomic_add, \
         "omp parallel for num_threads(rex_detail_run.threads) reduction(+ : rex_detail_mine)")
-/** REX_FOR_MIN(i, n, to, expression): *to becomes the least @expression, where that is less. */
+/** REX_FOR_MIN(i, n, to, expression): sets *to to the minimum of *to and every @expression. */
 #define REX_FOR_MIN(i, n, to, expression)                                                    \
     REX_DETAIL_REDUCE(                                                                       \
         i, n, to, *(to), expression,                                                         \
         rex_detail_one < rex_detail_mine ? rex_detail_one : rex_detail_mine, rex_atomic_min, \
         "omp parallel for num_threads(rex_detail_run.threads) reduction(min : rex_detail_mine)")
-/** REX_FOR_MAX(i, n, to, expression): *to becomes the largest @expression, where that is more. */
+/** REX_FOR_MAX(i, n, to, expression): sets *to to the maximum of *to and every @expression. */
 #define REX_FOR_MAX(i, n, to, expression)                                                    \
     REX_DETAIL_REDUCE(                                                                       \
         i, n, to, *(to), expression,                                                         \
         rex_detail_one > rex_detail_mine ? rex_detail_one : rex_detail_mine, rex_atomic_max, \
         "omp parallel for num_threads(rex_detail_run.threads) reduction(max : rex_detail_mine)")
 
-/* rex_detail_not_before_REX_FOR_TEAMS(): called by REX_FOR_TEAMS, and hidden by REX_SHARED. */
+/* rex_detail_not_before_REX_FOR_TEAMS(): REX_FOR_TEAMS calls it; REX_SHARED hides it. */
 REX_DETAIL_RULE rex_detail_not_before_REX_FOR_TEAMS(void);
-/* rex_detail_one_REX_SHARED_DYNAMIC(): called and hidden by REX_SHARED_DYNAMIC(). */
+/* rex_detail_one_REX_SHARED_DYNAMIC(): REX_SHARED_DYNAMIC() calls and hides it. */
 REX_DETAIL_RULE rex_detail_one_REX_SHARED_DYNAMIC(void);
 
 /*
  * ---- Teams: threads that share memory and wait for each other ---------------------------------
  *
- * Each team does one part after another, and its threads share the part's elements:
+ * Each team processes one part after another, and its threads share the elements of the part:
  *
  *     REX_FOR_TEAMS(part, parts)
  *     {
@@ -220,23 +226,23 @@ REX_DETAIL_RULE rex_detail_one_REX_SHARED_DYNAMIC(void);
  *             left[i] = x[256 * part + i];
  *         rex_barrier();
  *         ...
- *         rex_barrier();     before the next part is put where this one was
+ *         rex_barrier();     before the next part overwrites this one
  *     }
  *
- * On the CPU a team is one thread, which runs REX_FOR_THREADS() in order, and a barrier is nothing.
- * With -fopenmp several such teams run at once, as threads of OpenMP.
+ * On the CPU a team is one thread, which runs REX_FOR_THREADS() in order, and a barrier does
+ * nothing. With -fopenmp several such teams run concurrently, as threads of OpenMP.
  *
- * The grid has one dimension. All threads of the team come to a barrier. A compiler refuses a
- * barrier, a sum, minimum or maximum, memory of a team and these loops inside of REX_FOR() or
- * REX_FOR_THREADS(), whose indices belong to one thread each. Inside of REX_FOR_TEAMS(), where the
- * other teams do not come, it refuses sums and their like and every loop over the grid. It does not
- * look into functions that the body calls.
+ * The grid has one dimension. All threads of the team must reach a barrier. Each index of REX_FOR()
+ * and REX_FOR_THREADS() belongs to one thread: inside them a compiler refuses barriers, sums,
+ * minima, maxima, memory of a team and these loops. Each index of REX_FOR_TEAMS() belongs to one
+ * team: inside it a compiler refuses sums, minima, maxima and loops over the grid. It does not
+ * check functions that the body calls.
  */
 
 /**
- * REX_FOR_TEAMS(i, n): runs what follows for every i in [0, n), shared among the teams of x; all
- * threads of a team run it. Variables that it writes belong inside it, and break, goto and return
- * must not leave it.
+ * REX_FOR_TEAMS(i, n): runs its body for every i in [0, n), shared among the teams of x; all
+ * threads of a team run it. Declare variables that the body writes inside it. The body must not
+ * leave the loop with break, goto or return.
  */
 #define REX_FOR_TEAMS(i, n)                                                       \
     REX_DETAIL_FOR(rex_detail_not_inside_REX_FOR_TEAMS,                           \
@@ -245,34 +251,41 @@ REX_DETAIL_RULE rex_detail_one_REX_SHARED_DYNAMIC(void);
                    "omp parallel for num_threads(rex_detail_run.threads)",        \
                    REX_DETAIL_LOOP(i, n, rex_team(0), rex_num_teams(0)))
 /**
- * REX_FOR_THREADS(i, n): runs what follows for every i in [0, n), shared among the threads of the
- * team. A variable of one thread may be outside of it; break, goto and return must not leave it.
+ * REX_FOR_THREADS(i, n): runs its body for every i in [0, n), shared among the threads of the team.
+ * A thread's own variable may be declared outside the body. The body must not leave the loop with
+ * break, goto or return.
  */
 #define REX_FOR_THREADS(i, n)                                \
     REX_DETAIL_LOOP(i, n, rex_thread(0), rex_num_threads(0)) \
     REX_DETAIL_BODY(rex_detail_not_inside_REX_FOR, rex_detail_not_inside_REX_FOR())
 
-/* REX_DETAIL_SHARED: in front of memory of a team: a name that REX_FOR_TEAMS must not meet. */
+/*
+ * REX_DETAIL_SHARED: written before memory of a team. It declares a name with which a later
+ * REX_FOR_TEAMS in the block does not compile.
+ */
 #define REX_DETAIL_SHARED                                                                   \
     typedef __typeof__(rex_detail_not_inside_REX_FOR()) rex_detail_not_before_REX_FOR_TEAMS \
         __attribute__((__unused__));
 #if REX_ON_GPU
 /**
- * REX_SHARED: stands in front of a variable of the body of REX_FOR_TEAMS(), of which each team then
- * has one. It has no value at first. In front of the loop, in the same kernel, a compiler refuses
- * it. The team uses the same memory for its next index.
+ * REX_SHARED: written before a variable in the body of REX_FOR_TEAMS(): each team has one such
+ * variable. The variable is uninitialised, and has one memory for all indices that the team runs. A
+ * compiler refuses REX_SHARED before the loop.
  */
 #define REX_SHARED REX_DETAIL_SHARED __shared__
-/** rex_barrier(): waits until all threads of the team are here, and see what the others wrote. */
+/**
+ * rex_barrier(): waits until all threads of the team have called it. Afterwards each thread sees
+ * the writes of the others.
+ */
 #define rex_barrier() ((void)sizeof(rex_detail_not_inside_REX_FOR()), __syncthreads())
-/* REX_DETAIL_DYNAMIC(type, count): the team's memory that the launch asks for. */
+/* REX_DETAIL_DYNAMIC(type, count): the team's dynamic shared memory. */
 #define REX_DETAIL_DYNAMIC(type, count)                                                    \
     extern __shared__ __attribute__((__aligned__(16))) unsigned char rex_detail_dynamic[]; \
     (void)(count);
 #else
 #define REX_SHARED REX_DETAIL_SHARED
 #define rex_barrier() ((void)sizeof(rex_detail_not_inside_REX_FOR()))
-/* An array of variable length, which lasts as long as the block: ISO C++ has none. */
+/* An array of variable length, which lives as long as the block; ISO C++ has no such arrays. */
 #define REX_DETAIL_DYNAMIC(type, count)                                                         \
     _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wvla\"") __typeof__(type) \
         rex_detail_dynamic[(size_t)(count) + 1] __attribute__((__aligned__(16)));               \
@@ -281,10 +294,10 @@ REX_DETAIL_RULE rex_detail_one_REX_SHARED_DYNAMIC(void);
 
 /**
  * REX_SHARED_DYNAMIC(type, name, count): declares @name, a pointer to @count elements of @type that
- * the team shares, where REX_SHARED may stand, and once in a kernel: a second one would be the same
- * memory. They have no values at first and begin at a multiple of 16 bytes. On a GPU the launch
- * gives the memory: `dynamic_memory` of struct rex_launch_config is at least @count * sizeof(type).
- * On the CPU it is on the stack.
+ * the team shares. Write it where REX_SHARED is allowed, and once in a kernel: a second one would
+ * have the memory of the first. The elements are uninitialised and begin at a multiple of 16 bytes.
+ * On a GPU the launch provides the memory: `dynamic_memory` of struct rex_launch_config is at least
+ * @count * sizeof(type). On the CPU the memory is on the stack.
  */
 #define REX_SHARED_DYNAMIC(type, name, count)                                                    \
     REX_DETAIL_SHARED                                                                            \

@@ -30,9 +30,9 @@ void rex_calls_bind(struct rex_entry_points *slots, bool all);
  * traced. It has a launch by the name of its kernel, with the grid of PACKET and the fallback
  * REASON.
  *
- * The calls are inside the gate (omp/gate.h); the caller of rex_call_kernel() is there already. They
- * return 0, or an error if libomptarget was not called. *RETURNED is libomptarget's result of a
- * launch. A launch, or a data call with a name, returns REX_ECUDA if the device is lost.
+ * The calls are inside the gate (omp/gate.h); the caller of rex_call_kernel() is there already.
+ * They return 0, or an error if libomptarget was not called. *RETURNED is libomptarget's result of
+ * a launch. A launch, or a data call with a name, returns REX_ECUDA if the device is lost.
  */
 int rex_call_data(enum rex_data_call call, const char *name, int64_t device,
                   const struct rex_map *map);

@@ -1,8 +1,8 @@
 /*
  * attributes.c - launch attributes: cooperative grids and thread block clusters.
  *
- * Only cuLaunchKernelEx() takes them (CUDA 11.8). A stream in capture keeps them in the kernel's
- * node, and cuGraphExecKernelNodeSetParams() leaves them there.
+ * Only cuLaunchKernelEx() passes attributes (CUDA 11.8). A capture stores them in the kernel's
+ * node, and cuGraphExecKernelNodeSetParams() does not change them.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 
-/* Every GPU with clusters has them of so many blocks; more is left to each GPU. */
+/* The portable maximum: every GPU with clusters allows it (CUDA C++ Programming Guide). */
 #define MOST_BLOCKS_IN_CLUSTER 8u
 
 static uint64_t product(const uint32_t size[3])
@@ -25,7 +25,7 @@ static const char *attribute_text(const struct rex_grid *grid)
     return "thread block clusters";
 }
 
-/* GRID as the driver takes it; ATTRIBUTES have room for all. */
+/* Returns GRID in the driver's form, with its attributes in ATTRIBUTES. */
 static struct rex_cuda_launch driver_launch(const struct rex_grid *grid,
                                             struct rex_cuda_attribute attributes[2])
 {
@@ -43,7 +43,7 @@ static struct rex_cuda_launch driver_launch(const struct rex_grid *grid,
     return launch;
 }
 
-/* ---- what the driver and the GPU have -------------------------------------------------------- */
+/* ---- support by the driver and the GPU ------------------------------------------------------- */
 
 static int check_support(const struct rex_loaded_kernel *kernel, const struct rex_grid *grid)
 {
@@ -64,16 +64,16 @@ static int check_support(const struct rex_loaded_kernel *kernel, const struct re
             return rex_fail(REX_ECUDA, "kernel \"%.*s\": %s: %s", REX_KERNEL_NAME(kernel->name),
                             attribute_text(&one), rex_cuda_why());
         if (!has)
-            return rex_fail(REX_EUNSUPPORTED,
-                            "kernel \"%.*s\": %s: GPU %d, of compute capability %u.%u, has none",
-                            REX_KERNEL_NAME(kernel->name), attribute_text(&one), ordinal,
-                            rex_cuda_architecture(ordinal) / 10,
-                            rex_cuda_architecture(ordinal) % 10);
+            return rex_fail(
+                REX_EUNSUPPORTED,
+                "kernel \"%.*s\": %s: not supported by GPU %d, of compute capability %u.%u",
+                REX_KERNEL_NAME(kernel->name), attribute_text(&one), ordinal,
+                rex_cuda_architecture(ordinal) / 10, rex_cuda_architecture(ordinal) % 10);
     }
     return REX_OK;
 }
 
-/* ---- what fits ------------------------------------------------------------------------------- */
+/* ---- resident blocks and clusters ------------------------------------------------------------ */
 
 int rex_resident_count(const struct rex_loaded_kernel *kernel, const struct rex_grid *grid,
                        uint64_t *blocks)
@@ -82,7 +82,7 @@ int rex_resident_count(const struct rex_loaded_kernel *kernel, const struct rex_
     uint64_t threads = product(grid->threads), each = 0;
     int count = 0, processors = 0, found = 0;
     if (grid->attributes & REX_ATTRIBUTE_CLUSTER) {
-        /* A grid of one cluster, because the whole grid does not count. */
+        /* The size of the grid does not matter, so the grid is one cluster. */
         struct rex_grid one = *grid;
         one.attributes = REX_ATTRIBUTE_CLUSTER;
         memcpy(one.teams, grid->cluster, sizeof one.teams);
@@ -123,7 +123,7 @@ static int check_cluster(const struct rex_loaded_kernel *kernel, const struct re
                         MOST_BLOCKS_IN_CLUSTER);
     if (!is_multiple)
         return rex_fail(REX_EINVAL,
-                        "kernel \"%.*s\": a grid of %u x %u x %u teams is no multiple of its "
+                        "kernel \"%.*s\": a grid of %u x %u x %u teams is not a multiple of its "
                         "clusters of %u x %u x %u",
                         REX_KERNEL_NAME(kernel->name), teams[0], teams[1], teams[2], cluster[0],
                         cluster[1], cluster[2]);

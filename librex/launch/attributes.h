@@ -10,22 +10,23 @@
 #include "launch/request.h"
 
 /*
- * Compare GRID, which has attributes, with the driver, the GPU of KERNEL and what fits there. The
- * GPU's context is current. Returns 0 or an error.
+ * Checks that the driver and the GPU of KERNEL support the attributes of GRID, and that GRID fits
+ * on the GPU. The GPU's context is current. Returns 0 or an error.
  */
 int rex_attributes_check(const struct rex_loaded_kernel *kernel, const struct rex_grid *grid);
 
 /*
- * Store in *BLOCKS how many blocks of KERNEL, with the threads, memory and clusters of GRID, its
- * GPU keeps resident at once. The GPU's context is current. Returns 0 or an error.
+ * Writes to *BLOCKS the maximum number of blocks of KERNEL that are resident on its GPU at once.
+ * GRID gives their threads, memory and clusters. The GPU's context is current. Returns 0 or an
+ * error.
  */
 int rex_resident_count(const struct rex_loaded_kernel *kernel, const struct rex_grid *grid,
                        uint64_t *blocks);
 
-/* REX_EUNSUPPORTED, with REQUEST's reasons, because libomptarget knows no attributes. */
+/* Returns REX_EUNSUPPORTED: libomptarget has no attributes. The message has REQUEST's reasons. */
 int rex_attributes_refuse(const struct rex_request *request);
 
-/* rex_packed_put() of a launch with attributes. */
+/* Implements rex_packed_put() for a launch with attributes. */
 int rex_attributes_put(const struct rex_packed *packed, const struct rex_arguments *arguments,
                        void *stream);
 

@@ -1,9 +1,10 @@
 /*
- * bydriver.c - a waiting launch by the CUDA driver: its fallback reasons, its run, log and trace.
+ * bydriver.c - a launch by the CUDA driver that is not in a queue: fallback reasons, run, log,
+ * trace.
  *
  * On an H100 it takes half the time of a launch by libomptarget with a few mapped rows, and a
- * sixteenth with 256. A launch that libomptarget would do differently has a fallback reason, and
- * goes to libomptarget: omp/backend.h lists the reasons.
+ * sixteenth with 256. If libomptarget would launch with another result, the launch has a fallback
+ * reason, and libomptarget launches. omp/backend.h lists the reasons.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -37,7 +38,7 @@ void rex_log_backend(const struct rex_target *target, const char *backend, const
             backend, *why != '\0' ? ": " : "", why);
 }
 
-/* Begins TRACE if there is one, and logs the launch. */
+/* Logs the launch, and begins TRACE if the process is traced. */
 static void begin_report(const struct rex_request *request, struct rex_call_trace *trace)
 {
     *trace = (struct rex_call_trace){.packet = rex_request_packet(request)};
@@ -68,21 +69,21 @@ static int run_and_report(const struct rex_request *request, struct rex_plan *pl
 
 /* ---- the launch ------------------------------------------------------------------------------ */
 
-/* The waits of a launch before it runs. */
+/* The waits before a launch runs. */
 struct waits {
     struct rex_table_wait table;
     enum {
         FOR_NOTHING,
         FOR_TABLE,
         FOR_DEFERRED
-    } next;          /* a call with the memory; launches before */
-    bool defers;     /* the setting lets it be deferred itself */
-    bool is_ordered; /* it has waited for the deferred launches before it */
+    } next;          /* the next wait: for a call that uses the memory, or for deferred launches */
+    bool defers;     /* the setting allows this launch to be deferred */
+    bool is_ordered; /* the launch has waited for earlier deferred launches */
 };
 
 /*
  * Puts the kernel of PLAN, whose rows are placed, in the stream of deferred launches, and ends the
- * plan. If there is no such stream, it has to wait as others do. Returns 0 or an error.
+ * plan. If there is no such stream, sets a wait in WAITS. Returns 0 or an error.
  */
 static int defer_plan(const struct rex_request *request, struct rex_plan *plan, struct waits *waits)
 {
@@ -110,7 +111,7 @@ static int defer_plan(const struct rex_request *request, struct rex_plan *plan, 
     return result;
 }
 
-/* Whether the launch of PLAN is over now, deferred or to be planned again. */
+/* Returns true if PLAN has ended: the launch is deferred, has failed, or must be planned again. */
 static __attribute__((noinline)) bool is_deferred(const struct rex_request *request,
                                                   struct rex_plan *plan, struct waits *waits,
                                                   int *result)
@@ -126,7 +127,7 @@ static __attribute__((noinline)) bool is_deferred(const struct rex_request *requ
     return true;
 }
 
-/* Plans and runs the launch, unless it has to wait. */
+/* Plans and runs the launch, or sets the next wait in WAITS. Returns 0 or an error. */
 static int plan_and_run(struct rex_request *request, bool is_mapped, struct waits *waits)
 {
     const struct rex_target *target = &request->target;
@@ -168,9 +169,10 @@ static int plan_and_run(struct rex_request *request, bool is_mapped, struct wait
     bool is_awaited =
         result == REX_OK && plan.ranges.count > 0 && rex_present_is_awaited(&plan.ranges);
     /*
-     * An end waits for the launch. By libomptarget the launch would hold the last reference, and
-     * its end would copy the rows back. libomptarget copies, because it knows attached pointers. No
-     * program can tell whether a deferred kernel was at work when the end came.
+     * An end waits for this launch. If libomptarget launched, the launch would hold the last
+     * reference, and its own end would copy the rows back. libomptarget makes the copy, because it
+     * knows attached pointers. After a deferred launch nothing is copied, because no program can
+     * observe if its kernel still ran when the end came.
      */
     for (size_t i = 0; is_awaited && result == REX_OK && i < plan.ranges.count; i++) {
         const struct rex_range *range = &plan.ranges.range[i];
@@ -189,7 +191,7 @@ give_context:
     return result;
 }
 
-/* Plans again after each wait, in which the thread holds nothing. */
+/* Plans the launch, and plans it again after each wait. The thread holds nothing while it waits. */
 static int plan_until_run(struct rex_request *request, bool is_mapped)
 {
     struct waits waits = {.defers = !is_mapped && !rex_launches_block(), .is_ordered = is_mapped};
@@ -225,7 +227,7 @@ int rex_launch_by_driver(struct rex_request *request)
         reasons |= REX_REASON_FLAGS;
     if (request->map->count != 0 && !rex_has_columns(request->map))
         reasons |= REX_REASON_ROWS;
-    /* An error of the device is left to the launch by libomptarget, which reports it. */
+    /* If the device is wrong, the launch by libomptarget reports the error. */
     if (reasons == 0 && request->is_packet &&
         rex_device_offload(request->device, &request->number) != REX_OK)
         reasons = REX_REASON_DEVICE;
@@ -238,20 +240,20 @@ int rex_launch_by_driver(struct rex_request *request)
 /* ---- rows that libomptarget maps ------------------------------------------------------------- */
 
 /*
- * LLVM 18 launches no plain kernel on a GPU. A launch maps and unmaps its rows as data calls do. So
- * libomptarget maps the rows (members, attached pointers, mappers), the driver launches, and
- * libomptarget unmaps. Other releases launch themselves, because that waits once and not three
- * times.
+ * LLVM 18 cannot launch a plain kernel on a GPU. But a launch maps and unmaps rows as data calls
+ * do. So libomptarget maps the rows (members, attached pointers, mappers), the driver launches, and
+ * libomptarget unmaps the rows. Other releases launch the kernel themselves, because that needs one
+ * wait, not three.
  */
 
-/* Fallback reasons of rows that disappear if libomptarget maps the rows by a data call. */
+/* Fallback reasons that no longer hold after libomptarget has mapped the rows by a data call. */
 #define REASONS_OF_MAPPING                                                      \
     ((unsigned)(REX_REASON_UNSEEN_CALLS | REX_REASON_MAPPER | REX_REASON_TYPE | \
                 REX_REASON_BESIDE | REX_REASON_LOOSE | REX_REASON_UNSEEN | REX_REASON_OVERLAP))
 
 /*
- * Writes the rows of MAP that are mapped to *MAPPED; the caller frees its bases. 0 or REX_ENOMEM. A
- * row that is only an argument and maps nothing is cleared, so that the others keep their numbers.
+ * Copies the rows of MAP that are mapped to *MAPPED. A row that is only an argument becomes zeros,
+ * so that other rows keep their numbers. The caller frees MAPPED->base. Returns 0 or REX_ENOMEM.
  */
 static int copy_rows_to_map(const struct rex_map *map, const char *name, struct rex_map *mapped)
 {
@@ -283,7 +285,7 @@ int rex_launch_with_mapping(struct rex_request *request)
     if (!target->registration->release->plain.refused ||
         (rex_kernel_flags(target->kernel) & REX_KERNEL_CALLED))
         return REX_OK;
-    /* The rows have not been read if the program's calls are unseen. */
+    /* If librex does not see the program's calls, the rows have not been read yet. */
     for (int32_t i = 0; i < request->map->count && (reasons & ~REASONS_OF_MAPPING) == 0; i++)
         reasons |= rex_reasons_of_row(request->map, i);
     if ((reasons & ~REASONS_OF_MAPPING) != 0)
@@ -301,7 +303,7 @@ int rex_launch_with_mapping(struct rex_request *request)
     if (result != REX_OK)
         goto free_rows;
     result = plan_until_run(request, true);
-    /* No kernel has written to rows that were mapped for a refused launch: no copy back. */
+    /* After an error no kernel has written to the rows, so they are not copied back. */
     for (int32_t i = 0; result != REX_OK && i < mapped.count; i++)
         mapped.types[i] &= ~REX_MAP_FROM;
     int ended = rex_unmap_after_launch(request->device, &mapped);

@@ -1,5 +1,5 @@
 /*
- * bydriver.h - a waiting launch by the CUDA driver.
+ * bydriver.h - a launch by the CUDA driver that is not in a queue.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -9,21 +9,21 @@
 #include "launch/request.h"
 
 /*
- * Collect the fallback reasons of REQUEST. If there are none, let the driver launch, and wait. The
- * caller is inside the gate. Returns 0 or an error. If there are reasons afterwards, nothing has
- * been done.
+ * Collects the fallback reasons of REQUEST. Without reasons the driver launches, and the call waits
+ * unless the launch is deferred. The caller is inside the gate. Returns 0 or an error. If REQUEST
+ * has reasons after the call, nothing was launched.
  */
 int rex_launch_by_driver(struct rex_request *request);
 
 /*
- * The next step, for a request with reasons, whose rows have been checked. If libomptarget cannot
- * launch the kernel, and the reasons are of its rows, let libomptarget map the rows and the driver
- * launch: no reason is left then. Otherwise the reasons stay, and libomptarget has to launch.
- * Returns 0 or an error.
+ * Helps a kernel that libomptarget cannot launch, if all fallback reasons come from the rows.
+ * libomptarget maps the rows, and the driver launches; REQUEST then has no reasons. Otherwise the
+ * reasons stay, and libomptarget has to launch. The caller has checked the rows. Returns 0 or an
+ * error.
  */
 int rex_launch_with_mapping(struct rex_request *request);
 
-/* Log the first launch of a kernel with its backend, and WHY, unless that is empty. */
+/* Logs the BACKEND of a kernel's first launch. WHY is the reason, or empty. */
 void rex_log_backend(const struct rex_target *target, const char *backend, const char *why);
 
 #endif

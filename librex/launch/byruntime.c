@@ -1,8 +1,9 @@
 /*
- * byruntime.c - a launch by libomptarget, by a packet that is fitted to the bound release.
+ * byruntime.c - a launch by libomptarget, with a packet in the form of the bound release.
  *
- * The caller's packet is never passed on. libomptarget changes its number of arguments and its grid
- * (LLVM 16 to 23). With the same packet it would read past the arrays at the next launch.
+ * libomptarget never gets the caller's packet, but a copy: LLVM 16 to 23 change the packet's number
+ * of arguments and its grid. If the program launched with the changed packet again, libomptarget
+ * would read past its arrays.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -37,15 +38,15 @@ static int send_packet(const struct rex_request *request, struct __tgt_kernel_ar
 }
 
 /*
- * Copies the four columns and the two optional ones to STORAGE and adds a row, in front or AT_END.
- * STORAGE has 6 x (NumArgs + 1) words.
+ * Copies the packet's four columns and two optional columns to STORAGE, and adds a row: the last
+ * row if AT_END, or else the first. STORAGE has 6 x (NumArgs + 1) words.
  */
 static void add_packet_row(struct __tgt_kernel_arguments *packet, bool at_end, void **storage)
 {
     size_t rows = (size_t)packet->NumArgs, all = rows + 1, own = at_end ? rows : 0, first = !at_end;
     void **base = storage, **begin = base + all, **names = begin + all, **mappers = names + all;
     int64_t *sizes = (int64_t *)(mappers + all), *types = sizes + all;
-    /* The value that LLVM 18 and later pass without a launch environment. */
+    /* LLVM 18 and later pass this value if there is no launch environment. */
     base[own] = begin[own] = (void *)-1;
     names[own] = mappers[own] = NULL;
     sizes[own] = sizeof(void *);
@@ -70,8 +71,8 @@ static void add_packet_row(struct __tgt_kernel_arguments *packet, bool at_end, v
 }
 
 /*
- * Sends the packet with one row more. LLVM 14 to 17 do not pass the runtime's parameter to an env
- * kernel. 23 and 24 overwrite the last row with it.
+ * Launches with one more row in the packet. LLVM 14 to 17 do not pass the runtime's parameter to an
+ * env kernel, so the row is that parameter. LLVM 23 and 24 overwrite the last row with it.
  */
 static int send_packet_with_row(const struct rex_request *request,
                                 struct __tgt_kernel_arguments *packet, bool at_end, int *returned)
@@ -91,8 +92,8 @@ static int send_packet_with_row(const struct rex_request *request,
 }
 
 /*
- * Enters the present table. The rows are checked after that, because until then another call may
- * map a part of them. The rows of a packet are the program's business.
+ * Enters the present table, and then checks that the rows are mapped: before that, another call
+ * could map a part of them. The rows of a packet are not checked. Returns 0 or an error.
  */
 static int enter_and_send(const struct rex_request *request, const struct rex_packet_rule *rule,
                           struct __tgt_kernel_arguments *packet, int *returned)
@@ -116,7 +117,7 @@ static int enter_and_send(const struct rex_request *request, const struct rex_pa
 
 /* ---- the launch ------------------------------------------------------------------------------ */
 
-/* Logs the reason. Refuses a launch that is the driver's alone, or all if REX_LAUNCH_BY=driver. */
+/* Logs the fallback reason. Fails for attributes, or on a GPU if REX_LAUNCH_BY=driver. */
 static int log_or_refuse_reason(const struct rex_request *request)
 {
     char why[REX_REASON_MAX];
@@ -144,7 +145,7 @@ int rex_launch_by_runtime(const struct rex_request *request, int *returned)
     const struct rex_packet_rule *rule = &release->plain;
     struct rex_grid grid = request->grid;
     enum rex_kernel_form form = REX_FORM_UNKNOWN;
-    /* libomp may have left the thread before, and the kernel's loops would crash in it. */
+    /* If libomp has already left this thread, loops of a kernel on the host would crash. */
     if (rex_thread.ends > 0 && rex_registration_on_host(target->registration))
         return rex_fail(REX_EINVAL, REX_THREAD_IS_OVER);
     int result = request->is_packet ? rex_check_packet(request, &form)
@@ -153,13 +154,13 @@ int rex_launch_by_runtime(const struct rex_request *request, int *returned)
         return result;
     if (form == REX_FORM_ENV)
         rule = &release->env;
-    /* So much that the release asks the driver for all of the block's shared memory. */
+    /* The release raises the kernel's limit only if the dynamic memory alone is 48 KiB. */
     if (release->static_memory_uncounted && grid.dynamic_memory < REX_SHARED_MEMORY &&
         (uint64_t)grid.dynamic_memory + target->kernel->shared_memory > REX_SHARED_MEMORY)
         grid.dynamic_memory = REX_SHARED_MEMORY;
     if (rex_kernel_flags(target->kernel) & REX_KERNEL_CALLED) {
         rule = &release->host;
-        grid.dynamic_memory = 0; /* the host device has none, but 23 and 24 count it */
+        grid.dynamic_memory = 0; /* the host device ignores it, but LLVM 23 and 24 check it */
     }
     result = rex_check_grid(target, rule, &grid);
     if (result != REX_OK)

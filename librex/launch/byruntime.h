@@ -9,8 +9,9 @@
 #include "launch/request.h"
 
 /*
- * Check REQUEST and let libomptarget launch it, for its fallback reasons. The rows of a map have
- * been checked. Returns 0 and libomptarget's result in *RETURNED, or an error.
+ * Checks REQUEST, which has fallback reasons, and launches it by libomptarget. The rows have been
+ * checked, except the rows of a packet. Returns 0 with libomptarget's result in *RETURNED, or an
+ * error.
  */
 int rex_launch_by_runtime(const struct rex_request *request, int *returned);
 

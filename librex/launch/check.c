@@ -1,6 +1,6 @@
 /*
- * check.c - completes the grid of a launch, and finds errors in the launch before libomptarget or
- * the driver gets it.
+ * check.c - completes the grid of a launch, and finds errors before libomptarget or the driver
+ * launches.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -26,8 +26,8 @@
 /* ---- rows and parameters --------------------------------------------------------------------- */
 
 /*
- * The first argument of MAP that does not fit its parameter in LAYOUT: its row, or the number of
- * rows if there is none. *INDEX is the parameter, or what would follow the last one.
+ * Returns the row of the first argument of MAP that does not fit its parameter in LAYOUT, or else
+ * the number of rows. Writes to *INDEX the parameter after the last one that fits.
  */
 static int32_t first_misfit(const struct rex_layout *layout, const struct rex_map *map,
                             uint32_t *index)
@@ -46,7 +46,7 @@ static int32_t first_misfit(const struct rex_layout *layout, const struct rex_ma
     return i;
 }
 
-/* Names the parameters as the signature tells them, and the first that has no row which fits. */
+/* Reports a wrong number of rows, with the signature and the first misfit if they are known. */
 static int fail_parameter_count(const struct rex_target *target, uint32_t rows,
                                 const struct rex_map *map)
 {
@@ -70,7 +70,7 @@ static int fail_parameter_count(const struct rex_target *target, uint32_t rows,
         map->count, misfit[0] != '\0' ? ": " : "", misfit);
 }
 
-/* Compares the rows with the signature, if the kernel has one. */
+/* Compares the rows with the signature, if the kernel has a signature. Returns 0 or REX_EPARAMS. */
 static int check_signature(const struct rex_request *request)
 {
     const struct rex_layout *layout = request->target.kernel->layout;
@@ -85,15 +85,15 @@ static int check_signature(const struct rex_request *request)
 }
 
 /*
- * If the parameters are unknown, as in a host image, the image tells the kernel's form. A kernel
- * that was launched once as env is never plain, and vice versa.
+ * If the parameters are unknown, as in a host image, the form comes from the image. A kernel that
+ * was launched as env cannot be launched as plain later, and vice versa.
  */
 int rex_check_form(const struct rex_target *target, uint32_t rows, const struct rex_map *map,
                    enum rex_kernel_form *form)
 {
     struct rex_kernel *kernel = target->kernel;
     uint8_t found = REX_FORM_UNKNOWN, known = REX_FORM_UNKNOWN;
-    /* With REX_CHECK=off a kernel is compared with the image at its first launch. */
+    /* With REX_CHECK=off the first launch of a kernel compares it with the image. */
     if (!(rex_kernel_flags(kernel) & REX_KERNEL_MATCHED)) {
         int result = rex_registration_match(target->registration, kernel);
         if (result != REX_OK)
@@ -124,7 +124,7 @@ int rex_check_form_of(const struct rex_target *target, const struct rex_map *map
     return rex_check_form(target, parameters, map, form);
 }
 
-/* Why the driver does not launch. */
+/* Writes to WHY the reason that the driver does not launch. */
 static void write_fallback_reason(const struct rex_request *request, char why[REX_REASON_MAX])
 {
     struct rex_reason reason = rex_request_reason(request);
@@ -133,7 +133,7 @@ static void write_fallback_reason(const struct rex_request *request, char why[RE
     rex_reason_text(reason, why);
 }
 
-/* Refuses a name, or a plain kernel, that the release cannot launch. */
+/* Returns an error if the release cannot launch the kernel because of its name or its form. */
 static int check_release(const struct rex_request *request, enum rex_kernel_form form)
 {
     const struct rex_target *target = &request->target;
@@ -183,9 +183,9 @@ int rex_check_parameters(const struct rex_request *request, enum rex_kernel_form
             REX_KERNEL_NAME(target->name), registration->image_path, misfit.index, misfit.size,
             registration->release->number, why);
     }
-    /* rex_check_rows() has read the rows of other launches. */
+    /* rex_check_rows() has checked the rows of a launch without a packet. */
     for (int32_t i = 0; request->is_packet && i < map->count; i++) {
-        /* LLVM 14 to 22 overwrite such a row's base, and the kernel gets a wild pointer. */
+        /* LLVM 14 to 22 overwrite the base of such a row, and pass the kernel a wild pointer. */
         if (map->types[i] & REX_MAP_RETURN_PARAM)
             return rex_fail(REX_EINVAL,
                             "kernel \"%.*s\": map row %d asks for its device address, which only a "
@@ -231,7 +231,7 @@ int rex_check_packet(const struct rex_request *request, enum rex_kernel_form *fo
                         "not know: 0x%llx",
                         REX_KERNEL_NAME(request->target.name), (unsigned long long)request->flags,
                         release->number, (unsigned long long)unknown);
-    if (request->device != -1) { /* the default device was checked with the parameters */
+    if (request->device != -1) { /* rex_check_parameters() checks the default device */
         int result = rex_device_check(request->device);
         if (result != REX_OK)
             return result;
@@ -257,7 +257,7 @@ int rex_grid_complete(struct rex_grid *grid, uint64_t trip_count, const char *ke
         uint64_t needed = trip_count / threads[0] + (trip_count % threads[0] != 0);
         bool is_unknown = trip_count == 0 || trip_count > INT64_MAX;
         teams[0] = is_unknown ? DEFAULT_TEAMS : needed > INT32_MAX ? INT32_MAX : (uint32_t)needed;
-        if (grid->cluster[0] > 1) /* whole clusters */
+        if (grid->cluster[0] > 1) /* up to whole clusters */
             teams[0] += (grid->cluster[0] - teams[0] % grid->cluster[0]) % grid->cluster[0];
     }
     for (int i = 1; i < 3; i++) {
@@ -265,8 +265,10 @@ int rex_grid_complete(struct rex_grid *grid, uint64_t trip_count, const char *ke
         threads[i] += threads[i] == 0;
     }
     if ((teams[0] | threads[0]) > INT32_MAX && kernel != NULL)
-        return rex_fail(REX_EINVAL, "kernel \"%.*s\": a grid of %u teams of %u threads",
-                        REX_KERNEL_NAME(kernel), teams[0], threads[0]);
+        return rex_fail(
+            REX_EINVAL,
+            "kernel \"%.*s\": a grid of %u teams of %u threads: the maximum of each is 2147483647",
+            REX_KERNEL_NAME(kernel), teams[0], threads[0]);
     return REX_OK;
 }
 
@@ -275,7 +277,7 @@ struct rex_launch_config rex_grid_stride(const struct rex_launch_config *launch,
     struct rex_launch_config whole = *launch;
     struct rex_grid grid = rex_grid_of_launch(launch);
     uint32_t cluster = grid.cluster[0] > 0 ? grid.cluster[0] : 1;
-    /* The launch of the whole grid tells of an error. */
+    /* An error is ignored, because the launch reports it. */
     rex_grid_complete(&grid, launch->trip_count > 0 ? launch->trip_count : 1, NULL);
     uint64_t resident = rex_gpu_most(REX_GPU_RESIDENT_THREADS);
     for (int i = 0; i < 3; i++)
@@ -295,12 +297,13 @@ int rex_check_strict(const struct rex_launch_config *launch, const char *what)
 {
     bool is_open = launch->teams[0] == 0 || launch->threads[0] == 0;
     if (is_open && (launch->flags & REX_LAUNCH_STRICT))
-        return rex_fail(REX_EINVAL, "%.*s: a strict launch of %u teams of %u threads",
+        return rex_fail(REX_EINVAL,
+                        "%.*s: a strict launch must set teams and threads: %u teams of %u threads",
                         REX_KERNEL_NAME(what), launch->teams[0], launch->threads[0]);
     return REX_OK;
 }
 
-/* libomptarget aborts if the driver refuses a block or a grid. */
+/* Otherwise libomptarget aborts the process when the driver refuses a block or a grid. */
 int rex_check_limits(const struct rex_target *target, const struct rex_grid *grid)
 {
     const uint32_t *teams = grid->teams, *threads = grid->threads;
@@ -346,7 +349,7 @@ int rex_check_grid(const struct rex_target *target, const struct rex_packet_rule
     uint32_t dynamic = grid->dynamic_memory, fixed = target->kernel->shared_memory;
     bool is_managed =
         (rex_kernel_flags(target->kernel) & REX_KERNEL_MANAGED) && release->strict_flags == 0;
-    /* the host device runs the kernel once for any grid */
+    /* the host device runs the kernel once, with any grid */
     if (rex_registration_on_host(target->registration))
         return REX_OK;
     if ((rule->dimensions == 1 || is_managed) &&
@@ -365,14 +368,14 @@ int rex_check_grid(const struct rex_target *target, const struct rex_packet_rule
     if (release->most_dynamic_memory > 0 && dynamic > release->most_dynamic_memory)
         return rex_fail(
             REX_EUNSUPPORTED,
-            "kernel \"%.*s\": %u bytes of dynamic shared memory; LLVM %d launches nothing above %u",
+            "kernel \"%.*s\": %u bytes of dynamic shared memory; LLVM %d launches at most %u",
             REX_KERNEL_NAME(target->name), dynamic, release->number, release->most_dynamic_memory);
     if (dynamic > 0 && release->shared_memory_fixed &&
         (uint64_t)dynamic + fixed > REX_SHARED_MEMORY)
         return rex_fail(
             REX_EUNSUPPORTED,
             "kernel \"%.*s\": %u bytes of dynamic shared memory and %u of its own; LLVM "
-            "%d launches nothing with more than %u",
+            "%d launches at most %u in all",
             REX_KERNEL_NAME(target->name), dynamic, fixed, release->number, REX_SHARED_MEMORY);
     if (release->most_teams > 0 && teams[0] > release->most_teams)
         return rex_fail(REX_EUNSUPPORTED, "kernel \"%.*s\": %u teams; LLVM %d launches at most %u",

@@ -15,7 +15,7 @@
 #include "cuda/pinned.h"
 #include "memory/devicememory.h"
 
-/* Whether some word of a value is an address in pinned memory, which the kernel may write to. */
+/* Returns true if a word of a value is an address in pinned memory: the kernel may write there. */
 static bool has_pinned_address(const struct rex_map *map, int32_t row)
 {
     uintptr_t word = (uintptr_t)map->base[row];
@@ -32,7 +32,7 @@ static bool has_pinned_address(const struct rex_map *map, int32_t row)
     return false;
 }
 
-/* Whether the host may see what a kernel writes by way of this value. */
+/* Returns true if the host may see memory that a kernel writes through the value in ROW. */
 static bool is_seen_by_value(const struct rex_plan *plan, int32_t row, uint32_t parameter)
 {
     const struct rex_map *map = plan->map;
@@ -42,7 +42,7 @@ static bool is_seen_by_value(const struct rex_plan *plan, int32_t row, uint32_t 
     if (is_parameter && layout != NULL && parameter < layout->count &&
         layout->parameter[parameter].kind == REX_KIND_POINTER)
         kind = REX_KIND_POINTER;
-    /* Other memory may be libomptarget's or the CUDA runtime's, which copy without librex. */
+    /* libomptarget or the CUDA runtime may copy from other memory without a call of librex. */
     if (kind == REX_KIND_POINTER && map->base[row] != NULL &&
         !rex_is_device_memory(map->base[row], plan->ranges.number))
         return true;
@@ -100,11 +100,11 @@ int rex_plan_defer(struct rex_plan *plan)
     plan->ranges.launch =
         rex_deferred_put(number, kernel->name, kernel->image->registration, found);
     if (found == 0) {
-        log_once(kernel->name, "the first launch that returns before its kernel is done; a clock "
-                               "that is read then does not see the kernel, rex-report does");
+        log_once(kernel->name, "deferred, the first such launch: it returns before its kernel is "
+                               "done, so measure with rex-report, not with a clock");
         return REX_OK;
     }
     result = rex_packed_failed(&plan->packed);
-    /* A kernel before may have failed. */
+    /* An earlier kernel may have failed. */
     return rex_cuda_is_of_call(found) ? result : rex_device_lost(number, kernel->name);
 }

@@ -1,9 +1,9 @@
 /*
- * launch.c - the ways in: a packet with a host key, or a description with a map (rex/module.h,
- * rex/launch.h). Also rex_module_init() of rex/module.h.
+ * launch.c - the functions that launch: with a packet and a host key, or with a description and a
+ * map (rex/module.h, rex/launch.h). Also rex_module_init() of rex/module.h.
  *
- * Every way in makes one struct rex_request. The driver launches it, unless there are fallback
- * reasons; then libomptarget does.
+ * Each launch makes one struct rex_request. The driver launches it if there are no fallback
+ * reasons. Otherwise libomptarget launches it.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -34,14 +34,14 @@
 
 /* ---- every launch ---------------------------------------------------------------------------- */
 
-/* Checks a map for a launch by libomptarget, but not what of it is mapped. */
+/* Checks a map for libomptarget, but not against the mappings. Returns 0 or an error. */
 static int check_map_of_request(const struct rex_request *request)
 {
     const struct rex_map *map = request->map;
     int result = rex_check_rows(map, request->purpose, request->target.name);
     if (result != REX_OK || request->purpose != REX_FOR_QUEUE)
         return result;
-    /* The host device calls a kernel with words of 8 bytes, also for a queue. */
+    /* The host device passes a kernel words of 8 bytes, also in a queue. */
     for (int32_t i = 0; i < map->count; i++)
         if (map->sizes[i] > 8 && (map->types[i] & REX_MAP_LITERAL) &&
             (map->types[i] & REX_MAP_TARGET_PARAM))
@@ -54,8 +54,9 @@ static int check_map_of_request(const struct rex_request *request)
 }
 
 /*
- * The driver launches if it can, else libomptarget. A launch of a queue that comes here is left to
- * libomptarget. Returns 0, an error, or REX_EHOST, with no message, if nothing was launched.
+ * Launches by the driver, or by libomptarget if there are fallback reasons. With REX_FOR_QUEUE only
+ * libomptarget launches. Returns 0, an error, or REX_EHOST without a message if nothing was
+ * launched.
  */
 static int launch_somewhere(struct rex_request *request)
 {
@@ -71,14 +72,14 @@ static int launch_somewhere(struct rex_request *request)
             rex_log_not_deferred(request);
     }
     struct rex_map rows = *given;
-    if (request->purpose == REX_FOR_LAUNCH) { /* a queue maps nothing */
+    if (request->purpose == REX_FOR_LAUNCH) { /* a launch in a queue maps nothing */
         result =
             rex_rows_unite(&rows, REX_FOR_LAUNCH, request->device, request->target.name, &types);
         if (result != REX_OK)
             return result;
     }
     request->map = &rows;
-    /* A packet is checked by rex_launch_by_runtime(). */
+    /* rex_launch_by_runtime() checks a packet. */
     if (!request->is_packet) {
         result = check_map_of_request(request);
         if (result != REX_OK)
@@ -156,8 +157,8 @@ int rex_module_target_kernel(struct rex_module *module, int64_t device, int32_t 
     if (module != NULL)
         registration = rex_registration_of(module);
     /*
-     * A file without rex_kmp.h may have a module of its own, and call the wrappers of another file
-     * of its binary, which pass the module of the header.
+     * A file without rex_kmp.h may have its own module, but call the wrappers of another file in
+     * its binary. The wrappers pass the module of the header.
      */
     if (module != NULL &&
         (registration == NULL || rex_table_find(&registration->table, host_key) == NULL)) {
@@ -172,8 +173,8 @@ int rex_module_target_kernel(struct rex_module *module, int64_t device, int32_t 
 /* ---- a description and a map ----------------------------------------------------------------- */
 
 /*
- * Makes the request and finds kernel and device. Returns 0, an error, or REX_EHOST, without a
- * message, if the device is the host.
+ * Fills REQUEST from CONFIG, and finds the kernel and the device. Returns 0, an error, or REX_EHOST
+ * without a message if the device is the host.
  */
 static int resolve_description(struct rex_module *module, const struct rex_launch_config *config,
                                struct rex_request *request)
@@ -185,7 +186,7 @@ static int resolve_description(struct rex_module *module, const struct rex_launc
     int result = rex_device_offload(config->device, &request->number);
     if (result != REX_OK)
         return result;
-    request->device = request->number; /* libomp is asked for the default device once */
+    request->device = request->number; /* query libomp only once for the default device */
     result = rex_resolve(module, config->key, &request->target);
     if (result != REX_OK)
         return result;
@@ -221,7 +222,7 @@ int rex_launch_check(struct rex_module *module, const struct rex_launch_config *
         result = rex_attributes_refuse(&request);
 leave:
     rex_gate_leave();
-    /* Without a device the rows are checked all the same, because a graph may keep them. */
+    /* Without a device only the rows are checked, because a graph may keep them. */
     if (result == REX_EHOST)
         return rex_check_rows(map, purpose, "a launch");
     return result;
@@ -247,7 +248,7 @@ int rex_launch_map(struct rex_module *module, const struct rex_launch_config *co
     return result;
 }
 
-/* ---- the door: rex_launch() ------------------------------------------------------------------ */
+/* ---- rex_launch() ---------------------------------------------------------------------------- */
 
 int (*rex_launch_in_queue)(struct rex_module *module, const struct rex_launch_config *launch,
                            const struct rex_map *map);
@@ -259,7 +260,7 @@ static __attribute__((noinline)) int launch_grid_stride(struct rex_module *modul
     uint64_t most = 0;
     if ((launch->flags & REX_LAUNCH_COOPERATIVE) && launch->teams[0] == 0) {
         int64_t resident = rex_module_resident_blocks(module, launch);
-        /* Elsewhere than on a GPU the launch tells of the error. */
+        /* On a device that is not a GPU, the launch reports the error. */
         if (resident < 0 && resident != REX_ENODEVICE)
             return (int)resident;
         most = resident > 0 ? (uint64_t)resident : 1;
@@ -309,7 +310,7 @@ int64_t rex_module_resident_blocks(struct rex_module *module,
         return rex_fail_null(call, "launch");
     if (module == NULL)
         return rex_fail_null(call, "module");
-    /* A kernel of a library is in its own module. */
+    /* The kernel of a library is in the module of the library. */
     struct rex_module *owner = rex_modules_find(launch->key);
     int result = rex_module_enter(owner != NULL ? owner : module, REX_NEED_MODULE, call);
     if (result != REX_OK)
@@ -347,7 +348,7 @@ leave:
 /* ---- preparation before the first launch ----------------------------------------------------- */
 
 /*
- * Loads everything that the first launch needs. Errors are ignored, because that launch reports
+ * Loads everything that the first launch needs. Ignores errors, because the first launch reports
  * them.
  */
 static void prepare_first_launch(struct rex_registration *registration)
@@ -383,7 +384,7 @@ int rex_module_init(struct rex_module *module)
     uint64_t begin = rex_phase_begin();
     rex_device_used();
     rex_shelter_begin();
-    /* An empty region loads the image, on every release. */
+    /* In every release an empty data region loads the image. */
     result = rex_call_data(REX_DATA_BEGIN, NULL, -1, &(struct rex_map){0});
     if (result == REX_OK) {
         struct rex_kept_error last;

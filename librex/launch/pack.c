@@ -1,6 +1,6 @@
 /*
- * pack.c - packs the arguments of a launch in the layout of the kernel's parameters. Tells of an
- * argument that does not fit its parameter, with the cast to write.
+ * pack.c - packs the arguments of a launch in the layout of the kernel's parameters. If an argument
+ * does not fit its parameter, the error names the cast to write.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -20,14 +20,14 @@
 #include "memory/rowlookup.h"
 #include "omp/grid.h"
 
-/* The value that LLVM 18 and later pass without a launch environment. */
+/* LLVM 18 and later pass this value if there is no launch environment. */
 #define RUNTIME_PARAMETER UINTPTR_MAX
 
 /* ---- an argument that does not fit its parameter --------------------------------------------- */
 
 /*
- * The end of the message. For a scalar of another type it is the cast to write, ": write
- * REX_VALUE((double)k)"; otherwise it is the row as the program wrote it.
+ * Writes the end of the message. For a scalar of another type it is the cast to write, for example
+ * ": write REX_VALUE((double)k)". Otherwise it is the row as the program wrote it.
  */
 static void write_advice(const struct rex_image_parameter *parameter, const struct rex_map *map,
                          int32_t row, char text[REX_ROW_TEXT + 40])
@@ -40,7 +40,7 @@ static void write_advice(const struct rex_image_parameter *parameter, const stru
         snprintf(text, REX_ROW_TEXT + 40, "%s", written);
         return;
     }
-    if (value != NULL) { /* up to the closing bracket */
+    if (value != NULL) { /* the text up to the closing bracket */
         value += strlen(macro);
         for (int depth = 1; value[length] != '\0'; length++) {
             depth += (value[length] == '(') - (value[length] == ')');
@@ -52,7 +52,7 @@ static void write_advice(const struct rex_image_parameter *parameter, const stru
         value = "...";
         length = strlen(value);
     }
-    /* A cast in front of an operand applies to all of it. */
+    /* A cast needs no brackets before a single operand. */
     size_t operand = 0;
     while (operand < length &&
            (isalnum((unsigned char)value[operand]) || strchr("_.[]()", value[operand]) != NULL))
@@ -109,7 +109,7 @@ int rex_wrong_argument(const char *name, const struct rex_layout *layout, uint32
 
 /* ---- room ------------------------------------------------------------------------------------ */
 
-/* Makes room for arguments in LAYOUT, and packs the runtime's parameter if FORM has one. */
+/* Makes room for arguments in LAYOUT, and packs the runtime's parameter of REX_FORM_ENV. */
 static int open_arguments(struct rex_arguments *arguments, const struct rex_layout *layout,
                           enum rex_kernel_form form)
 {
@@ -153,8 +153,8 @@ static int fail_width(const struct rex_loaded_kernel *kernel, uint32_t parameter
 /* ---- one row --------------------------------------------------------------------------------- */
 
 /*
- * Packs ROW, an argument of WORD, after a check. Also checks a kernel without a signature; its
- * parameters are of unknown kinds.
+ * Checks ROW against PARAMETER, and packs WORD. A parameter wider than a pointer gets the value to
+ * which ROW points. Without a signature the parameters have unknown kinds. Returns 0 or an error.
  */
 static int check_and_pack(struct rex_arguments *arguments, const struct rex_loaded_kernel *kernel,
                           uint32_t parameter, const struct rex_map *map, int32_t row,
@@ -172,19 +172,20 @@ static int check_and_pack(struct rex_arguments *arguments, const struct rex_load
         if (size > width || (size < width && width != sizeof(void *)))
             return fail_width(kernel, parameter, map->sizes[row], "a value");
         if (width > sizeof(void *) && map->begin[row] == NULL)
-            return rex_fail(REX_EINVAL,
-                            "kernel \"%.*s\": map row %d, a value of %zu bytes, is at NULL",
-                            REX_KERNEL_NAME(kernel->name), row, width);
+            return rex_fail(
+                REX_EINVAL,
+                "kernel \"%.*s\": map row %d, a value of %zu bytes: its address is NULL",
+                REX_KERNEL_NAME(kernel->name), row, width);
     }
-    /* little-endian: a shorter value is in the low bytes, the rest is 0 */
+    /* little-endian: the low bytes of WORD hold a shorter value */
     memcpy(arguments->values + wanted->offset, width > sizeof word ? map->begin[row] : &word,
            width);
     return REX_OK;
 }
 
 /*
- * Packs ROW, whose memory is at DEVICE, 0 if it has none. A kernel gets the device address of the
- * row's base, so that it indexes as the host does.
+ * Packs ROW, whose memory on the device is at DEVICE, or 0. The argument is the device address of
+ * the row's base, so that a kernel indexes as the host does. Returns 0 or an error.
  */
 static inline int pack_row(struct rex_arguments *arguments, const struct rex_loaded_kernel *kernel,
                            const struct rex_layout *layout, uint32_t parameter,
@@ -197,12 +198,12 @@ static inline int pack_row(struct rex_arguments *arguments, const struct rex_loa
     bool is_checked = true;
     if (type & REX_MAP_LITERAL) {
         kind = type & REX_MAP_KIND_MASK;
-        is_checked = kind >= REX_MAP_KIND(REX_KIND_I8); /* one of no scalar kind always is */
+        is_checked = kind >= REX_MAP_KIND(REX_KIND_I8); /* else the literal has no scalar kind */
     } else {
         word = type & REX_MAP_PTR_AND_OBJ ? *(uintptr_t *)map->base[row] : word;
         word = device != 0 ? device + word - (uintptr_t)map->begin[row] : 0;
     }
-    uint32_t size_and_kind; /* in one comparison: the kind from bit 16 on */
+    uint32_t size_and_kind; /* for one comparison: the kind begins at bit 16 */
     memcpy(&size_and_kind, &wanted->size, sizeof size_and_kind);
     arguments->address[parameter] = to;
     if (REX_UNLIKELY(!is_checked || size_and_kind != (sizeof word | (uint64_t)kind >> 16)))
@@ -212,7 +213,7 @@ static inline int pack_row(struct rex_arguments *arguments, const struct rex_loa
 }
 _Static_assert(offsetof(struct rex_image_parameter, kind) ==
                    offsetof(struct rex_image_parameter, size) + 2,
-               "pack_row() may take both at once");
+               "pack_row() reads both at once");
 
 /* ---- all rows -------------------------------------------------------------------------------- */
 
@@ -228,7 +229,7 @@ static int find_and_pack_rows(struct rex_stream_gpu *gpu, const struct rex_loade
         uintptr_t device = 0;
         if (!(type & REX_MAP_LITERAL)) {
             device = rex_addresses_find(&gpu->addresses, map->begin[i], (size_t)size, gpu->number);
-            /* A section of size 0 needs no memory. Its kernel gets what libomptarget passes. */
+            /* A section of size 0 needs no memory: pass the address that libomptarget passes. */
             if (REX_UNLIKELY(device == 0)) {
                 if (size > 0 || (type & (REX_MAP_IMPLICIT | REX_MAP_PRESENT)))
                     return rex_fail_absent(
@@ -302,7 +303,7 @@ int rex_pack_launch(struct rex_stream_gpu *gpu, struct rex_module *module,
         is_unusual |= (type & ~REX_ROW_BITS(type)) != 0;
         parameters += (type & REX_MAP_TARGET_PARAM) != 0;
     }
-    /* Rows that are neither a value nor plain mapped memory. */
+    /* Some rows are neither a value nor mapped memory without modifiers. */
     if (REX_UNLIKELY(is_unusual)) {
         result = rex_check_rows(map, REX_FOR_QUEUE, target.name);
         if (result != REX_OK)

@@ -1,9 +1,9 @@
 /*
  * plan.c - the plan of a launch by the driver: its rows are read, pinned and placed.
  *
- * A mapped row stays where it is. Any other row gets device memory for the time of the launch. In
- * that memory rows that are only copied in come first, then rows that are copied both ways, then
- * rows that are only copied back. So one copy for each direction is enough.
+ * A mapped row has device memory. Any other row gets device memory during the launch: an own row.
+ * In the staged memory, rows that are only copied in come first, then rows that are copied both
+ * ways, then rows that are only copied back. So one copy for each direction is enough.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -53,7 +53,7 @@ static void add_own_row(struct rex_plan *plan, int32_t row)
                              .type = type,
                              .outer = (uint32_t)plan->own_count};
     plan->own_count++;
-    /* Rows that are too large to be staged need no answer. */
+    /* A row that is too large to be staged does not matter. */
     if (plan->is_pageable && (type & REX_MAP_TOFROM) && size <= REX_STAGED_MOST)
         plan->is_pageable =
             rex_is_pageable((const void *)begin) && rex_is_pageable((const void *)(end - 1));
@@ -65,9 +65,9 @@ static unsigned place_row(struct rex_plan *plan, const struct rex_range *range)
     const struct rex_map *map = plan->map;
     int64_t type = map->types[row], size = map->sizes[row];
     void *begin = map->begin[row];
-    if (plan->is_mapped) { /* libomptarget's own begin has waited for copies that were not over */
+    if (plan->is_mapped) { /* libomptarget's data begin has waited for the copies */
         void *device = rex_memory_address(begin, plan->ranges.number);
-        /* For a section of size 0 LLVM 16 and later pass the host's address. */
+        /* For a section of size 0, LLVM 16 and later pass the host address. */
         plan->device[row] = (uintptr_t)(device != NULL ? device : begin);
         return device == NULL && size > 0 ? REX_REASON_UNSEEN : 0u;
     }
@@ -82,8 +82,8 @@ static unsigned place_row(struct rex_plan *plan, const struct rex_range *range)
         return 0;
     }
     /*
-     * If a base is apart from its row, only libomptarget finds a row of no elements by addresses
-     * between the two.
+     * If some base is apart from its row, only libomptarget finds a row without elements by the
+     * addresses between the base and the row.
      */
     if (range->is_mapped || (type & REX_MAP_PRESENT) || (size == 0 && rex_bases_are_apart()) ||
         !rex_is_absent(begin, (size_t)size, plan->ranges.number))
@@ -92,9 +92,9 @@ static unsigned place_row(struct rex_plan *plan, const struct rex_range *range)
         add_own_row(plan, row);
         return 0;
     }
-    /* For a row of no elements the kernel gets what libomptarget passes. */
+    /* For a row without elements, pass the address that libomptarget passes. */
     bool is_null = plan->release->empty_is_null;
-    if (is_null && map->base[row] != begin) /* the difference would be added to NULL */
+    if (is_null && map->base[row] != begin) /* libomptarget would add the difference to NULL */
         return REX_REASON_UNSEEN;
     plan->device[row] = is_null ? 0 : (uintptr_t)begin;
     plan->has_empty = true;
@@ -104,9 +104,9 @@ static unsigned place_row(struct rex_plan *plan, const struct rex_range *range)
 /* ---- own rows -------------------------------------------------------------------------------- */
 
 /*
- * Finds rows that lie in others. libomptarget maps a row together with an earlier one that contains
- * it, and then copies as the earlier one says; the first of equal rows makes all copies. Rows that
- * overlap in any other way, or ask for more copies, are left to libomptarget.
+ * Finds own rows that are contained in other own rows. libomptarget maps such a row with an earlier
+ * row that contains it, and makes the copies of the earlier row. The first of equal rows makes all
+ * copies. Returns REX_REASON_OVERLAP if rows overlap in another way, or ask for more copies.
  */
 static unsigned unite_own_rows(struct rex_plan *plan)
 {
@@ -115,7 +115,7 @@ static unsigned unite_own_rows(struct rex_plan *plan)
     size_t i = 1;
     while (i < plan->own_count && own[i].span.begin >= own[i - 1].span.end)
         i++;
-    if (i >= plan->own_count) /* in order, and apart: as most are */
+    if (i >= plan->own_count) /* most launches: in order, without overlap */
         return 0;
     qsort(own, plan->own_count, sizeof *own, rex_spans_compare);
     for (uint32_t inner = 0; inner < plan->own_count; inner++) {
@@ -134,10 +134,13 @@ static unsigned unite_own_rows(struct rex_plan *plan)
     return 0;
 }
 
-#define LARGEST_ALIGNMENT 512 /* of cuMemAlloc's memory */
+#define LARGEST_ALIGNMENT 512 /* alignment of memory from cuMemAlloc() */
 #define LEAST_ALIGNMENT 16
 
-/* Gives each row with these DIRECTIONS an offset, aligned as any object of its size may need. */
+/*
+ * Sets the offset of each own row with these DIRECTIONS, from AT on, aligned for any object of its
+ * size. Returns the end of the rows.
+ */
 static size_t give_offsets(struct rex_plan *plan, int64_t directions, size_t at)
 {
     for (size_t i = 0; i < plan->own_count; i++) {
@@ -155,7 +158,7 @@ static size_t give_offsets(struct rex_plan *plan, int64_t directions, size_t at)
 
 /* ---- the plan -------------------------------------------------------------------------------- */
 
-/* Fills in ranges and types of PLAN, and counts the ARGUMENTS. Returns fallback reasons. */
+/* Fills the ranges and types of PLAN, and counts the ARGUMENTS. Returns fallback reasons. */
 static unsigned read_rows(struct rex_plan *plan, uint32_t *arguments)
 {
     const struct rex_map *map = plan->map;
@@ -176,11 +179,12 @@ static unsigned read_rows(struct rex_plan *plan, uint32_t *arguments)
         }
         is_unusual |= (type & ~REX_ROW_MAPPED) != 0 || size <= 0 || size > REX_ROW_MOST ||
                       begin == 0 || begin > UINTPTR_MAX - (uintptr_t)REX_ROW_MOST;
-        *range = (struct rex_range){.begin = begin,
-                                    .end = begin + (uintptr_t)size,
-                                    .is_changed = (type & REX_MAP_FROM) != 0,
-                                    .at = range->at, /* of the last launch with this context */
-                                    .row = i};
+        *range =
+            (struct rex_range){.begin = begin,
+                               .end = begin + (uintptr_t)size,
+                               .is_changed = (type & REX_MAP_FROM) != 0,
+                               .at = range->at, /* a guess, from the last launch in this context */
+                               .row = i};
         range++;
     }
     plan->types = all;
@@ -246,7 +250,7 @@ void rex_plan_place(struct rex_request *request, struct rex_plan *plan)
         request->reasons = reasons;
         return;
     }
-    rex_thread.holds++; /* no shelter: the gate has one */
+    rex_thread.holds++; /* without rex_shelter_begin(), because the gate has called it */
     bool stay = !plan->is_mapped && !(plan->types & REX_MAP_ALWAYS);
     const struct rex_range *range = ranges->range, *end = range + ranges->count;
     uintptr_t *device = plan->device;
@@ -258,7 +262,7 @@ void rex_plan_place(struct rex_request *request, struct rex_plan *plan)
     for (size_t i = 0; plan->has_empty && i < plan->own_count; i++) {
         int32_t own = plan->own[i].span.row;
         reasons |= rex_base_is_apart(map, own) ? REX_REASON_UNSEEN : 0u;
-        /* LLVM 14 aborts, and the launch is an error of the program. */
+        /* LLVM 14 aborts on such rows: the launch is an error of the program. */
         for (int32_t row = 0; plan->release->one_end_a_call && row < own; row++)
             if (map->sizes[row] == 0 && rex_row_contains(map, own, map->begin[row], 1))
                 reasons |= REX_REASON_UNSEEN;
@@ -276,7 +280,7 @@ void rex_plan_place(struct rex_request *request, struct rex_plan *plan)
         staged->out_end = give_offsets(plan, REX_MAP_FROM, staged->in);
         staged->total = give_offsets(plan, 0, staged->out_end);
     }
-    /* Another call may have added a reason while this one waited for its memory. */
+    /* Another call may have added a reason while this launch waited for memory. */
     if (reasons == 0 && !plan->is_mapped)
         reasons = rex_process_reasons();
     request->reasons = reasons;

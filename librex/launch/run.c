@@ -2,15 +2,16 @@
  * run.c - runs the plan of a launch: copies, the kernel, the wait.
  *
  * Up to REX_STAGED_MOST bytes are staged: the processor copies the rows into one pinned buffer, and
- * the driver copies that to the arena; copies back go the same way. Larger memory, and memory that
- * the driver knows, is copied row by row from its place; threads copy large rows.
+ * the driver copies the buffer to the arena. Rows are copied back by the reverse steps. Larger
+ * memory, and memory that is not pageable, is copied row by row in place. Threads copy large rows.
  *
- * With a few small rows the number of driver calls counts. So they go as a graph of three nodes:
- * copy in, kernel, copy out. On an H100 a launch of 80 bytes in and 40 out takes 11 us as a graph,
- * and 16 by single calls; a kernel alone saves a microsecond or two. Making a graph costs as much
- * as many launches save: 15 us, and 150 for the first one in a process. So a graph is made after
- * enough launches of a kernel with about as many bytes (within an eighth). It always copies the
- * larger number. A graph that the driver refuses goes by single calls.
+ * With a few small rows the number of driver calls determines the time. So such a launch is a graph
+ * of three nodes: copy in, kernel, copy out. On an H100 a launch of 80 bytes in and 40 out takes 11
+ * us as a graph, and 16 us by single calls. A kernel without copies saves a microsecond or two.
+ * Making a graph takes 15 us, and 150 us for the first graph of a process: many launches must save
+ * that. So a graph is made after enough launches of a kernel with about as many bytes (within an
+ * eighth). A graph copies the larger number of bytes. If the driver refuses a graph, launches are
+ * made by single calls.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -34,10 +35,9 @@ static int run_failed(const struct rex_plan *plan, const char *what)
 }
 
 /*
- * Waits after a failure, because work that was begun may still use the launch's memory. FOUND is
- * the driver's result of a wait that failed; 0: RESULT came before. If the wait fails, or a kernel
- * failed before, the device is treated as lost. This launch is the first to know; no other call can
- * use the device any more.
+ * Waits after a failure, because work in the stream may still use the launch's memory. FOUND is the
+ * driver's result of a failed wait, or 0 if RESULT is an error from before the wait. If the wait
+ * fails, or an earlier kernel failed, marks the device as lost. Returns an error.
  */
 static __attribute__((noinline)) int wait_after_failure(const struct rex_plan *plan, int result,
                                                         int found)
@@ -80,7 +80,7 @@ static int copy_in_stream(const struct rex_plan *plan, uint64_t device, uintptr_
 
 static int copy_own_rows(const struct rex_plan *plan, int64_t direction)
 {
-    if (plan->is_staged) { /* all rows together */
+    if (plan->is_staged) { /* one copy for all rows */
         const struct rex_launch_context *context = plan->context;
         bool is_out = direction == REX_MAP_FROM;
         size_t begin = is_out ? plan->staged.out_begin : 0;
@@ -102,7 +102,7 @@ static int copy_own_rows(const struct rex_plan *plan, int64_t direction)
     return REX_OK;
 }
 
-/* Copies mapped rows that have the always modifier. */
+/* Copies the mapped rows that have the always modifier in DIRECTION. Returns 0 or an error. */
 static int copy_updated_rows(const struct rex_plan *plan, int64_t direction)
 {
     const struct rex_map *map = plan->map;
@@ -127,7 +127,7 @@ static void free_row_blocks(const struct rex_plan *plan)
             rex_block_give(plan->context->device, plan->own[i].device);
 }
 
-/* Tries exact sizes last, because blocks that are kept are larger than a row. */
+/* Takes device memory for own rows. Tries exact sizes last: kept blocks are larger than a row. */
 static int take_row_blocks(struct rex_plan *plan)
 {
     bool exact = plan->is_exact;
@@ -158,12 +158,12 @@ free_blocks:
 
 /* ---- a launch as a graph --------------------------------------------------------------------- */
 
-/* Most bytes of small rows that go with the kernel as one graph. */
+/* Maximum bytes in each direction of a launch that may become a graph. */
 #define GRAPH_MOST ((size_t)128 << 10)
 
 /*
- * The graph for KERNEL and STAGED, or the place for a new one. Its bytes are rounded up to steps.
- * The room of a context is a multiple of each step, so that they stay inside.
+ * Returns the graph for KERNEL and STAGED, or the place for a new graph. Its bytes are rounded to
+ * steps. The arena's size is a multiple of each step, so that rounded copies stay inside it.
  */
 static struct rex_launch_graph *find_launch_graph(struct rex_launch_context *context,
                                                   const struct rex_loaded_kernel *kernel,
@@ -194,7 +194,7 @@ static struct rex_launch_graph *find_launch_graph(struct rex_launch_context *con
     return oldest;
 }
 
-/* Sets the kernel node only if it changes, because the driver takes a microsecond. */
+/* Launches GRAPH. Sets the kernel node only if it changes, because that takes a microsecond. */
 static bool put_launch_graph(struct rex_launch_context *context, const struct rex_packed *packed,
                              struct rex_launch_graph *graph)
 {
@@ -205,7 +205,7 @@ static bool put_launch_graph(struct rex_launch_context *context, const struct re
     if (is_new) {
         if (REX_CUDA(cuStreamBeginCapture, stream, REX_CAPTURE_RELAXED) != 0)
             return false;
-        /* The capture is ended after a failure, too, because the stream would stay in it. */
+        /* Also after a failure the capture must end, or the stream would stay in capture. */
         bool is_captured = (graph->in == 0 || REX_CUDA(cuMemcpyHtoDAsync, context->arena,
                                                        context->staging, graph->in, stream) == 0) &&
                            rex_packed_put(packed, arguments, stream) == 0;
@@ -239,14 +239,14 @@ static bool put_launch_graph(struct rex_launch_context *context, const struct re
 }
 
 /*
- * Whether the launch goes as a graph, now in the stream. If not, nothing is there. Launches are
- * counted only until a graph pays.
+ * Returns true if it has put the launch in the stream as a graph. Otherwise it has put nothing in
+ * the stream. Launches are counted only until a graph pays.
  */
 static bool launch_as_graph(const struct rex_plan *plan)
 {
     const struct rex_staged *staged = &plan->staged;
     struct rex_launch_context *context = plan->context;
-    /* The node of a graph cannot get other attributes later. */
+    /* A graph's node cannot get other attributes later. */
     if (!plan->is_staged || plan->has_updates || staged->in > GRAPH_MOST ||
         staged->out_end - staged->out_begin > GRAPH_MOST || plan->packed.grid.attributes != 0)
         return false;
@@ -324,7 +324,7 @@ int rex_plan_run(struct rex_plan *plan)
         uint64_t device = plan->is_staged ? context->arena + outer->offset : outer->device;
         plan->device[own->span.row] = (uintptr_t)device + (own->span.begin - outer->span.begin);
     }
-    /* Rows of no elements that point into an own row get their address there. */
+    /* A row without elements that points into an own row gets its address in that row. */
     for (size_t i = 0; plan->has_empty && i < plan->ranges.count; i++) {
         const struct rex_range *range = &plan->ranges.range[i];
         for (size_t j = 0; j < plan->own_count; j++) {

@@ -8,11 +8,11 @@
 
 #include "launch/plan.h"
 
-/* Launches by single calls before a graph is made: with copies, and of a kernel alone. */
+/* Number of launches by single calls before a graph is made: with copies, and without. */
 #define REX_GRAPH_PAYS 16
 #define REX_GRAPH_PAYS_ALONE 64
 
-/* Launch as PLAN says, and wait: 0 or an error. */
+/* Launches PLAN, and waits for it. Returns 0 or an error. */
 int rex_plan_run(struct rex_plan *plan);
 
 #endif

@@ -1,8 +1,9 @@
 /*
- * wrappers.c - the wrappers for code that includes no header: the host key tells the module.
+ * wrappers.c - the exported wrappers, for code that includes no header: the host key gives the
+ * module.
  *
- * The wrappers of rex_kmp.h are inline, pass their module and do not come here. No header declares
- * these: code without headers does it itself.
+ * The wrappers of rex_kmp.h are inline, pass their module and do not call these functions. No
+ * header declares the exported wrappers: code that calls them declares them itself.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -13,7 +14,7 @@
 #include "omp/gate.h"
 #include "omp/grid.h"
 
-/* Weak: in a program with librex.a a helper may define some of them. */
+/* Weak: a program that links librex.a may define some of these functions itself. */
 #define EXPORT __attribute__((weak, visibility("default")))
 
 EXPORT int rex___tgt_target_kernel(int64_t device, int32_t num_teams, int32_t thread_limit,
@@ -36,7 +37,7 @@ void *rex_literal_error(const void *src, size_t size)
     return NULL;
 }
 
-/* The module with the key KEY; NULL with an error. */
+/* Returns the module with the host key KEY, or NULL with an error. */
 static struct rex_module *module_of_key(const void *key)
 {
     struct rex_module *module = rex_modules_find(key);
@@ -84,9 +85,9 @@ int rex___tgt_target(TARGET_P)
 }
 
 /*
- * A data call names no kernel, because mappings belong to the device, not to a module. So every
- * known module that can be registered is. One success is enough: then the others' errors are
- * dropped.
+ * Registers every known module that can be registered: a data call has no host key, because
+ * mappings belong to the device. If one module succeeds, the errors of other modules are dropped.
+ * Returns false with an error if the data call cannot be made.
  */
 static bool register_all(const char *what)
 {

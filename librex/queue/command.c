@@ -1,6 +1,6 @@
 /*
- * command.c - does a command of a queue: puts it in a stream of the CUDA driver. On a device that
- * is no NVIDIA GPU libomptarget does it at once, by the rules for queues.
+ * command.c - executes a command of a queue: puts it in a stream of the CUDA driver. On a device
+ * that is not an NVIDIA GPU, libomptarget executes it at once, by the rules for queues.
  *
  * The driver copies between two GPUs directly, over NVLink or PCI Express, if one of the two
  * contexts has access to the other. Otherwise the driver stages the bytes in host memory.
@@ -33,7 +33,7 @@ static int command_failed(const char *what)
     return rex_fail(REX_ECUDA, "%s: %s", what, rex_cuda_why());
 }
 
-/* Reports a failed copy of SIZE bytes: WHAT says from where to where. */
+/* Reports a failed copy of SIZE bytes. WHAT names its direction. */
 static int copy_failed(const struct rex_stream_gpu *gpu, const char *what, const void *to,
                        const void *from, size_t size)
 {
@@ -70,10 +70,10 @@ static int copy_not_mapped(const struct rex_command *command, int number)
 }
 
 /*
- * An address from the program may be that of mapped memory, too, so it is marked as used. Threads
- * make a large copy of pageable memory, for which the driver would wait, too. They wait until the
- * stream is done, and the copy is complete on return, so that the next command in the stream comes
- * after it. No lock is held meanwhile.
+ * Puts a copy in STREAM. A device address from the program may lie in mapped memory, so it is
+ * marked as used. Threads make a large copy of pageable memory, because the driver would also wait
+ * for it. They wait until the stream is idle, and the copy is complete on return. So the next
+ * command in the stream follows the copy. The queue is not locked during the wait.
  */
 static int submit_copy(struct rex_stream_gpu *gpu, void *stream, const struct rex_command *command)
 {
@@ -111,11 +111,11 @@ static int submit_fill(struct rex_stream_gpu *gpu, void *stream, const struct re
     return REX_OK;
 }
 
-/* ---- copies between device memory of the same GPU or of two ---------------------------------- */
+/* ---- copies between device memory of one GPU or of two --------------------------------------- */
 
 /*
- * Requests peer access, once for each stream and GPU. A refusal only makes copies slower: a GPU can
- * access only a few others.
+ * Requests peer access, once for each stream and GPU. A refusal only makes copies slower.
+ * The driver refuses if the GPU has too many peers.
  */
 static void ask_for_peer_access(struct rex_stream_gpu *gpu, int ordinal, void *context)
 {
@@ -158,7 +158,7 @@ static int submit_peer_copy(struct rex_stream_gpu *gpu, void *stream,
     if (result != REX_OK)
         return result;
     if (ordinal < 0)
-        return rex_fail(REX_ENODEVICE, "a copy between devices: device %d is no NVIDIA GPU",
+        return rex_fail(REX_ENODEVICE, "a copy between devices: device %d is not an NVIDIA GPU",
                         number);
     if (rex_context_retain(ordinal, &other) != 0)
         return command_failed("a copy between devices");
@@ -176,7 +176,7 @@ put:
     return result;
 }
 
-/* ---- all kinds in a stream ------------------------------------------------------------------- */
+/* ---- every kind in a stream ------------------------------------------------------------------ */
 
 int rex_command_submit(struct rex_stream_gpu *gpu, void *stream, const struct rex_command *command,
                        struct rex_loaded_kernel **kernel)
@@ -221,7 +221,7 @@ static int check_copy_at_once(int number, const struct rex_command *command)
 static int copy_at_once(int number, const struct rex_command *command)
 {
     void *host = command->copy.host, *device = command->copy.device;
-    if (device == NULL && rex_is_nowhere(number)) /* an update on the host */
+    if (device == NULL && rex_is_nowhere(number)) /* an update has nothing to copy on the host */
         return REX_OK;
     int result = check_copy_at_once(number, command);
     if (result != REX_OK)
@@ -236,7 +236,7 @@ static int copy_at_once(int number, const struct rex_command *command)
 REX_NO_STACK_GUARD
 int rex_command_do(int number, const struct rex_command *command)
 {
-    struct rex_event *event = command->event.event; /* of a record and of a wait */
+    struct rex_event *event = command->event.event; /* for a record or a wait */
     struct rex_launch_config launch;
     switch (command->kind) {
     case REX_COMMAND_LAUNCH:
@@ -253,7 +253,7 @@ int rex_command_do(int number, const struct rex_command *command)
     case REX_COMMAND_RECORD:
         if (event == NULL)
             return REX_OK;
-        /* On a device that does all commands at once an event is a time. */
+        /* On a device that executes commands at once, an event is a time. */
         rex_lock(&event->lock);
         clock_gettime(CLOCK_MONOTONIC, &event->at);
         event->state = REX_EVENT_TIMED;
@@ -295,13 +295,13 @@ int rex_command_check(struct rex_stream_gpu *gpu, bool immediate, const struct r
     int other = rex_command_other(command, gpu->number);
     if (other != gpu->number)
         return rex_fail(REX_EUNSUPPORTED,
-                        "rex_queue_copy_peer: a graph is of device %d alone, and the copy of "
-                        "device %d as well",
+                        "rex_queue_copy_peer: a graph uses device %d only, and the copy also "
+                        "uses device %d",
                         gpu->number, other);
     return REX_OK;
 }
 
-/* The bytes of the value that ROW of MAP points to; 0: it points to none. */
+/* Returns the size of ROW of MAP if it is a value wider than a pointer, or else 0. */
 static size_t wide_value_size(const struct rex_map *map, size_t row)
 {
     bool is_wide = (map->types[row] & REX_MAP_LITERAL) && map->sizes[row] > (int64_t)sizeof(void *);

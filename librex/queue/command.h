@@ -1,5 +1,5 @@
 /*
- * command.h - commands, which are put in a queue or captured into a graph, and events.
+ * command.h - commands, which are put in a queue or captured in a graph, and events.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -26,20 +26,20 @@ enum rex_command_kind {
     REX_COMMAND_GRAPH
 };
 
-/* Its pointers belong to the caller, or, in a graph, to the graph. */
+/* A command. The caller owns the memory of its pointers; in a graph, the graph owns it. */
 struct rex_command {
     enum rex_command_kind kind;
-    uint32_t lane; /* in a graph: the number of its queue */
+    uint32_t lane; /* in a graph: number of the queue */
     union {
         struct {
             struct rex_module *module;
             struct rex_launch_config description;
             struct rex_map map;
-            void *memory; /* in a graph: of the map's columns and values; free() it */
+            void *memory; /* in a graph: malloc()ed columns and values of the map */
         } launch;
         struct {
             void *host;
-            void *device; /* NULL: the memory to which `host` is mapped */
+            void *device; /* NULL: the device memory to which `host` is mapped */
             size_t size;
         } copy;
         struct {
@@ -55,39 +55,39 @@ struct rex_command {
         } call;
         struct {
             struct rex_event *event; /* NULL in a graph */
-            uint32_t point;          /* in a graph: the number of the event recorded there */
+            uint32_t point;          /* in a graph: number of the recorded event */
         } event;
-        struct rex_graph *graph; /* locked; never in a graph */
+        struct rex_graph *graph; /* locked by the caller; not in a captured command */
     };
 };
 
-/* The device of COMMAND, a copy between devices, that is not NUMBER; NUMBER if both are. */
+/* Returns the device of COMMAND, a copy between devices, that is not NUMBER, or else NUMBER. */
 static inline int rex_command_other(const struct rex_command *command, int number)
 {
     return command->peer.to_device == number ? command->peer.from_device : command->peer.to_device;
 }
 
 /*
- * Put COMMAND in STREAM. The context is current. Returns 0 or an error. A launch writes its kernel
- * to *KERNEL; other commands do not change it.
+ * Puts COMMAND in STREAM. The context is current. Returns 0 or an error. A launch writes its kernel
+ * to *KERNEL; other commands do not change *KERNEL.
  */
 int rex_command_submit(struct rex_stream_gpu *gpu, void *stream, const struct rex_command *command,
                        struct rex_loaded_kernel **kernel);
 
-/* Whether device NUMBER of an immediate queue is the host, where an update has nothing to copy. */
+/* Returns true if device NUMBER of an immediate queue is the host: an update copies nothing. */
 bool rex_is_nowhere(int number);
 
-/* Do COMMAND now on device NUMBER. Returns 0 or an error. */
+/* Executes COMMAND at once on device NUMBER. Returns 0 or an error. */
 int rex_command_do(int number, const struct rex_command *command);
 
 /*
- * Check whether COMMAND could be captured for the GPU, or, if IMMEDIATE, for a device that does all
- * commands at once. Returns 0 or an error.
+ * Checks that COMMAND can be captured for GPU. IMMEDIATE: the device executes commands at once.
+ * Returns 0 or an error.
  */
 int rex_command_check(struct rex_stream_gpu *gpu, bool immediate,
                       const struct rex_command *command);
 
-/* Copy the map of COMMAND, a launch, to memory of its own. Returns 0 or an error. */
+/* Gives COMMAND, a launch, a malloc()ed copy of its map. Returns 0 or REX_ENOMEM. */
 int rex_command_own_map(struct rex_command *command);
 
 /* ---- events ---------------------------------------------------------------------------------- */
@@ -95,8 +95,8 @@ int rex_command_own_map(struct rex_command *command);
 enum rex_event_state { REX_EVENT_NEW, REX_EVENT_TIMED, REX_EVENT_DRIVER, REX_EVENT_GRAPH };
 
 /*
- * The driver's event for one context. It never changes and lasts as long as its event, because
- * threads may be waiting for it.
+ * The driver's event for one context. The event does not change until the rex_event is destroyed,
+ * because threads may be waiting for it.
  */
 struct rex_driver_event {
     struct rex_driver_event *next;
@@ -109,21 +109,19 @@ struct rex_driver_event {
 
 struct rex_event {
     struct rex_pooled pooled;
-    pthread_mutex_t lock; /* of all below: another thread may record the event at any time */
+    pthread_mutex_t lock; /* guards the fields below: another thread may record the event */
     enum rex_event_state state;
-    struct timespec at;                    /* TIMED: on a device that does all at once */
-    const struct rex_driver_event *driver; /* DRIVER: the last recorded one of: */
+    struct timespec at;                    /* TIMED: the time on a device without streams */
+    const struct rex_driver_event *driver; /* DRIVER: the last recorded of `drivers` */
     struct rex_driver_event *drivers;      /* the driver's events, one for each context */
     uint64_t graph;                        /* GRAPH: number of the graph */
-    uint32_t point;                        /* GRAPH: number of the event in it */
+    uint32_t point;                        /* GRAPH: number of the event in the graph */
 };
 
-/* Record EVENT in STREAM of the GPU, whose context is current. Returns 0 or an error. */
+/* Records EVENT in STREAM of GPU, whose context is current. Returns 0 or an error. */
 int rex_event_submit(struct rex_event *event, const struct rex_stream_gpu *gpu, void *stream);
 
-/*
- * Make STREAM wait for EVENT, or, if IMMEDIATE, the calling thread. Returns 0 or an error.
- */
+/* Makes STREAM wait for EVENT, or the calling thread if IMMEDIATE. Returns 0 or an error. */
 int rex_event_wait(struct rex_event *event, bool immediate, void *stream);
 
 #endif

@@ -1,7 +1,8 @@
 /*
  * enqueue.c - puts commands in queues.
  *
- * It has the functions of rex/queue.h. A launch comes from launch/launch.c, by a hook.
+ * It defines functions of rex/queue.h. For a launch in a queue, launch/launch.c calls the
+ * hook that this file sets.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -50,7 +51,7 @@ int rex_queue_refuse_captured(const struct rex_queue *queue, const char *call)
     return rex_fail(REX_EINVAL, "%s: queue \"%s\" is being captured", call, queue->name);
 }
 
-/* The command, and those after it, follow the deferred launches of its devices. */
+/* Makes COMMAND, and later commands of QUEUE, wait for deferred launches on its devices. */
 static int follow_deferred(struct rex_queue *queue, const struct rex_command *command)
 {
     int number = queue->gpu.number, found = rex_deferred_precede(number, queue->stream);
@@ -103,7 +104,7 @@ leave:
         rex_kernel_list_add(&queue->kernels, kernel->name, kernel->image->registration);
     if (REX_UNLIKELY(command->kind == REX_COMMAND_GRAPH)) {
         rex_kernel_list_add_all(&queue->kernels, &command->graph->made.kernels);
-        return REX_OK; /* the caller waits when it has unlocked the graph */
+        return REX_OK; /* the caller waits after it has unlocked the graph */
     }
     if (REX_UNLIKELY(queue->gpu.flags & REX_QUEUE_BLOCKING))
         return rex_queue_sync_locked(queue);
@@ -130,9 +131,10 @@ static int enqueue_launch(struct rex_module *module, const struct rex_launch_con
     struct rex_queue *queue = launch->queue;
     if (REX_UNLIKELY(launch->device != -1 && launch->device != queue->gpu.number &&
                      !rex_has_ended(queue)))
-        return rex_fail(REX_EDEVICE,
-                        "rex_launch: a launch on device %lld, and queue \"%s\" is of device %d",
-                        (long long)launch->device, queue->name, queue->gpu.number);
+        return rex_fail(
+            REX_EDEVICE,
+            "rex_launch: the launch is for device %lld, and queue \"%s\" is of device %d",
+            (long long)launch->device, queue->name, queue->gpu.number);
     int result = rex_module_enter(module, REX_NEED_MODULE, "rex_launch");
     if (REX_UNLIKELY(result != REX_OK))
         return result;
@@ -204,7 +206,7 @@ int rex_queue_copy_peer(struct rex_queue *queue, void *to, int64_t to_device, co
     result = rex_device_lost(other, "rex_queue_copy_peer");
     if (result != REX_OK || size == 0)
         goto unlock;
-    if (other != number) /* pending commands of the queue then use the other device, too */
+    if (other != number) /* pending commands of the queue also use the other device */
         queue->reached |= UINT64_C(1) << other % 64;
     result = rex_enqueue(queue, &command);
 unlock:
@@ -273,7 +275,7 @@ int rex_queue_update(struct rex_queue *queue, const struct rex_map *map)
                 (long long)map->sizes[i], map->begin[i], gpu->number, rex_row_text(map, i, text));
             break;
         }
-    /* A graph's update uses the memory when the graph is launched, and a refused one never. */
+    /* A captured update uses the memory when its graph is launched. A refused one never does. */
     if (result != REX_OK || queue->capture != NULL)
         rex_addresses_undo(&gpu->addresses);
     if (result != REX_OK)

@@ -1,7 +1,7 @@
 /*
- * event.c - events: places in queues.
+ * event.c - events, which mark places in queues.
  *
- * The public functions are those of rex/queue.h.
+ * It defines functions of rex/queue.h.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -37,9 +37,10 @@ void rex_event_destroy(struct rex_event *event)
         return;
     for (struct rex_driver_event *driver = event->drivers, *next; driver != NULL; driver = next) {
         next = driver->next;
-        /* The driver's event belongs to a context, which is retained until here. */
+        /* The driver's event belongs to a context, which rex_event_submit() retained. */
         if (driver->forks == rex_forks()) {
-            int entered = rex_context_enter(driver->context); /* on failure, the call may work */
+            /* If this fails, cuEventDestroy() may still work. */
+            int entered = rex_context_enter(driver->context);
             REX_CUDA(cuEventDestroy, driver->handle);
             rex_context_leave(entered);
             rex_context_drop(driver->ordinal);
@@ -94,7 +95,7 @@ free_driver:
     goto unlock;
 }
 
-/* A copy of an event's state, because another thread may record the event at any time. */
+/* A copy of an event's state: another thread may record the event at any time. */
 struct seen {
     enum rex_event_state state;
     struct timespec at;
@@ -131,7 +132,7 @@ int rex_event_wait(struct rex_event *event, bool immediate, void *stream)
 
 /* ---- the calling thread ---------------------------------------------------------------------- */
 
-/* Copies the state of EVENT to *SEEN, if the calling thread can wait for the event. */
+/* Copies the state of EVENT to *SEEN. Returns an error if this thread cannot wait for EVENT. */
 static int look_at_event(struct rex_event *event, const char *call, struct seen *seen)
 {
     int result = rex_pooled_check(event, call, "event");
@@ -150,14 +151,14 @@ static int look_at_event(struct rex_event *event, const char *call, struct seen 
 }
 
 /*
- * Reports a failed call of the driver. A kernel may have failed: then the device is lost, and the
- * message has the kernels of its queues.
+ * Reports a failed call of the driver. If a kernel failed, the device is lost, and the message
+ * lists the pending kernels of the device.
  */
 static int event_failed(const struct rex_driver_event *driver, const char *call)
 {
     struct rex_kernel_list list = {.count = 0};
     char why[256], kernels[REX_KERNEL_LIST_TEXT];
-    snprintf(why, sizeof why, "%s", rex_cuda_why()); /* the queues' calls change it */
+    snprintf(why, sizeof why, "%s", rex_cuda_why()); /* calls for the queues overwrite it */
     if (!rex_unfinished_find_lost(driver->number, why, &list))
         return rex_fail(REX_ECUDA, "%s: %s", call, why);
     rex_deferred_kernels(driver->number, &list);

@@ -1,7 +1,7 @@
 /*
- * graph.c - graphs: commands that are captured, and launched again.
+ * graph.c - graphs: commands that are captured once, and launched many times.
  *
- * The public functions are those of rex/queue.h.
+ * It defines functions of rex/queue.h.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -14,9 +14,9 @@
 #include "module/librarymodule.h"
 #include "queue/instantiate.h"
 
-/* guards the list, and which queues take part */
+/* guards `captured`, and the queues of each graph in it */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct rex_graph *captured; /* graphs in capture; one word is written to change the list */
+static struct rex_graph *captured; /* graphs in capture; one store changes the list */
 
 static void renew_in_child(void)
 {
@@ -43,7 +43,7 @@ static void free_graph(struct rex_graph *graph)
 
 /* ---- capture --------------------------------------------------------------------------------- */
 
-/* Adds COMMAND to the list, with a copy of its map if it is a launch. */
+/* Appends COMMAND to GRAPH. A launch gets a copy of its map. Returns 0 or an error. */
 static int append_command(struct rex_graph *graph, struct rex_command command)
 {
     if (graph->count == graph->room) {
@@ -100,7 +100,7 @@ unlock:
 bool rex_capture_wait(struct rex_queue *queue, struct rex_event *event, int *result)
 {
     rex_lock(&lock);
-    /* The graph in which the event was recorded, if its capture goes on. */
+    /* Find the graph in which the event was recorded, if it is still being captured. */
     struct rex_graph *graph = captured;
     rex_lock(&event->lock);
     while (graph != NULL && (event->state != REX_EVENT_GRAPH || graph->number != event->graph))
@@ -163,7 +163,7 @@ int rex_graph_begin(struct rex_queue *queue)
         goto unlock;
     }
     pthread_mutex_init(&graph->lock, NULL);
-    /* Relaxed: the number only has to be different for each graph. */
+    /* Relaxed: the number only has to be unique. */
     graph->number = __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED);
     graph->immediate = queue->immediate;
     graph->gpu.number = queue->gpu.number;
@@ -199,7 +199,7 @@ int rex_graph_end(struct rex_graph **graph, struct rex_queue *queue)
     if (!began)
         return rex_fail(REX_EINVAL, "rex_graph_end: queue \"%s\" has not begun a capture",
                         queue->name);
-    rex_lock(&lock); /* off the list, so that no other queue joins */
+    rex_lock(&lock); /* remove the graph from `captured`, so that no other queue joins */
     struct rex_graph **at = &captured;
     while (*at != made)
         at = &(*at)->next;
@@ -276,8 +276,9 @@ int rex_graph_set_args(struct rex_graph *graph, size_t number, const struct rex_
     if (result != REX_OK)
         return result;
     if (number >= graph->launches)
-        return rex_fail(REX_EINVAL, "rex_graph_set_args: launch %zu, and the graph has %zu", number,
-                        graph->launches);
+        return rex_fail(REX_EINVAL,
+                        "rex_graph_set_args: launch %zu does not exist; the graph has %zu launches",
+                        number, graph->launches);
     if (!graph->immediate && graph->pooled.forks != rex_forks())
         return rex_fail(REX_EFORK,
                         "rex_graph_set_args: the graph was made in this process's parent");

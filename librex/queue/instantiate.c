@@ -1,5 +1,5 @@
 /*
- * instantiate.c - makes the driver's graph: the driver captures the commands in streams of its own.
+ * instantiate.c - makes the driver's graph: captures the commands in streams made for the capture.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -14,8 +14,8 @@
 #include "present/present.h"
 
 /*
- * The resources of a capture: a stream for each lane, an event for each recorded event and for each
- * lane's end.
+ * The resources of a capture: a stream for each lane, an event for each recorded event, and an
+ * event for the end of each lane.
  */
 struct driver_capture {
     struct rex_graph *graph;
@@ -60,7 +60,7 @@ static int capture_command(struct driver_capture *capture, const struct rex_comm
     return REX_OK;
 }
 
-/* Makes the streams and events of CAPTURE, and captures the commands. */
+/* Makes the streams and events of CAPTURE, and captures the commands. Returns 0 or an error. */
 static int capture_commands(struct driver_capture *capture)
 {
     const struct rex_graph *graph = capture->graph;
@@ -87,7 +87,7 @@ static int capture_commands(struct driver_capture *capture)
         if (result != REX_OK)
             goto end_capture;
     }
-    /* The first lane waits for the ends of the others. */
+    /* The first lane waits for the ends of all other lanes. */
     for (uint32_t i = 1; i < graph->lanes; i++) {
         void *end = capture->event[graph->points + i];
         if (capture->began[i] && (REX_CUDA(cuEventRecord, end, capture->stream[i]) != 0 ||
@@ -96,7 +96,7 @@ static int capture_commands(struct driver_capture *capture)
             goto end_capture;
         }
     }
-end_capture: /* after a failure, too, because the stream is in capture */
+end_capture: /* also after a failure, because the stream is in capture */
     if (!rex_cuda_has_made(
             REX_CUDA(cuStreamEndCapture, capture->stream[0], &capture->graph->made.graph),
             &capture->graph->made.graph) &&
@@ -119,12 +119,12 @@ static int capture_and_instantiate(struct rex_graph *graph)
     if (result != REX_OK)
         goto close;
     REX_ASSERT(made->launches == graph->launches);
-    /* The context is retained as long as the driver's graph is. */
+    /* The driver's graph needs the context: rex_graph_unbuild() drops it. */
     if (rex_context_retain(graph->gpu.ordinal, &context) != 0) {
         result = graph_failed("the context");
         goto close;
     }
-    /* The nodes are uploaded now, not at the first launch: for 4 000 launches some milliseconds. */
+    /* Otherwise the first launch uploads the nodes: some milliseconds for 4 000 launches. */
     if (!rex_cuda_has_made(REX_CUDA(cuGraphInstantiate, &made->executable, made->graph, 0),
                            &made->executable) ||
         REX_CUDA(cuGraphUpload, made->executable, capture.stream[0]) != 0) {
@@ -146,11 +146,12 @@ close:
     return result;
 }
 
-/* A child of fork has nothing of the driver. */
+/* A child of fork cannot use the driver's objects, and frees only its own memory. */
 void rex_graph_unbuild(const struct rex_graph *graph, struct rex_driver_graph *made)
 {
     if (made->graph != NULL && graph->pooled.forks == rex_forks()) {
-        int entered = rex_context_enter(graph->gpu.context); /* on failure, calls may still work */
+        /* If this fails, the calls after it may still work. */
+        int entered = rex_context_enter(graph->gpu.context);
         if (made->executable != NULL)
             REX_CUDA(cuGraphExecDestroy, made->executable);
         REX_CUDA(cuGraphDestroy, made->graph);

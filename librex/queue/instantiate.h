@@ -1,5 +1,5 @@
 /*
- * instantiate.h - the struct of a graph, and the driver's graph of its commands.
+ * instantiate.h - the struct of a graph, and the driver's graph made of its commands.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -8,14 +8,14 @@
 
 #include "queue/queue.h"
 
-#define REX_GRAPH_LANES 32 /* queues in one capture */
+#define REX_GRAPH_LANES 32 /* maximum number of queues in one capture */
 
-/* The driver's graph of the commands, with the device addresses in a generation of mappings. */
+/* The driver's graph of the commands, with device addresses of `generation` of the mappings. */
 struct rex_driver_graph {
     void *executable, *graph;
     struct rex_driver_launch {
         void *node;
-        struct rex_loaded_image *image; /* held */
+        struct rex_loaded_image *image; /* held by the graph */
     } * launch;
     size_t launches;
     uint64_t generation;
@@ -23,8 +23,8 @@ struct rex_driver_graph {
 };
 
 /*
- * Captured commands, and, on a GPU, the driver's graph of them. The driver's graph is made from the
- * list of commands, and made again when device addresses change.
+ * Captured commands, and, on a GPU, the driver's graph of them. The driver's graph is made again
+ * when device addresses change.
  */
 struct rex_graph {
     struct rex_pooled pooled;
@@ -32,26 +32,26 @@ struct rex_graph {
     uint64_t number;        /* unique in the process */
     struct rex_graph *next; /* in the list of graphs in capture */
     struct rex_stream_gpu gpu;
-    bool immediate; /* its queues do all commands at once */
+    bool immediate; /* its queues execute commands at once */
     struct rex_command *command;
     size_t count, room;
     size_t *launch; /* index of each launch in `command` */
     size_t launches;
-    struct rex_queue *queue[REX_GRAPH_LANES]; /* that take part; the first began it */
+    struct rex_queue *queue[REX_GRAPH_LANES]; /* queues in the capture; queue[0] began it */
     uint32_t lanes, points;                   /* numbers of queues and of recorded events */
     struct rex_driver_graph made;
-    bool stale; /* `made` has outdated device addresses, and could not be made again */
+    bool stale; /* `made` has old device addresses, and making it again failed */
 };
 
-/* The caller has locked the graph. The functions return 0 or an error. */
+/* The caller has locked the graph. */
 
-/* Make the driver's graph from the commands. */
+/* Makes the driver's graph from the commands. Returns 0 or an error. */
 int rex_graph_build(struct rex_graph *graph);
 
-/* Destroy MADE, a driver's graph of GRAPH, which may be incomplete. */
+/* Destroys MADE, a driver's graph of GRAPH, which may be incomplete. */
 void rex_graph_unbuild(const struct rex_graph *graph, struct rex_driver_graph *made);
 
-/* Make it again if device addresses have changed. */
+/* Makes the driver's graph again if device addresses have changed. Returns 0 or an error. */
 int rex_graph_refresh(struct rex_graph *graph);
 
 #endif

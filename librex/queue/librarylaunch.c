@@ -1,8 +1,8 @@
 /*
  * librarylaunch.c - launches of kernels of libraries, in a queue.
  *
- * The function is rex_library_launch() of rex/library.h. A launch has its arguments by address:
- * they become the rows of a map, and the launch goes on like any other.
+ * It defines rex_library_launch() of rex/library.h. The program passes the addresses of the
+ * arguments. The values become the rows of a map, with which rex_module_launch_map() launches.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -16,14 +16,14 @@
 #include "queue/queue.h"
 #include "rex/library.h"
 
-/* Number of arguments without an allocation. */
+/* Maximum number of arguments that need no allocation. */
 #define USUAL_ARGUMENTS 32
-/* Bytes of each argument on the host device. */
+/* Size of an argument on the host device, in bytes. */
 #define WORD 8u
-/* Most arguments of a kernel whose image does not tell its parameters. */
+/* Maximum number of arguments of a kernel whose image does not list its parameters. */
 #define MOST_ARGUMENTS ((size_t)UINT16_MAX)
 
-/* Launches KERNEL with a map of its arguments. */
+/* Launches KERNEL with a map of COUNT ARGUMENTS. Returns 0 or an error. */
 static int launch_with_arguments(struct rex_library *library,
                                  const struct rex_launch_config *launch,
                                  const struct rex_image_symbol *kernel, void *const *arguments,
@@ -48,7 +48,7 @@ static int launch_with_arguments(struct rex_library *library,
         size_t bytes = WORD;
         if (kernel->parameters != REX_PARAMETERS_UNKNOWN) {
             const struct rex_image_parameter *parameter = &kernel->parameter[kernel->env + i];
-            if (parameter->width != 0) /* less than the parameter's slot, if its type is smaller */
+            if (parameter->width != 0) /* the type may be smaller than the parameter's slot */
                 bytes = parameter->width;
             else if (!library->is_registered)
                 bytes = parameter->size;
@@ -80,7 +80,7 @@ int rex_library_launch(struct rex_library *library, const struct rex_launch_conf
     if (arguments == NULL && count > 0)
         return rex_fail_null("rex_library_launch", "array of arguments");
     const struct rex_queue *queue = launch->queue;
-    /* A library that libomptarget does not know runs on GPUs alone. */
+    /* A library that is not registered with libomptarget runs only on GPUs. */
     if (!library->is_registered && queue->immediate) {
         if (queue->gpu.number != rex_device_count())
             return rex_fail(REX_EDEVICE,
@@ -92,7 +92,7 @@ int rex_library_launch(struct rex_library *library, const struct rex_launch_conf
     const struct rex_registration *registration = rex_library_registration(library);
     const struct rex_kernel *found = rex_table_find(&registration->table, launch->key);
     if (found == NULL || found->entry->size > 0)
-        return rex_fail(REX_EKEY, "host key %p is that of no kernel of device image %s",
+        return rex_fail(REX_EKEY, "host key %p does not belong to a kernel of device image %s",
                         launch->key, library->image.path);
     const struct rex_image_symbol *kernel =
         &rex_library_view(library)->symbols[library->symbol[found - registration->table.kernels]];
@@ -105,7 +105,7 @@ int rex_library_launch(struct rex_library *library, const struct rex_launch_conf
                         REX_KERNEL_NAME(kernel->name), wanted, count);
     for (size_t i = 0; i < count; i++)
         if (arguments[i] == NULL)
-            return rex_fail(REX_EINVAL, "kernel \"%.*s\": argument %zu is at NULL",
+            return rex_fail(REX_EINVAL, "kernel \"%.*s\": the address of argument %zu is NULL",
                             REX_KERNEL_NAME(kernel->name), i);
     return launch_with_arguments(library, launch, kernel, arguments, count);
 }

@@ -1,9 +1,9 @@
 /*
- * queue.c - queues: created and destroyed, with their streams; their properties.
+ * queue.c - creates and destroys queues and their streams, and returns the properties of queues.
  *
- * The functions are those of rex/queue.h. A stream is the queue's own, or the program owns it.
- * librex does not see work that the program puts in a stream. So a queue whose stream the program
- * has asks the driver each time whether it is idle.
+ * It defines functions of rex/queue.h and rex/interop.h. Either the queue or the program owns the
+ * stream. librex does not see work that the program puts in a stream. So a queue whose stream the
+ * program knows queries the driver each time to learn if the stream is idle.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -38,7 +38,7 @@ static int queue_failed(const struct rex_queue *queue)
     return rex_fail(REX_ECUDA, "queue \"%s\": %s", queue->name, rex_cuda_why());
 }
 
-/* Makes the stream last, because failures before it then leave nothing in the context. */
+/* Retains the context. Makes the stream last, so that no later step can fail. */
 static int open_stream(struct rex_queue *queue, struct rex_module *module, void *const *stream)
 {
     int ordinal = queue->gpu.ordinal;
@@ -55,7 +55,7 @@ static int open_stream(struct rex_queue *queue, struct rex_module *module, void 
     if (result != REX_OK)
         goto leave;
     if (stream == NULL) {
-        /* A lower number is a higher priority; out of its range the driver takes the nearest. */
+        /* A lower number is a higher priority. The driver clamps it to the GPU's range. */
         int priority = -(int)((queue->gpu.flags & PRIORITY_BITS) / REX_QUEUE_PRIORITY(1));
         if (REX_CUDA(cuStreamCreateWithPriority, &queue->stream, REX_CUDA_STREAM_NON_BLOCKING,
                      priority) != 0)
@@ -63,20 +63,21 @@ static int open_stream(struct rex_queue *queue, struct rex_module *module, void 
         goto leave;
     }
     if (*stream == DEFAULT_STREAM_OF_THREAD) {
-        result = rex_fail(REX_EINVAL,
-                          "rex_queue_from_stream: the default stream of each thread is several");
+        result = rex_fail(
+            REX_EINVAL,
+            "rex_queue_from_stream: CU_STREAM_PER_THREAD is another stream in each thread");
         goto leave;
     }
     if (REX_CUDA(cuStreamGetCtx, *stream, &context) != 0) {
         result = queue_failed(queue);
         goto leave;
     }
-    /* In the primary context, like librex's load of the module and mapped memory. */
+    /* The primary context, because the module and mapped memory are in it. */
     if (context != queue->gpu.context) {
-        result = rex_fail(
-            REX_EINVAL,
-            "rex_queue_from_stream: the stream is not of device %d, in its primary context",
-            queue->gpu.number);
+        result =
+            rex_fail(REX_EINVAL,
+                     "rex_queue_from_stream: the stream is not in the primary context of device %d",
+                     queue->gpu.number);
         goto leave;
     }
     queue->stream = *stream;
@@ -101,7 +102,7 @@ static struct rex_queue *new_queue(int number, const char *name, unsigned flags)
     pthread_cond_init(&queue->put, NULL);
     if (name != NULL)
         snprintf(queue->name, sizeof queue->name, "%s", name);
-    /* Relaxed: the number only has to be different for each queue. */
+    /* Relaxed: the number only has to be unique. */
     else
         snprintf(queue->name, sizeof queue->name, "queue %u",
                  __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED));
@@ -119,7 +120,7 @@ static void free_queue(struct rex_queue *queue)
     free(queue->trace);
     pthread_cond_destroy(&queue->put);
     pthread_mutex_destroy(&queue->lock);
-    queue->immediate = false; /* so that rex_queue_enter() sees the end */
+    queue->immediate = false; /* rex_queue_enter() checks for the end only if false */
     rex_pool_give(&pool, &queue->pooled);
 }
 
@@ -144,13 +145,13 @@ static int create_queue(struct rex_queue **queue, struct rex_module *module, int
         rex_unfinished_add(&made->unfinished);
     } else {
         if (rex_log_is_first(&said))
-            rex_log(REX_LOG_INFO, "queues do everything at once: device %d is no NVIDIA GPU",
+            rex_log(REX_LOG_INFO, "queues do everything at once: device %d is not an NVIDIA GPU",
                     number);
-        /* A device without streams has no default stream, either, so NULL is accepted for it. */
+        /* NULL, the default stream, is also accepted for a device without streams. */
         if (stream != NULL && *stream != NULL) {
-            result =
-                rex_fail(REX_ENODEVICE,
-                         "rex_queue_from_stream: a stream, and device %d is no NVIDIA GPU", number);
+            result = rex_fail(REX_ENODEVICE,
+                              "rex_queue_from_stream: a stream, and device %d is not an NVIDIA GPU",
+                              number);
             goto free_made;
         }
     }
@@ -173,7 +174,8 @@ int rex_module_queue_create(struct rex_queue **queue, struct rex_module *module,
          ~(REX_QUEUE_NO_CACHE | REX_QUEUE_BLOCKING | REX_QUEUE_OWN_GLOBALS | PRIORITY_BITS)) != 0)
         return rex_fail(REX_EINVAL, "%s: unknown flags 0x%x", call, flags);
     if (stream != NULL && (flags & PRIORITY_BITS) != 0)
-        return rex_fail(REX_EINVAL, "%s: a priority, and the stream has its own", call);
+        return rex_fail(REX_EINVAL, "%s: the flags have a priority, and the stream has its own",
+                        call);
     int result = rex_module_enter(module, REX_NEED_DEVICES_OR_MODULE, call);
     if (result != REX_OK)
         return result;
@@ -243,7 +245,7 @@ int rex_queue_stream(struct rex_queue *queue, void **stream, void **context)
     int number = queue->gpu.number;
     if (queue->immediate) {
         result = rex_fail_again(REX_ENODEVICE, "rex_queue_stream: the queue has no stream, because "
-                                               "its device is no NVIDIA GPU");
+                                               "its device is not an NVIDIA GPU");
         goto unlock;
     }
     if (queue->capture != NULL) {
@@ -276,7 +278,7 @@ void *rex_module_queue_global(struct rex_module *module, struct rex_queue *queue
     int number = queue->gpu.number;
     const struct rex_kernel *global = rex_parts_find(&registration, variable);
     if (global == NULL || global->entry->size == 0) {
-        rex_fail(REX_EKEY, "rex_queue_global: %p is no global of the module", variable);
+        rex_fail(REX_EKEY, "rex_queue_global: %p is not a global of the module", variable);
         goto unlock;
     }
     if (queue->immediate) {

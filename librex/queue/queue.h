@@ -1,5 +1,5 @@
 /*
- * queue.h - the struct of a queue, and the functions for it.
+ * queue.h - the struct of a queue, and the functions of its room.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -13,23 +13,22 @@
 
 struct rex_queue {
     struct rex_pooled pooled;
-    pthread_mutex_t lock; /* of all below */
-    pthread_cond_t put;   /* the command that waits has been put in */
+    pthread_mutex_t lock; /* guards the fields below */
+    pthread_cond_t put;   /* signalled when `is_waiting` becomes false */
     struct rex_unfinished unfinished;
     struct rex_stream_gpu gpu;
     void *stream;
-    bool immediate; /* the device is no NVIDIA GPU: commands are done at once */
-    bool is_theirs; /* the program owns the stream and destroys it */
-    bool is_shared; /* the program may put work in the stream, which librex does not see */
-    /* the stream may have pending work, put there since it was last idle */
-    bool busy;
-    bool is_waiting;  /* a command that is being put in waits for the stream, without the lock */
+    bool immediate;   /* the device is not an NVIDIA GPU: commands are executed at once */
+    bool is_theirs;   /* the program owns the stream and destroys it */
+    bool is_shared;   /* the program may put work in the stream, which librex does not see */
+    bool busy;        /* the stream may have pending work */
+    bool is_waiting;  /* a command waits for the stream, with `lock` released */
     uint64_t reached; /* a bit for each other device, modulo 64, that pending copies use */
-    uint64_t serial;  /* of the last command put in the stream */
-    struct rex_kernel_list kernels; /* launched since the stream was last idle */
-    struct rex_stream_trace *trace; /* freed with the queue; NULL: no trace */
+    uint64_t serial;  /* number of the last command put in the stream */
+    struct rex_kernel_list kernels; /* kernels launched since the stream was last idle */
+    struct rex_stream_trace *trace; /* owned by the queue; NULL: no trace */
     struct rex_graph *capture;      /* NULL: commands are not captured */
-    uint32_t lane;                  /* number in that graph */
+    uint32_t lane;                  /* number of the queue in `capture` */
     char name[64];
     char lost[256]; /* the driver's message, if the device is lost */
 };
@@ -37,51 +36,50 @@ struct rex_queue {
 /* ---- commands: enqueue.c --------------------------------------------------------------------- */
 
 /*
- * Lock QUEUE, if it is not NULL, has not ended and is of this process; CALL begins the message.
- * Returns 0, REX_EINVAL or REX_EFORK.
+ * Locks QUEUE. Returns 0, REX_EINVAL if QUEUE is NULL or has ended, or REX_EFORK if it has a stream
+ * of this process's parent. The message begins with CALL.
  */
 int rex_queue_enter(struct rex_queue *queue, const char *call);
 
-/* The same for a command, which waits until no other command that is being put in waits. */
+/* Calls rex_queue_enter() for a command, and waits until `is_waiting` is false. */
 int rex_queue_enter_with(struct rex_queue *queue, const char *call);
 
-/* REX_EINVAL, because QUEUE is being captured. CALL begins the message. */
+/* Returns REX_EINVAL, because QUEUE is being captured. The message begins with CALL. */
 int rex_queue_refuse_captured(const struct rex_queue *queue, const char *call);
 
 /*
- * Capture COMMAND, do it at once or put it in the stream, as the locked QUEUE requires. Returns 0
- * or an error.
+ * Captures COMMAND, executes it at once or puts it in the stream, as the locked QUEUE requires.
+ * Returns 0 or an error.
  */
 int rex_enqueue(struct rex_queue *queue, const struct rex_command *command);
 
 /* ---- capture: graph.c ------------------------------------------------------------------------ */
 
-/* Check COMMAND and add a copy of it to the graph of the locked QUEUE. Returns 0 or an error. */
+/* Checks COMMAND and adds a copy to the graph of the locked QUEUE. Returns 0 or an error. */
 int rex_capture_add(struct rex_queue *queue, const struct rex_command *command);
 
 /*
- * The locked QUEUE waits for EVENT. True if EVENT was recorded in a graph whose capture goes on.
- * Then the wait goes into that graph, QUEUE takes part, and *RESULT is 0 or an error. Otherwise
- * false, with an error in *RESULT if QUEUE is being captured.
+ * Captures a wait of the locked QUEUE for EVENT. Returns true if EVENT was recorded in a graph that
+ * is still being captured. The wait is added to the graph, QUEUE joins the capture, and *RESULT is
+ * 0 or an error. Otherwise returns false, and *RESULT is an error if QUEUE is being captured.
  */
 bool rex_capture_wait(struct rex_queue *queue, struct rex_event *event, int *result);
 
 /* ---- the work in the stream: queuework.c ----------------------------------------------------- */
 
 /*
- * Returns REX_ECUDA, the result of a call of the driver for the locked QUEUE. If earlier work
- * failed, the device is marked as lost. The message then has this queue's pending kernels, if it
- * has any. The context is current.
+ * Returns REX_ECUDA after a failed call of the driver for the locked QUEUE. If earlier work failed,
+ * marks the device as lost; the message lists pending kernels, if any. The context is current.
  */
 int rex_queue_check_lost(struct rex_queue *queue);
 
 /*
- * Wait until all present work of the locked QUEUE is done; other threads may add more meanwhile.
- * Returns 0 or the error of the wait.
+ * Waits for the work that is in the locked QUEUE at the call. Unlocks the queue during the wait, so
+ * other threads may add work. Returns 0 or REX_ECUDA.
  */
 int rex_queue_sync_locked(struct rex_queue *queue);
 
-/* Fill in the functions that mappings, modules and commands that wait call for QUEUE. */
+/* Sets the functions that mappings, modules and waiting commands call for QUEUE. */
 void rex_queue_set_functions(struct rex_queue *queue);
 
 #endif

@@ -1,6 +1,6 @@
 /*
  * queuetrace.c - the trace of a queue: its calls, on the thread's track, and the device's work, on
- * the queue's own.
+ * the queue's track.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -17,7 +17,7 @@
 
 /* ---- the call, on the thread's track --------------------------------------------------------- */
 
-/* Sets the name of COMMAND, and where it is counted. */
+/* Sets the name, category, counter and bytes of SLICE for COMMAND. */
 static void describe_command(struct rex_slice *slice, const struct rex_command *command,
                              const char *kernel)
 {
@@ -42,7 +42,7 @@ static void describe_command(struct rex_slice *slice, const struct rex_command *
     slice->from = command->kind == REX_COMMAND_COPY_FROM ? command->copy.size : 0;
 }
 
-/* The facts for the details of a call. */
+/* The context of write_queue_details(). */
 struct call {
     const struct rex_queue *queue;
     const struct rex_command *command;
@@ -63,7 +63,7 @@ static void write_queue_details(struct rex_line *line, const void *context)
     rex_line_rows(line, map->count, map->begin, map->sizes, map->types, rex_is_pinned);
 }
 
-/* Writes the call that put COMMAND in, from time BEGAN on; DONE is the device's work for it. */
+/* Writes the slice of the enqueue call, begun at BEGAN. DONE is the work of the device. */
 static void write_queue_call(const struct rex_queue *queue, const struct rex_command *command,
                              const struct rex_slice *done, uint64_t began)
 {
@@ -105,11 +105,11 @@ int rex_queue_trace_submit(struct rex_queue *queue, const struct rex_command *co
     return REX_OK;
 }
 
-/* On a device that does all commands at once, the time of the command is that of the call. */
+/* A command that is executed at once takes as long as its call. */
 int rex_queue_trace_do(struct rex_queue *queue, const struct rex_command *command)
 {
     struct rex_slice slice = {.track = rex_stream_track(queue->trace), .begin = rex_trace_clock()};
-    unsigned inside = command->kind != REX_COMMAND_CALL; /* it may call any function */
+    unsigned inside = command->kind != REX_COMMAND_CALL; /* calls by the function are traced */
     rex_trace_depth += inside;
     int result = rex_command_do(queue->gpu.number, command);
     rex_trace_depth -= inside;
@@ -140,7 +140,7 @@ void rex_queue_trace_begin(struct rex_queue *queue)
     int entered = rex_context_enter(queue->gpu.context);
     if (entered < 0)
         goto leave;
-    /* The driver's own number, because a GPU has fewer than a program may ask for. */
+    /* The driver reports the real priority: it has clamped the requested one. */
     if (REX_CUDA(cuStreamGetPriority, queue->stream, &priority) == 0 && priority != 0)
         snprintf(name, sizeof name, "queue %s (device %d, priority %d)", queue->name,
                  queue->gpu.number, priority);

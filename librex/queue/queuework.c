@@ -1,8 +1,8 @@
 /*
- * queuework.c - the work in a queue's stream: whether it is pending, done or lost, and whether it
- * may use a mapping or a module.
+ * queuework.c - the state of the work in a queue's stream: if it is pending, done or lost, and if
+ * it may use a mapping or a module.
  *
- * The public functions are those of rex/queue.h.
+ * It defines functions of rex/queue.h.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -19,13 +19,13 @@
 
 /* ---- lost ------------------------------------------------------------------------------------ */
 
-/* Whether FOUND, the result of a query of the stream, means a loss; -1: no context was entered. */
+/* Returns true if FOUND, the result of a stream query, means a lost GPU. -1: no context entered. */
 static bool tells_of_loss(int found)
 {
     return found > 0 && found != REX_CUDA_NOT_READY && !rex_cuda_is_of_call(found);
 }
 
-/* Marks the queue and its device as lost for the reason WHY. */
+/* Marks QUEUE and its device as lost, because of WHY. */
 static void mark_lost(struct rex_queue *queue, const char *why)
 {
     char name[80];
@@ -34,7 +34,7 @@ static void mark_lost(struct rex_queue *queue, const char *why)
     rex_device_lose(queue->gpu.ordinal, queue->gpu.number, name, queue->lost, NULL);
 }
 
-/* Reports FOUND, an error of the driver that rex_cuda_why() has. */
+/* Reports FOUND, an error of the driver with the text of rex_cuda_why(). */
 static int queue_work_failed(struct rex_queue *queue, int found)
 {
     char kernels[REX_KERNEL_LIST_TEXT];
@@ -61,13 +61,13 @@ int rex_queue_check_lost(struct rex_queue *queue)
         return queue_work_failed(queue, found);
     struct rex_kernel_list list = {.count = 0};
     int result = REX_ECUDA, number = queue->gpu.number;
-    /* A deferred launch has no queue to report it. */
+    /* No queue reports a failed deferred launch. */
     rex_deferred_kernels(number, &list);
     if (list.count > 0) {
         rex_device_lose(queue->gpu.ordinal, number, "a deferred launch", rex_cuda_why(), &list);
         result = rex_device_lost(number, queue->name);
     }
-    /* the queue's own work is done: another queue's work failed, and that queue will report it */
+    /* this queue is idle: another queue's work failed, and that queue reports it */
     mark_lost(queue, rex_cuda_why());
     return result;
 }
@@ -75,9 +75,9 @@ int rex_queue_check_lost(struct rex_queue *queue)
 /* ---- busy and idle --------------------------------------------------------------------------- */
 
 /*
- * A command that is being put in waits for the stream. Its queue is locked before and after, but
- * not meanwhile: others may ask the queue what it works with, and only commands wait for this one.
- * Lines of the log stay held back, because the program's function may put in a command.
+ * Unlocks the queue before a command waits for the stream, and locks it again after the wait.
+ * During the wait other threads may query the queue, but their commands wait. rex_unlock() would
+ * pass held log lines to the program's function, which may put a command in the queue.
  */
 static void wait_unlocked(struct rex_stream_gpu *gpu, bool begins)
 {
@@ -94,7 +94,7 @@ static void wait_unlocked(struct rex_stream_gpu *gpu, bool begins)
         pthread_cond_broadcast(&queue->put);
 }
 
-/* Called when all work in the stream is done. */
+/* Clears the state of pending work: all work in the stream is done. */
 static void become_idle(struct rex_queue *queue)
 {
     REX_ASSERT(!queue->is_waiting);
@@ -126,8 +126,8 @@ int rex_queue_sync_locked(struct rex_queue *queue)
 }
 
 /*
- * Queries the stream: 0, REX_CUDA_NOT_READY or an error. rex_cuda_why() has only an error of
- * entering the context (-1).
+ * Queries the stream. Returns 0, REX_CUDA_NOT_READY or another CUresult, which is not noted; or -1
+ * if the context cannot be entered, with rex_cuda_why().
  */
 static int query_stream(const struct rex_queue *queue)
 {
@@ -138,8 +138,8 @@ static int query_stream(const struct rex_queue *queue)
 }
 
 /*
- * 1 if the locked queue has no pending work, 0 if it has, or an error. The driver may keep a query
- * waiting for another thread's call.
+ * Returns 1 if the locked QUEUE has no pending work, 0 if it has, or an error. Unlocks the queue
+ * during the query, because the driver may delay the query until another thread's call is done.
  */
 static int query_queue(struct rex_queue *queue)
 {
@@ -163,7 +163,7 @@ static int query_queue(struct rex_queue *queue)
 
 /* ---- the calling thread ---------------------------------------------------------------------- */
 
-/* Calls QUESTION, unless the queue is being captured. */
+/* Returns QUESTION(QUEUE) under the lock, or an error if QUEUE is being captured. */
 static int ask_queue(struct rex_queue *queue, const char *call,
                      int (*question)(struct rex_queue *queue))
 {
@@ -187,7 +187,7 @@ int rex_queue_query(struct rex_queue *queue)
 
 /* ---- questions by mappings and modules ------------------------------------------------------- */
 
-/* True also if the driver cannot tell. A lost device does no more work. */
+/* Also returns true if the query fails, unless the queue is lost: a lost device does no work. */
 static bool may_be_at_work(struct rex_queue *queue)
 {
     return query_queue(queue) != 1 && queue->lost[0] == '\0';
@@ -198,7 +198,7 @@ static struct rex_queue *queue_of(struct rex_unfinished *unfinished)
     return (struct rex_queue *)((char *)unfinished - offsetof(struct rex_queue, unfinished));
 }
 
-/* On another device than its own only the ranges of copies between devices are in use. */
+/* On a device that is not the queue's, only copies between devices use memory. */
 static bool queue_uses(struct rex_unfinished *unfinished, const void *begin, size_t size,
                        int number)
 {
@@ -251,7 +251,7 @@ static int queue_sync(struct rex_unfinished *unfinished)
     return result;
 }
 
-/* Every stream of a context returns a lasting error, even a stream without work. */
+/* After a lasting error every stream of the context returns the error, even an idle stream. */
 static bool queue_is_lost(struct rex_unfinished *unfinished, const char *why,
                           struct rex_kernel_list *kernels)
 {

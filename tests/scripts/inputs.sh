@@ -53,12 +53,12 @@ bad_picture 'without pixels' 'P5 0 4 255 '
 bad_picture 'white is 0' 'P5 1 1 0 \001'
 bad_picture 'the value of white' 'P5 1 1 65536 \001'
 bad_picture 'ends early: fewer pixels' 'P5 2 2 255 abc'
-bad_picture 'more than the pixels' 'P5 2 2 255 abcdef'
+bad_picture 'more pixels than in its header' 'P5 2 2 255 abcdef'
 bad_picture 'brighter than white' 'P5 2 2 10 \001\002\013\004'
 bad_picture 'a pixel should be a number from 0 to 9' 'P2 2 2 9 1 2 3 10'
 refused 1 'missing.pgm: No such file' srad --input missing.pgm
 refused 1 'missing/out.pgm: No such file' srad --size 8 --iterations 1 --output missing/out.pgm
-refused 2 'no --size' srad --input drawn.pgm --size 8
+refused 2 'size does not apply' srad --input drawn.pgm --size 8
 refused 2 'one or the other' srad --input drawn.pgm --generate other.pgm
 
 # ---- bfs ------------------------------------------------------------------------------------------------------------
@@ -79,10 +79,10 @@ bad_graph ':3: .*number of edges' '2\n0 1\n1 x\n'
 bad_graph 'the source should be a whole number from 0 to 1' '2\n0 1\n1 0\n2\n1\n0 1\n'
 bad_graph ':5: the node that an edge leads to' '2\n0 1\n1 0\n0 1\n7 1\n'
 bad_graph 'node 1 has edges up to number 1' '2\n0 1\n1 1\n0\n1\n0 1\n'
-bad_graph 'more than the edges' '1\n0 1\n0\n1\n0 1 0\n'
+bad_graph 'more text after the last edge' '1\n0 1\n0\n1\n0 1 0\n'
 refused 1 'missing.txt: No such file' bfs --input missing.txt
 refused 1 'source 700: the graph has 700 nodes' bfs --input graph.txt --source 700
-refused 2 'no --size' bfs --input graph.txt --size 8
+refused 2 'size does not apply' bfs --input graph.txt --size 8
 
 # ---- options, which all have in common ------------------------------------------------------------------------------
 

@@ -52,7 +52,7 @@ fits "$release" 4 "$hotspot" --size 127 --steps 60 --save half --no-verify
 fits "$release" 3 "$hotspot" --size 127 --steps 100 --restart half --save again --no-verify
 cmp 1.state again || fail 'hotspot_mpi: a restart changes the result'
 ! ranks "$release" 2 "$hotspot" --size 128 --restart half || fail 'hotspot_mpi goes on from the state of another chip'
-grep -q 'half: is of a chip of another size' out || fail 'hotspot_mpi does not say what is wrong with the state'
+grep -q 'half: has a chip of another size' out || fail 'hotspot_mpi does not say what is wrong with the state'
 
 # ---- a rank is killed: mpirun ends, with an error, and no rank is left; the last whole state is one to go on from
 

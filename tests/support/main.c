@@ -1,4 +1,4 @@
-/* main.c - the main() of a program that has none: test.h. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* main.c - the main() for test programs without one: test.h. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "support/test.h"
 
 #include <stdio.h>

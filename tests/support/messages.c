@@ -17,8 +17,8 @@
 
 #include "support/test.h"
 
-/* A file in memory, which children have as well, and programs that they start, by its number in the
- * environment. */
+/* A file in memory with the lines of says(). Child processes inherit it, and the programs that they
+ * start find its descriptor in the environment. */
 static int said = -1;
 
 __attribute__((constructor)) static void open_said(void)
@@ -30,9 +30,9 @@ __attribute__((constructor)) static void open_said(void)
     setenv("REX_TESTS_SAID", number, 1);
 }
 
-/* ---- what differs from one run to the next --------------------------------------------------- */
+/* ---- texts that differ between runs ---------------------------------------------------------- */
 
-/* Where TEXT begins with a folder of make_folder(): its length. */
+/* Returns the length of a folder of make_folder() at the beginning of TEXT, or 0. */
 static size_t made_folder(const char *text)
 {
     char folder[PATH_MAX] = "/tmp";
@@ -45,8 +45,8 @@ static size_t made_folder(const char *text)
     return length + strnlen(text + length, strlen("/rex-unit.XXXXXX"));
 }
 
-/* Where TEXT begins with something that is another in each run: its length, and the words that
- * stand for it. */
+/* Returns the length of a part at the beginning of TEXT that differs between runs, or 0. *WORDS
+ * receives its replacement. */
 static size_t changing(const char *text, const char **words)
 {
     size_t length = strlen(messages.build);
@@ -62,7 +62,8 @@ static size_t changing(const char *text, const char **words)
     return length > 6 ? length : 0; /* flags have fewer digits */
 }
 
-/* TEXT without that; lines after the first are set in. To be freed. */
+/* Returns a copy of TEXT, for free(): parts that differ between runs are replaced, and lines after
+ * the first are indented. */
 static char *settled(const char *text)
 {
     char *made = NULL;
@@ -83,9 +84,9 @@ static char *settled(const char *text)
     return made;
 }
 
-/* ---- what is said ---------------------------------------------------------------------------- */
+/* ---- lines ----------------------------------------------------------------------------------- */
 
-/* In one write, since a child may end at any time. */
+/* Writes a line by one call, because a child process may end at any time. */
 static void add_line(const char *text)
 {
     char *line = settled(text);
@@ -129,7 +130,7 @@ void refuses(int result, const char *what, ...)
     free(call);
 }
 
-/* ---- the golden file: parts that begin with [program test], in the order of these ------------ */
+/* ---- the golden file: sorted parts, each with a head [program test] -------------------------- */
 
 #define GOLDEN "tests/golden/messages/"
 
@@ -144,7 +145,7 @@ static char *read_all(int file)
     return bytes;
 }
 
-/* The part HEAD of TEXT, from its head to its end; where it would be, if it is not there. */
+/* Returns the begin and end of the part HEAD in TEXT; without this part, its place for both. */
 static char *find_part(char *text, const char *head, char **end)
 {
     size_t length = strlen(head);
@@ -159,7 +160,7 @@ static char *find_part(char *text, const char *head, char **end)
     return *end = text + strlen(text);
 }
 
-/* Into a new file: a copy of the tree may have the old one by a hard link. */
+/* Writes a new file, because a copy of the tree may share the old one by a hard link. */
 static void write_part(const char *path, const char *head, const char *body)
 {
     static const char made[] = GOLDEN "made";
@@ -178,7 +179,7 @@ static void write_part(const char *path, const char *head, const char *body)
     free(text);
 }
 
-/* The first line in which ONE and OTHER differ. */
+/* Fails with the first line in which ONE and OTHER differ. */
 static void report(const char *path, const char *head, const char *one, const char *other)
 {
     while (*one != '\0' && *one == *other && strcspn(one, "\n") == strcspn(other, "\n") &&
@@ -187,7 +188,7 @@ static void report(const char *path, const char *head, const char *one, const ch
         one += length;
         other += length;
     }
-    fail_msg("%s %.*s: not as it was (UPDATE=1 writes it anew)\n- %.*s\n+ %.*s", path,
+    fail_msg("%s %.*s: the part differs (UPDATE=1 writes it)\n- %.*s\n+ %.*s", path,
              (int)strcspn(head, "\n"), head, (int)strcspn(other, "\n"), other,
              (int)strcspn(one, "\n"), one);
 }

@@ -1,13 +1,13 @@
-# Sourced by scripts that check models of tests/model with Spin, after lib.sh.
+# Scripts that check models of tests/model with Spin source this file after lib.sh.
 # shellcheck shell=sh disable=SC2154 # lib.sh sets them
 
-# check_models: what $work/list names, a line each:
-# NAME MODEL EXPECTED CHECK DEFINITIONS...: NAME is defined, too. EXPECTED is what Spin has to say.
-# CHECK is what Spin looks for, beside what an assertion finds: `states` in which no thread can go
-# on; also `cycles` in which one waits for ever although all that can run do run; or also `endless`
-# runs, whatever runs; or `claim`: the model's own, of what runs if all that can run do.
+# check_models: checks the models in $work/list. A line is NAME MODEL EXPECTED CHECK DEFINITIONS...
+# The model has NAME and DEFINITIONS defined. EXPECTED is a part of Spin's report. CHECK selects the
+# errors that Spin searches besides failed assertions. `states`: no thread can go on. `cycles`: also
+# a thread that waits for ever under fair scheduling. `endless`: also a run without end under any
+# scheduling. `claim`: the model's own claim under fair scheduling.
 check_models() {
-    # A process that checks gives up at 1500 MB. The variables are the inner shell's.
+    # A checker gives up at 1500 MB. The inner shell expands the variables.
     # shellcheck disable=SC2016
     clang=$clang xargs -L 1 -P "$(nproc 2>/dev/null || echo 2)" sh -c '
         models=$1 folder=$2/$3 name=$3 model=$4 check=$6
@@ -34,7 +34,7 @@ check_models() {
         echo "$name: ${found:-nothing found in ${states:-no} states}"
         case $expected in
         errors*)
-            # Complete, without an error; of registration.pml, no line of the threads never runs.
+            # The search must be complete and without an error. In registration.pml each line of the threads must run.
             if ! grep -q 'errors: 0' "$log" ||
                 grep -qE 'Search not completed|max search depth too small|out of memory' "$log" ||
                 { [ "$model" = registration ] &&
@@ -48,7 +48,7 @@ check_models() {
             fi ;;
         *)
             case $found in *"$expected"*) ;; *)
-                fail "$name is not found: expected was '$expected'"
+                fail "$name: Spin did not report '$expected'"
                 sed 's/^/    /' "$log" ;;
             esac ;;
         esac

@@ -1,5 +1,5 @@
 /*
- * offload.h - an OffloadBinary, as clang's tools make it.
+ * offload.h - makes an OffloadBinary, the format of clang's tools.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -13,7 +13,7 @@ struct offload_header {
     unsigned char magic[4];
     uint32_t version;
     uint64_t size, entries_offset;
-    uint64_t entries_word; /* the size of an entry; from version 2 on, their number */
+    uint64_t entries_word; /* size of an entry; from version 2 on, number of entries */
 };
 
 struct offload_entry {
@@ -22,14 +22,14 @@ struct offload_entry {
     uint64_t strings_offset, strings_count, image_offset, image_size;
 };
 
-/* The bytes that it needs, with COUNT images of SIZE bytes. */
+/* Returns the size of an OffloadBinary with COUNT images of SIZE bytes. */
 static inline size_t offload_size(size_t size, size_t count)
 {
     size_t step = (size + 7) / 8 * 8;
     return sizeof(struct offload_header) + count * (sizeof(struct offload_entry) + step);
 }
 
-/* Makes it in zeroed memory, of the same IMAGE each time. */
+/* Makes an OffloadBinary of COUNT copies of IMAGE in the zeroed memory TO. */
 static inline void offload_make(unsigned char *to, uint32_t version, const void *image, size_t size,
                                 size_t count)
 {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 static const struct test *running;
-static bool has_ended; /* at the end of its body: it was neither skipped nor stopped */
+static bool has_ended; /* the test's body has ended: it was neither skipped nor stopped */
 
 static int set_up(void **state)
 {
@@ -15,7 +15,7 @@ static int set_up(void **state)
     return running->set_up != NULL ? running->set_up(state) : 0;
 }
 
-/* tests/run counts the lines of tests that cannot run here. */
+/* Runs a test, or prints "left out: ...", a line that tests/run counts. */
 static void run(void **state)
 {
     const char *reason = why_not_here != NULL ? why_not_here(running) : NULL;

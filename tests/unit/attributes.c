@@ -115,7 +115,7 @@ static void refuse_each(struct rex_queue *queue)
     large.queue = odd.queue = wide.queue = queue;
     REFUSED(launch_one(large), REX_EINVAL,
             "kernel \"nothing\": a cooperative grid of %d teams, and GPU 0 keeps at most %d of them resident", MOST + 1, MOST);
-    REFUSED(launch_one(odd), REX_EINVAL, "kernel \"nothing\": a grid of 9 x 1 x 1 teams is no multiple of its clusters of 2 x 1 x 1");
+    REFUSED(launch_one(odd), REX_EINVAL, "kernel \"nothing\": a grid of 9 x 1 x 1 teams is not a multiple of its clusters of 2 x 1 x 1");
     REFUSED(launch_one(wide), REX_EINVAL, "kernel \"nothing\": clusters of 16 x 1 x 1 teams, and a cluster has at most 8");
     int *threads = in_driver("fake_cuda_resident_threads"), before = *threads;
     struct rex_launch_config none = in_clusters(8, 2, 0, 0);
@@ -193,7 +193,7 @@ TEST_IN_CHILD(old_gpu)
     start("cuda", 90, 22);
     setenv("FAKE_CUDA_SM", "89", 1);
     REFUSED(launch_one(in_clusters(8, 2, 0, 0)), REX_EUNSUPPORTED,
-            "kernel \"nothing\": thread block clusters: GPU 0, of compute capability 8.9, has none");
+            "kernel \"nothing\": thread block clusters: not supported by GPU 0, of compute capability 8.9");
     CHECK_EQUAL(launch_one(of_teams(8, REX_LAUNCH_COOPERATIVE)), REX_OK);
     expect_ran(1, true, 0, 0, 0);
 }
@@ -325,7 +325,7 @@ TEST_IN_CHILD(priorities)
         CHECK_EQUAL(priority, level > 5 ? -5 : -(int)level);
         if (level > 0)
             REFUSED(rex_module_queue_create(&other, &module, 0, NULL, REX_QUEUE_PRIORITY(level), &stream), REX_EINVAL,
-                    "rex_queue_from_stream: a priority, and the stream has its own");
+                    "rex_queue_from_stream: the flags have a priority, and the stream has its own");
         CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
     }
 }

@@ -136,7 +136,7 @@ TEST_IN_CHILD(refuse_widths)
         refuse(&plain_id, &lacking, REX_EINVAL, "a map of 1 rows with a column that is NULL");
     }
     refuse(&plain_id, &(struct rex_map){.count = -1}, REX_EINVAL, "a map with a negative number of rows, -1");
-    refuse(&wide_id, &null_struct, REX_EINVAL, "\"wide\": map row 0, a value of 16 bytes, is at NULL");
+    refuse(&wide_id, &null_struct, REX_EINVAL, "\"wide\": map row 0, a value of 16 bytes: its address is NULL");
     CHECK_EQUAL(put(&narrow_id, &right), REX_OK);
 }
 
@@ -160,7 +160,7 @@ TEST_IN_CHILD(refuse_strict)
     struct rex_launch_config launch = {.key = &none_id, .trip_count = 1000, .teams = {7}, .flags = REX_LAUNCH_STRICT};
     start();
     CHECK_EQUAL(launch_module_in(queue, &module, &launch, NULL), REX_EINVAL);
-    CHECK_MENTIONS(rex_last_error(), "none: a strict launch of 7 teams of 0 threads");
+    CHECK_MENTIONS(rex_last_error(), "none: a strict launch must set teams and threads: 7 teams of 0 threads");
 }
 
 /* Where modules are not compared with their images, what is not in one shows at the launch. */

@@ -114,13 +114,13 @@ TEST_IN_CHILD(refused_copies)
             "rex_queue_copy_peer: queue \"zero\" is of device 0, and the copy from device 1 to "
             "device 1");
     REFUSED(rex_queue_copy_peer(queue[0], memory[1], 2, memory[0], 0, 8), REX_ENODEVICE,
-            "a copy between devices: device 2 is no NVIDIA GPU");
+            "a copy between devices: device 2 is not an NVIDIA GPU");
     CHECK_EQUAL(rex_device_copy_peer(memory[1], 1, memory[0], 0, 0), 0);
     CHECK_EQUAL(rex_device_copy_peer(memory[1], 1, memory[0], -2, 8), REX_EDEVICE);
     /* Of a graph a copy is on one device. */
     CHECK_EQUAL(rex_graph_begin(queue[0]), 0);
     REFUSED(copy(8), REX_EUNSUPPORTED,
-            "rex_queue_copy_peer: a graph is of device 0 alone, and the copy of device 1 as well");
+            "rex_queue_copy_peer: a graph uses device 0 only, and the copy also uses device 1");
     CHECK_EQUAL(rex_queue_copy_peer(queue[0], memory[0], 0, memory[0] + 8, 0, 8), 0);
     CHECK_EQUAL(rex_graph_end(&graph, queue[0]), 0);
     CHECK_EQUAL(rex_queue_copy_to(queue[0], memory[0] + 8, host, 8), 0);
@@ -210,11 +210,11 @@ TEST_IN_CHILD(refused_streams)
     REFUSED(rex_module_queue_create(&made, &module, 0, NULL, 0x10, &stream), REX_EINVAL,
             "rex_queue_from_stream: unknown flags 0x10");
     REFUSED(rex_module_queue_create(&made, &module, 0, NULL, 0, &of_other), REX_EINVAL,
-            "rex_queue_from_stream: the stream is not of device 0, in its primary context");
+            "rex_queue_from_stream: the stream is not in the primary context of device 0");
     REFUSED(rex_module_queue_create(&made, &module, 0, NULL, 0, &of_both), REX_EINVAL,
-            "rex_queue_from_stream: the default stream of each thread is several");
+            "rex_queue_from_stream: CU_STREAM_PER_THREAD is another stream in each thread");
     REFUSED(rex_module_queue_create(&made, &module, 2, NULL, 0, &stream), REX_ENODEVICE,
-            "rex_queue_from_stream: a stream, and device 2 is no NVIDIA GPU");
+            "rex_queue_from_stream: a stream, and device 2 is not an NVIDIA GPU");
     setenv("FAKE_CUDA_BREAKS", "cuStreamGetCtx:719:1", 1);
     REFUSED(rex_module_queue_create(&made, &module, 0, "broken", 0, &stream), REX_ECUDA,
             "queue \"broken\": cuStreamGetCtx: CUDA_ERROR_LAUNCH_FAILED");
@@ -225,7 +225,7 @@ TEST_IN_CHILD(refused_streams)
     int said = 0;
     rex_set_log_callback(count_messages, &said);
     REFUSED(rex_queue_stream(made, &stream, NULL), REX_ENODEVICE,
-            "rex_queue_stream: the queue has no stream, because its device is no NVIDIA GPU");
+            "rex_queue_stream: the queue has no stream, because its device is not an NVIDIA GPU");
     CHECK_EQUAL(said, 0); /* the question is portable */
     rex_set_log_callback(NULL, NULL);
     CHECK_EQUAL(rex_queue_destroy(made), 0);

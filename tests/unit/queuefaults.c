@@ -159,7 +159,7 @@ static void say_of_graphs(struct rex_queue *queue)
     BROKEN(ENTER, rex_graph_launch(graph, queue), "rex_graph_launch: %s");
     BROKEN("cuGraphLaunch", rex_graph_launch(graph, queue), "a graph of 2 launches: %s");
     REFUSED(rex_graph_set_args(graph, 2, &args), REX_EINVAL,
-            "rex_graph_set_args: launch 2, and the graph has 2");
+            "rex_graph_set_args: launch 2 does not exist; the graph has 2 launches");
     BROKEN("cuGraphExecKernelNodeSetParams", rex_graph_set_args(graph, 1, &args),
            "kernel \"plain\" in a graph: %s");
     BROKEN(ENTER, rex_graph_set_args(graph, 1, &args), "a graph: %s");

@@ -1,6 +1,6 @@
 /*
- * Lesson 11: a program that knows nothing of librex and opens a plug-in with kernels. The plug-in
- * brings librex, as any library brings those that it is linked with.
+ * Lesson 11: a program that does not use librex and opens a plug-in with kernels. The plug-in is
+ * linked with librex, so dlopen() loads librex, too.
  *
  * Run it:  make && $(make -s print-O)/examples/11_shared_objects/plain
  *

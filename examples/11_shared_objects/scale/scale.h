@@ -8,10 +8,10 @@
 
 #include <stdint.h>
 
-/* Multiplies @count values, mapped on the default device, by @factor, there. 0, or an error. */
+/* Multiplies @count values, mapped on the default device, by @factor. Returns 0 or an error. */
 int scale(double *x, int64_t count, double factor);
 
-/* The file that the library's device image came from; "" before the first call of scale(). */
+/* Returns the path of the library's device image; "" before the first call of scale(). */
 const char *scale_image(void);
 
 #endif

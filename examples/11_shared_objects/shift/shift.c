@@ -1,5 +1,5 @@
 /*
- * Lesson 11: a plug-in with a kernel of its own, opened by dlopen; else it is as scale.c.
+ * Lesson 11: a plug-in with a kernel of its own. A program opens it with dlopen(). See scale.c.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -15,6 +15,6 @@ shift_function shift; /* as a declaration: int shift(double *, int64_t, double) 
 
 int shift(double *x, int64_t count, double amount)
 {
-    /* Where the caller has mapped x, nothing is copied. */
+    /* If the caller has mapped x, the launch copies nothing. */
     return REX_LAUNCH_FOR(shift, count, REX_VALUE(count), REX_VALUE(amount), REX_TOFROM(x, count));
 }

@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 /*
- * Type of the plug-in's function `shift`: adds @amount to @count values on the default device. They
- * are brought there and back if they are not mapped. 0, or an error.
+ * Type of the plug-in's function `shift`, which adds @amount to @count values on the default
+ * device. If the values are not mapped, it copies them there and back. Returns 0 or an error.
  */
 typedef int shift_function(double *x, int64_t count, double amount);
 

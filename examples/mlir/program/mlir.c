@@ -1,6 +1,6 @@
 /*
- * mlir.c - a program around what MLIR has lowered: calls its function, checks the result, and times
- * launches of its kernel beside plain calls of the CUDA driver.
+ * mlir.c - a program around code that MLIR has lowered. It calls the lowered function, and checks
+ * the result. Then it compares the time of a launch with that of a plain call of the CUDA driver.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -13,7 +13,7 @@
 
 #include "../runtime/mlir.h"
 
-/* A memref of two dimensions, and one of one, as llvm.emit_c_interface passes them. */
+/* Memrefs of two dimensions and of one, as llvm.emit_c_interface passes them. */
 struct matrix {
     float *allocated, *aligned;
     int64_t offset, size[2], stride[2];
@@ -48,7 +48,7 @@ static struct matrix new_matrix(int seed)
     return (struct matrix){cells, cells, 0, {n, n}, {n, 1}};
 }
 
-/* Small whole numbers: every order of additions gives the same. */
+/* Compares with a serial product. Small whole numbers have exact sums in any order of additions. */
 static int check(const struct matrix *a, const struct matrix *b, const struct matrix *c,
                  float total)
 {
@@ -98,7 +98,7 @@ static double time_librex(struct rex_queue *stream, struct mlir_function *functi
     return (now() - begin) / LAUNCHES;
 }
 
-/* The driver's functions, from where they are. */
+/* Returns the driver's function NAME, or exits. librex has loaded the driver. */
 static void *in_driver(const char *name)
 {
     static void *driver;
@@ -116,7 +116,7 @@ static void *in_driver(const char *name)
     int (*name)(__VA_ARGS__); \
     *(void **)(void *)&(name) = in_driver(#name)
 
-/* In the context that librex works in; -1 where a call fails. */
+/* Returns the microseconds of a launch in librex's context, or -1 if a call fails. */
 static double time_driver(void)
 {
     DRIVER(cuDevicePrimaryCtxRetain, void **context, int device);

@@ -1,6 +1,6 @@
 /*
- * memory.c - device memory for MLIR's calls, from a pool: lowered code allocates and frees in every
- * call of a function. The pool keeps its memory until the process ends.
+ * memory.c - a pool of device memory for MLIR's calls, because lowered code allocates and frees in
+ * every call of a function. The pool keeps its memory until the process ends.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -18,13 +18,13 @@ struct block {
     size_t size;
     int device;
     bool taken;
-    const struct rex_queue *queue; /* that may still work with it, where it is free */
+    const struct rex_queue *queue; /* of a free block: the queue that may still use it, or NULL */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct block *blocks;
 
-/* Sizes of one class share blocks; none is more than a quarter larger than what was asked for. */
+/* Rounds up, so that similar sizes share blocks. From 2 KiB on this adds less than a quarter. */
 static size_t round_up(size_t size)
 {
     size_t step = 512;

@@ -1,5 +1,5 @@
 /*
- * memory.h - device memory for MLIR's calls, from a pool.
+ * memory.h - a pool of device memory for MLIR's calls.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -9,18 +9,18 @@
 #include <rex/queue.h>
 
 /*
- * SIZE bytes of QUEUE's device for it, or NULL with rex_last_error(). Memory freed in another queue
- * is used again once that queue was waited for.
+ * Returns SIZE bytes on QUEUE's device, for use in QUEUE, or NULL with rex_last_error(). Memory
+ * freed in another queue is used again after a wait for that queue.
  */
 void *memory_take(size_t size, struct rex_queue *queue);
 
-/* Free what was taken, once all that is in QUEUE is done; false where it was not. */
+/* Frees MEMORY after all commands in QUEUE. Returns false if memory_take() has not returned it. */
 bool memory_return(void *memory, struct rex_queue *queue);
 
-/* The number of the device of which the byte at ADDRESS was taken; -1: of none. */
+/* Returns the device of the byte at ADDRESS, or -1 if it is in no block of memory_take(). */
 int memory_device(const void *address);
 
-/* All that was put in QUEUE is done. */
+/* Records that all commands in QUEUE are done, so that any queue may use its freed blocks. */
 void memory_is_idle(const struct rex_queue *queue);
 
 #endif

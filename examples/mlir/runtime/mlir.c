@@ -1,6 +1,6 @@
 /*
- * mlir.c - librex-mlir: MLIR's mgpu functions on top of librex. A stream is a queue, a module a
- * library, a function the key of a kernel in it.
+ * mlir.c - librex-mlir: MLIR's mgpu functions on top of librex. A stream is a queue, a module is a
+ * library, and a function is the key of a kernel in the library.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -17,20 +17,20 @@
 
 #include "memory.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the errors and all functions */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* for the errors and all functions */
 static struct {
     int code;
     char message[1024];
 } first, asked;
 static _Thread_local int device = -1;
 
-/* For calls that name no stream: of the default device, and of those that were asked for. */
+/* Queues for calls without a stream: for device -1, the default, and for each numbered device. */
 #define DEVICES 64
 static struct rex_queue *without_stream[1 + DEVICES];
 
 /* ---- errors ---------------------------------------------------------------------------------- */
 
-/* CALL, about OBJECT where that is not NULL, came to RESULT; whether that is success. */
+/* Returns true if RESULT is REX_OK; else keeps the first error. OBJECT may be NULL. */
 static bool note(int result, const char *call, const char *object)
 {
     if (result == REX_OK)
@@ -50,7 +50,7 @@ static bool note_pointer(const void *pointer, const char *call, const char *obje
     return note(pointer != NULL ? REX_OK : rex_last_error_code(), call, object);
 }
 
-/* Refuses a call that librex has no counterpart of. */
+/* Keeps an error that librex has not reported, if it is the first. */
 static void refuse(const char *call, const char *why)
 {
     pthread_mutex_lock(&lock);
@@ -82,7 +82,7 @@ struct mlir_function {
 
 struct mlir_module {
     struct rex_library *library;
-    struct mlir_function *functions; /* under the lock; found once each */
+    struct mlir_function *functions; /* one for each name; under the lock */
 };
 
 struct mlir_module *mgpuModuleLoad(void *image, size_t size)
@@ -100,7 +100,7 @@ struct mlir_module *mgpuModuleLoad(void *image, size_t size)
     return module;
 }
 
-/* Its code ends with a NUL; librex has the driver compile it, and keeps what comes of it. */
+/* PTX ends with a NUL. The driver compiles it, and librex keeps the result. */
 struct mlir_module *mgpuModuleLoadJIT(void *ptx, int level)
 {
     (void)level;
@@ -188,7 +188,7 @@ void mgpuStreamWaitEvent(struct rex_queue *stream, struct rex_event *event)
     note(rex_queue_wait_event(stream, event), "mgpuStreamWaitEvent", NULL);
 }
 
-/* A call without a stream is done when it returns. NUMBER is that of the device, or -1. */
+/* Returns STREAM or, if it is NULL, the queue of device NUMBER, or -1, for calls without one. */
 static struct rex_queue *queue_on(int number, struct rex_queue *stream)
 {
     struct rex_queue **place = &without_stream[number + 1];
@@ -273,7 +273,7 @@ void *mgpuMemAlloc(uint64_t size, struct rex_queue *stream, unsigned char shared
     return memory;
 }
 
-/* STREAM, or a queue on the device of which the memory at ADDRESS is. */
+/* Returns STREAM or, if it is NULL, a queue on the device of the memory at ADDRESS. */
 static struct rex_queue *queue_at(const void *address, struct rex_queue *stream)
 {
     int number = memory_device(address);
@@ -337,7 +337,7 @@ void mgpuMemHostUnregister(void *address)
     note(rex_host_unregister(address), "mgpuMemHostUnregister", NULL);
 }
 
-/* The head of a memref's descriptor; RANK sizes and as many strides follow. */
+/* The head of a memref's descriptor. RANK sizes and RANK strides follow. */
 struct memref {
     char *allocated, *aligned;
     int64_t offset, sizes[];
@@ -364,5 +364,5 @@ void mgpuSetDefaultDevice(int32_t number)
     if (number >= 0 && number < DEVICES)
         device = number;
     else
-        refuse("mgpuSetDefaultDevice", "the number is negative, or more than 63");
+        refuse("mgpuSetDefaultDevice", "the number is not from 0 to 63");
 }

@@ -1,9 +1,9 @@
 /*
- * mlir.h - librex-mlir: the functions mgpu*, which MLIR's lowering of the gpu dialect leaves to a
- * runtime, on top of librex. Names and parameters are upstream's, of LLVM 22.
+ * mlir.h - librex-mlir: the functions mgpu* on top of librex. Lowered code of MLIR's gpu dialect
+ * calls these functions of a runtime. Names and parameters are those of LLVM 22.
  *
- * Lowered code looks at no result, so that the first failure is kept until somebody asks. After it
- * calls go on, and fail in their turn.
+ * Lowered code checks no result, so librex-mlir keeps the first error until a call of
+ * rex_mlir_error(). Calls after an error still run, and may fail, too.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -16,9 +16,9 @@
 #pragma GCC visibility push(default)
 
 /*
- * The first error of any mgpu function since this was last asked, as librex's own: 0 or negative.
- * MESSAGE gets it in words, with the function, the kernel and the cause, until the next call of
- * this; "" where there was none.
+ * Returns the first error of any mgpu function since the last call of rex_mlir_error(): 0 or an
+ * error of librex. *MESSAGE receives its text, with function, kernel and cause, or "" without an
+ * error. The text is valid until the next call.
  */
 int rex_mlir_error(const char **message);
 
@@ -54,8 +54,8 @@ void mgpuMemHostRegisterMemRef(int64_t rank, void *descriptor, int64_t element);
 void mgpuMemHostUnregisterMemRef(int64_t rank, void *descriptor, int64_t element);
 
 /*
- * The device of streams and modules that this thread makes from now on, and of its calls without a
- * stream. Memory is of its stream's device.
+ * Sets the device for new streams and modules of this thread, and for its calls without a stream.
+ * Memory is on the device of its stream.
  */
 void mgpuSetDefaultDevice(int32_t device);
 

@@ -238,7 +238,7 @@ static void errors(struct mlir_module *module, struct rex_queue *stream)
     mgpuMemHostUnregister(sent);
     expect("mgpuMemHostUnregister", "");
     mgpuSetDefaultDevice(-2);
-    expect("mgpuSetDefaultDevice", "the number is negative, or more than 63");
+    expect("mgpuSetDefaultDevice", "the number is not from 0 to 63");
     CHECK(mgpuModuleLoad(sent, sizeof sent) == NULL);
     expect("mgpuModuleLoad", "MLIR's module");
 }

@@ -143,7 +143,7 @@ TEST(clusters, .set_up = start, .gpu = ON_GPU)
         both.flags = REX_LAUNCH_COOPERATIVE;
         OK(launch_by(way, both));
         expect_facts(way, 32, 2, 2);
-        FAILS(launch_by(way, in_clusters(9, 2, 0)), REX_EINVAL, "9 x 4 x 1 teams is no multiple of its clusters of 2 x 1 x 1");
+        FAILS(launch_by(way, in_clusters(9, 2, 0)), REX_EINVAL, "9 x 4 x 1 teams is not a multiple of its clusters of 2 x 1 x 1");
         FAILS(launch_by(way, in_clusters(32, 16, 0)), REX_EINVAL, "a cluster has at most 8");
         struct rex_launch_config chosen = rex_launch_config_for(REX_KERNEL_ID(look), 64 * 9);
         chosen.threads[0] = 64;

@@ -409,7 +409,7 @@ static void open_gpu(struct gpu *gpu, int number)
     MUST(cu.cuModuleGetFunction(&gpu->empty, module, "empty__kernel__"));
     MUST(cu.cuModuleGetFunction(&gpu->heat, module, "heat__kernel__"));
     MUST(cu.cuStreamCreate(&gpu->stream, 1));
-    MUST(cu.cuEventCreate(&gpu->event, 2));
+    MUST(cu.cuEventCreate(&gpu->event, 0));
     MUST(rex_queue_create(&gpu->queue, number, "heat", 0));
     MUST(rex_event_create(&gpu->recorded));
     gpu->pageable = calloc(1, COPY);
