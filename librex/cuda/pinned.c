@@ -95,13 +95,22 @@ static void give_range(struct range *range, bool pinned)
         free(range);
 }
 
-bool rex_is_pinned(const void *address)
+bool rex_is_pinned_whole(const void *address, size_t size)
 {
+    uintptr_t begin = (uintptr_t)address;
+    if (!rex_is_any_pinned())
+        return false;
     rex_lists_lock();
-    const struct range *range = find_overlap((uintptr_t)address, 1);
-    bool pinned = range != NULL && range->drivers;
+    const struct range *range = find_overlap(begin, size);
+    bool pinned = range != NULL && range->drivers && begin >= range->begin &&
+                  size <= range->size - (begin - range->begin);
     rex_lists_unlock();
     return pinned;
+}
+
+bool rex_is_pinned(const void *address)
+{
+    return rex_is_pinned_whole(address, 1);
 }
 
 bool rex_is_any_pinned(void)

@@ -7,6 +7,7 @@
 #define REX_INTERNAL_PINNED_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /*
  * Returns true if the byte at ADDRESS is pageable: neither pinned nor managed nor a device's. The
@@ -20,6 +21,12 @@ bool rex_is_pageable_now(const void *address);
 
 /* Returns true if the driver has pinned the memory at ADDRESS for librex (rex/device.h). */
 bool rex_is_pinned(const void *address);
+
+/*
+ * Returns true if one range that the driver has pinned for librex has all SIZE bytes at ADDRESS.
+ * Does not ask the driver.
+ */
+bool rex_is_pinned_whole(const void *address, size_t size);
 
 /* Returns true if the program has any memory of rex_host_alloc() or rex_host_register(). */
 bool rex_is_any_pinned(void);

@@ -1,11 +1,11 @@
 /*
- * cubin.c - read a CUBIN: kernels, their parameters and limits, globals, architecture; and what it
- * keeps from one launch to the next.
+ * cubin.c - reads a CUBIN: its architecture, kernels with their parameters and limits, globals, and
+ * the state that it keeps from one launch to the next.
  *
  * A CUBIN is an ELF file. A kernel is a function symbol whose `other` byte has the bit
- * STO_CUDA_ENTRY; `.nv.info.KERNEL` holds one attribute for each parameter and one for its launch
- * bounds, `.nv.info` the registers of all, and `.nv.shared.KERNEL` is as large as its static shared
- * memory. Seen in the output of nvcc 13.0 for sm_75 to sm_120.
+ * STO_CUDA_ENTRY. `.nv.info.KERNEL` holds an attribute for each parameter and one for the launch
+ * bounds. `.nv.info` holds the register counts of all kernels. The size of `.nv.shared.KERNEL` is
+ * the static shared memory. nvcc 13.0 writes this layout for sm_75 to sm_120.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -15,35 +15,38 @@
 #include <string.h>
 
 #define STO_CUDA_ENTRY 0x10
-#define STT_CUDA_OBJECT 13 /* globals of nvcc -rdc=true; without it they are STT_OBJECT */
+#define STT_CUDA_OBJECT 13 /* type of globals with nvcc -rdc=true; otherwise STT_OBJECT */
 #define OSABI_CUDA_13 0x41
 #define ABIVERSION_CUDA_13 8
-#define MODE_IN_ENVIRONMENT 2 /* of KERNEL_kernel_environment, behind two bytes (LLVM 18 to 23) */
+#define MODE_IN_ENVIRONMENT 2 /* offset of the mode in KERNEL_kernel_environment (LLVM 18 to 23) */
 
 #define INFO ".nv.info"
 #define INFO_PREFIX ".nv.info."
 #define SHARED_PREFIX ".nv.shared."
 
 /*
- * Attributes of .nv.info: a format byte, an attribute byte, then a 2-byte value, or a 2-byte size
+ * An attribute of .nv.info: a format byte, an attribute byte, then a 2-byte value, or a 2-byte size
  * and that many bytes.
  */
 #define FORMAT_SIZED 0x04
 #define ATTRIBUTE_MAX_THREADS 0x05 /* u32 x, y, z */
 #define ATTRIBUTE_PARAMETER \
-    0x17 /* u32 index, u16 ordinal, u16 offset, u32: size in bits 18 to 31 */
+    0x17 /* u32 index, u16 ordinal, u16 offset, u32 with the size in bits 18 to 31 */
 #define ATTRIBUTE_REGISTERS 0x2f /* u32 symbol, u32 count */
-/* u32 index, u16 ordinal, u16 offset, u16 size; in a kernel with more than 4 KiB of parameters */
+/* u32 index, u16 ordinal, u16 offset, u16 size; in kernels with more than 4 KiB of parameters */
 #define ATTRIBUTE_LARGE_PARAMETER 0x45
 #define PARAMETER_SIZE_SHIFT 18
 
 struct attribute {
     unsigned kind;
-    size_t size; /* 0 where the attribute is a 2-byte value: no reader here looks for one */
+    size_t size; /* 0 for a 2-byte value, which no reader uses */
     const unsigned char *value;
 };
 
-/* The attribute at *AT, and *AT past it. 1, 0 at the end, or -1: it is cut off. */
+/*
+ * Reads the attribute at *AT and moves *AT past it. Returns 1, 0 at the end, or -1 if the attribute
+ * is truncated.
+ */
 static int next_attribute(const unsigned char **at, const unsigned char *end,
                           struct attribute *attribute)
 {
@@ -110,11 +113,15 @@ static int read_kernel_info(struct rex_view *view, struct rex_elf *elf, const El
                  size = (uint16_t)(attribute_word(&attribute, 2) >> shift);
         if (ordinal >= kernel->parameters || size == 0 || all[kernel->first + ordinal].size != 0)
             return rex_elf_refuse(
-                elf, "the parameters of a kernel are not numbered from 0 on, once each");
+                elf,
+                "the parameters of a kernel are not numbered from 0 on without gaps or repeats");
         all[kernel->first + ordinal] =
             (struct rex_image_parameter){.offset = (uint16_t)(place >> 16), .size = size};
     }
-    /* Code that copies arguments relies on this: a parameter begins behind the one before it. */
+    /*
+     * Code that copies arguments requires that each parameter begins after the end of the one
+     * before it.
+     */
     for (uint32_t i = kernel->first + 1; i < kernel->first + kernel->parameters; i++)
         if (all[i].offset < all[i - 1].offset + all[i - 1].size)
             return rex_elf_refuse(elf, "the parameters of a kernel overlap, or are out of order");
@@ -136,7 +143,7 @@ unsigned rex_cubin_architecture(const void *bytes, size_t size)
     return (is_new ? header.e_flags >> 8 : header.e_flags) & 0xff;
 }
 
-/* Byte INTO of a global; 0 where it lies in no bytes of the file. */
+/* Returns byte INTO of a global, or 0 if the file has no bytes for it. */
 static unsigned char byte_of_global(const struct rex_elf *elf, const Elf64_Sym *symbol,
                                     uint64_t into)
 {
@@ -191,8 +198,8 @@ int rex_cubin_read(struct rex_view *view, struct rex_elf *elf)
         if (section.sh_type == SHT_NOBITS || rex_name_after(name, INFO) == NULL)
             continue;
         /*
-         * In a CUBIN sections do not overlap. Many that cover the whole file would take the square
-         * of its size to read.
+         * Sections of a real CUBIN do not overlap. Reading many that each cover the whole file
+         * would take quadratic time.
          */
         attributes += section.sh_size;
         if (attributes > elf->size)
@@ -216,9 +223,9 @@ int rex_cubin_read(struct rex_view *view, struct rex_elf *elf)
     return 0;
 }
 
-/* ---- what it keeps from one launch to the next ----------------------------------------------- */
+/* ---- state kept from one launch to the next -------------------------------------------------- */
 
-/* Whether NAME begins with one of the PREFIXES, of which the last is NULL. */
+/* Returns true if NAME begins with one of the PREFIXES, which end with NULL. */
 static bool begins_with_any(const char *name, const char *const *prefixes)
 {
     while (*prefixes != NULL && rex_name_after(name, *prefixes) == NULL)
@@ -226,11 +233,15 @@ static bool begins_with_any(const char *name, const char *const *prefixes)
     return *prefixes != NULL;
 }
 
-/* A global that libomptarget reads on the host, or that no code changes: nvcc's string literals. */
+/*
+ * Returns true for a global that libomptarget reads on the host, or that no code changes, such as
+ * nvcc's string literals.
+ */
 static bool is_well_known(const char *name)
 {
     static const char *const prefixes[] = {"rex_", "__omp_", "__unnamed_", "$str", NULL};
-    static const char mode[] = "exec_mode"; /* behind a "_", or what librex has put in its place */
+    /* after "_", or after the "." that rex_image_hide_modes() writes */
+    static const char mode[] = "exec_mode";
     size_t length = strlen(name);
     return begins_with_any(name, prefixes) || strcmp(name, "omptarget_device_environment") == 0 ||
            (length >= sizeof mode && strcmp(name + length - strlen(mode), mode) == 0);
@@ -239,9 +250,9 @@ static bool is_well_known(const char *name)
 enum rex_state rex_cubin_state(const struct rex_elf *elf, char name[REX_STATE_NAME])
 {
     /*
-     * nvcc 13.0 and clang 19 put globals into .nv.global and .nv.global.init, and those that are
-     * __constant__ into .nv.constant3. It cannot be told whether code refers to one: the table
-     * .nv.constant4 has the addresses of all.
+     * nvcc 13.0 and clang 19 put globals into .nv.global and .nv.global.init, and __constant__
+     * globals into .nv.constant3. All of them count: the file does not show whether code uses a
+     * global, because .nv.constant4 holds the addresses of all.
      */
     static const char *const sections[] = {".nv.global", ".nv.constant3", ".bss", ".data", NULL};
     Elf64_Shdr symbols, section;

@@ -1,5 +1,5 @@
 /*
- * cubin.h - read a CUBIN, and tell what it keeps from one launch to the next.
+ * cubin.h - reads a CUBIN, and finds the state that it keeps from one launch to the next.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -9,32 +9,36 @@
 #include "image/elf.h"
 #include "image/view.h"
 
-/* Whether a CUBIN for sm_IMAGE runs on a GPU of compute capability DEVICE, both as 90 for 9.0. */
+/*
+ * Returns true if a CUBIN for sm_IMAGE runs on a GPU of compute capability DEVICE, each as 90 for
+ * 9.0.
+ */
 static inline bool rex_image_suits(unsigned image, unsigned device)
 {
     return image / 10 == device / 10 && image % 10 <= device % 10;
 }
 
-/* The SM number that the CUBIN of SIZE bytes is for: 90; 0 if it is none. */
+/* Returns the SM number of the CUBIN of SIZE bytes, such as 90; 0 if the bytes are not a CUBIN. */
 unsigned rex_cubin_architecture(const void *bytes, size_t size);
 
 /*
- * Fill VIEW with the symbols of the CUBIN. 0, or -1 with ELF->why, which is NULL where memory ran
- * out or the view is overfull.
+ * Fills VIEW with the symbols of the CUBIN. Returns 0, or -1 with the reason in ELF->why. ELF->why
+ * is NULL if memory ran out or the view is overfull.
  */
 int rex_cubin_read(struct rex_view *view, struct rex_elf *elf);
 
 enum rex_state {
     REX_STATE_NONE,
-    REX_STATE_GLOBAL,  /* a global, of which each load of the image has one of its own */
-    REX_STATE_RUNTIME, /* LLVM's device runtime, */
-    REX_STATE_LIBRARY  /* or printf, malloc or free of the device */
+    REX_STATE_GLOBAL,  /* a global; each load of the image has its own copy */
+    REX_STATE_RUNTIME, /* LLVM's device runtime */
+    REX_STATE_LIBRARY  /* printf, malloc or free of the device */
 };
 
 /*
- * The first state that the CUBIN has, and in NAME the symbol's name, cut off to REX_STATE_NAME
- * bytes. Globals whose names begin with `rex_` are librex's own and do not count. Neither do those
- * that tell libomptarget how to launch a kernel: the device never reads them.
+ * Returns the first state that the CUBIN has. Writes the symbol's name to NAME, cut off to
+ * REX_STATE_NAME bytes. Globals whose names begin with `rex_` are librex's own and do not count. A
+ * global that describes a kernel to libomptarget does not count either, because the device never
+ * reads it.
  */
 #define REX_STATE_NAME 128
 enum rex_state rex_cubin_state(const struct rex_elf *elf, char name[REX_STATE_NAME]);

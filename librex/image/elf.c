@@ -1,5 +1,5 @@
 /*
- * elf.c - an ELF64 file in memory, read in place and never outside it.
+ * elf.c - reads an ELF64 file in memory, in place and never outside it.
  *
  * Every multi-byte read is a memcpy after a bounds check: the bytes may be hostile and need not be
  * aligned.
@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* Made-up files have any number. */
+/* Limits for hostile files, which can claim any number. */
 #define MOST_SECTIONS (1 << 22)
 #define MOST_SEGMENTS 1024
 
@@ -57,7 +57,10 @@ int rex_elf_view(struct rex_elf *elf, const void *bytes, size_t size)
     if (table == NULL)
         return rex_elf_refuse(elf, "it is truncated: its section table lies past the end");
     memcpy(&first, table, sizeof first);
-    /* Section 0 has the numbers that do not fit into the header: from 65280 sections on. */
+    /*
+     * Section 0 has the numbers that do not fit into the header: from 65280 sections on (the ELF
+     * specification).
+     */
     uint64_t count = header->e_shnum != 0 ? header->e_shnum : first.sh_size;
     if (count == 0)
         return rex_elf_refuse(elf, no_sections);
@@ -79,7 +82,7 @@ int rex_elf_open(struct rex_elf *elf, const void *bytes, size_t size)
     Elf64_Phdr segment;
     if (rex_elf_view(elf, bytes, size) != 0)
         return -1;
-    /* Symbols cannot name the sections beyond those that fit into the header. */
+    /* A symbol's 16-bit index cannot name sections past those that fit into the header. */
     if (header->e_shnum == 0)
         return rex_elf_refuse(elf, "it has more sections than a device image may");
     if (elf->section_names >= elf->sections)
@@ -108,7 +111,7 @@ bool rex_elf_section(const struct rex_elf *elf, size_t index, Elf64_Shdr *sectio
     if (index >= elf->sections)
         return false;
     memcpy(section, elf->bytes + elf->header.e_shoff + index * sizeof *section, sizeof *section);
-    /* An unused header says nothing: its offset and size may be anything. */
+    /* The fields of an unused header, even offset and size, are undefined. */
     if (section->sh_type == SHT_NULL)
         memset(section, 0, sizeof *section);
     return true;
@@ -151,7 +154,10 @@ bool rex_elf_find_segment(const struct rex_elf *elf, uint32_t type, Elf64_Phdr *
     return false;
 }
 
-/* A linker makes a few dozen sections. In a made-up file an address is looked for in so many. */
+/*
+ * Maximum of sections in which an address is searched. A linker makes a few dozen; a hostile file
+ * may have millions.
+ */
 #define MOST_SEARCHED 256
 
 const unsigned char *rex_elf_at(const struct rex_elf *elf, uint64_t address, uint64_t *room)
@@ -159,7 +165,7 @@ const unsigned char *rex_elf_at(const struct rex_elf *elf, uint64_t address, uin
     const unsigned char *found = NULL;
     Elf64_Shdr section;
     for (size_t i = 0; i < MOST_SEARCHED && rex_elf_section(elf, i, &section); i++) {
-        uint64_t into = address - section.sh_addr; /* beyond all sizes in front of it */
+        uint64_t into = address - section.sh_addr; /* a huge number before the section */
         if (!(section.sh_flags & SHF_ALLOC) || into >= section.sh_size)
             continue;
         const unsigned char *bytes = rex_elf_section_bytes(elf, &section);
@@ -174,8 +180,8 @@ const unsigned char *rex_elf_at(const struct rex_elf *elf, uint64_t address, uin
 /* ---- strings --------------------------------------------------------------------------------- */
 
 /*
- * In a made-up table all names may overlap, each nearly as long as the file: to read them would
- * take the square of its size. A longer name counts as none: no name that librex looks for is.
+ * In a hostile table all names may overlap, each nearly as long as the file: reading them would
+ * take quadratic time. Longer names are refused; no name that librex looks for is as long.
  */
 #define LONGEST_NAME 4096
 
@@ -214,7 +220,9 @@ bool rex_elf_symbol(const struct rex_elf *elf, const Elf64_Shdr *symbols, size_t
                     Elf64_Sym *symbol, const char **name)
 {
     Elf64_Shdr strings;
-    /* A section may name any other as its symbols, also one whose bytes are not in the file. */
+    /*
+     * A relocation section may name any section as its symbols, even one without bytes in the file.
+     */
     if ((symbols->sh_type != SHT_SYMTAB && symbols->sh_type != SHT_DYNSYM) ||
         index >= rex_elf_symbols(symbols) || !rex_elf_section(elf, symbols->sh_link, &strings) ||
         !rex_elf_row(elf, symbols, symbols->sh_type, index, symbol, sizeof *symbol))

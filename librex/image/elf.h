@@ -1,7 +1,7 @@
 /*
- * elf.h - an ELF64 file in memory, read in place and never outside it.
+ * elf.h - reads an ELF64 file in memory, in place and never outside it.
  *
- * The tools read programs with it, too: it needs nothing but libc.
+ * The tools read programs with it, so it needs nothing but libc.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -17,7 +17,7 @@
 #define EM_CUDA 190
 #endif
 
-/* e_machine of the processor that this library is compiled for. */
+/* The e_machine value of the processor that this library is compiled for. */
 #if defined(__x86_64__)
 #define REX_HOST_MACHINE EM_X86_64
 #elif defined(__aarch64__)
@@ -32,67 +32,70 @@ struct rex_elf {
     const unsigned char *bytes;
     size_t size;
     Elf64_Ehdr header;
-    size_t sections;      /* number of them, also where it does not fit into the header */
-    size_t section_names; /* index of the table of their names */
-    const char *why;      /* why it was not opened, or a reader refused */
+    size_t sections;      /* number of sections, even if the header's field is too small for it */
+    size_t section_names; /* index of the section with the sections' names */
+    const char *why;      /* why the file was not opened, or why a reader refused it */
 };
 
 /*
- * Each is 0, or -1 with ->why, and does more than the one before it: check the ELF header, which
- * ->header has also of a file for another class of machines; find the sections; check where every
- * section and segment lies, as in a device image. BYTES must outlive the view.
+ * Check the file, each more than the one before it. rex_elf_identify() checks the ELF header, and
+ * fills ->header even if it refuses the class or the byte order. rex_elf_view() also finds the
+ * sections. rex_elf_open() also checks that every section and segment lies in the file, as a device
+ * image needs. BYTES must outlive ELF. Return 0, or -1 with ->why.
  */
 int rex_elf_identify(struct rex_elf *elf, const void *bytes, size_t size);
 int rex_elf_view(struct rex_elf *elf, const void *bytes, size_t size);
 int rex_elf_open(struct rex_elf *elf, const void *bytes, size_t size);
 
-/* Why the file cannot be used. Returns -1. */
+/* Sets ->why to the reason why the file cannot be used. Returns -1. */
 int rex_elf_refuse(struct rex_elf *elf, const char *why);
 
-/* SIZE bytes at file OFFSET, NULL if they are not all there. */
+/* Returns the SIZE bytes at file OFFSET, or NULL if the file ends before them. */
 const unsigned char *rex_elf_bytes(const struct rex_elf *elf, uint64_t offset, uint64_t size);
 
 /*
- * Section, or program header, INDEX, copied out, since a file's alignment is not to be trusted.
- * False: none.
+ * Copies section, or program header, INDEX, because a file may misalign it. Returns false if INDEX
+ * is too large, or if the program header is not in the file.
  */
 bool rex_elf_section(const struct rex_elf *elf, size_t index, Elf64_Shdr *section);
 bool rex_elf_segment(const struct rex_elf *elf, size_t index, Elf64_Phdr *segment);
 
-/* The bytes of SECTION; NULL where it has none in the file. */
+/* Returns the bytes of SECTION, or NULL if the file has no bytes for it. */
 const unsigned char *rex_elf_section_bytes(const struct rex_elf *elf, const Elf64_Shdr *section);
 
-/* Name of SECTION; "" if it has none, or one that rex_elf_string() refuses. */
+/* Returns the name of SECTION, or "" if it has no name or rex_elf_string() refuses the name. */
 const char *rex_elf_section_name(const struct rex_elf *elf, const Elf64_Shdr *section);
 
-/* First section, or segment, of TYPE. False: there is none. */
+/* Finds the first section, or segment, of TYPE. Returns false if there is none. */
 bool rex_elf_find_type(const struct rex_elf *elf, uint32_t type, Elf64_Shdr *section);
 bool rex_elf_find_segment(const struct rex_elf *elf, uint32_t type, Elf64_Phdr *segment);
 
 /*
- * The string at OFFSET of string table STRINGS, or that at BYTES, which may be NULL, of ROOM bytes
- * at most. NULL if it does not end there, or is longer than any name.
+ * Return the string at OFFSET of string table STRINGS, or at BYTES, which may be NULL, with ROOM
+ * bytes to the end. Return NULL if the string does not end inside the table or ROOM, or is longer
+ * than 4095 bytes.
  */
 const char *rex_elf_string(const struct rex_elf *elf, const Elf64_Shdr *strings, uint64_t offset);
 const char *rex_elf_string_within(const unsigned char *bytes, uint64_t room);
 
 /*
- * The bytes of a linked file for ADDRESS, *ROOM up to the end of their section; NULL: there are
- * none.
+ * Returns the bytes of a linked file at ADDRESS, or NULL if there are none. *ROOM becomes the
+ * number of bytes up to the end of their section.
  */
 const unsigned char *rex_elf_at(const struct rex_elf *elf, uint64_t address, uint64_t *room);
 
 /*
- * Symbols: number in the table SYMBOLS; the one at INDEX, its name in *NAME, "" as that of a
- * section. False: it is not all there.
+ * rex_elf_symbols() returns the number of symbols in the table SYMBOLS. rex_elf_symbol() copies
+ * symbol INDEX and sets *NAME, which is "" for a symbol without a name. Returns false if the file
+ * does not have the whole symbol.
  */
 size_t rex_elf_symbols(const Elf64_Shdr *symbols);
 bool rex_elf_symbol(const struct rex_elf *elf, const Elf64_Shdr *symbols, size_t index,
                     Elf64_Sym *symbol, const char **name);
 
 /*
- * Row INDEX, of SIZE bytes, of the table in SECTION, which is of this TYPE: SHT_DYNAMIC, SHT_RELA.
- * False: there is none.
+ * Copies row INDEX, of SIZE bytes, of the table in SECTION, which must be of TYPE: SHT_DYNAMIC,
+ * SHT_RELA or a symbol table. Returns false if there is no such row.
  */
 bool rex_elf_row(const struct rex_elf *elf, const Elf64_Shdr *section, uint32_t type, size_t index,
                  void *row, size_t size);

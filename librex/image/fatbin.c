@@ -1,11 +1,11 @@
 /*
- * fatbin.c - nvcc's fatbin: its members, and how compressed ones are unpacked.
+ * fatbin.c - reads nvcc's fatbin: lists its members, and unpacks compressed ones.
  *
- * A fatbin is a header, then members, each with a header of its own before its payload. NVIDIA
- * documents no layout. This is what fatbinary of CUDA 13.0 writes for sm_75 to sm_121, with
- * Zstandard or, for -compress-mode=speed, LZ4; public readers of what older toolkits wrote, with
- * LZ4 alone, agree with it. A member's header has 64 bytes and may be longer: a name, options, what
- * sm_100 and later need. Payloads are padded to 8 bytes.
+ * A fatbin is a header, then members, each with its own header before its payload. NVIDIA does not
+ * document the layout. This one was seen in the output of fatbinary of CUDA 13.0 for sm_75 to
+ * sm_121, which compresses with Zstandard, or with LZ4 for -compress-mode=speed. Public readers of
+ * fatbins from older toolkits, which use only LZ4, agree with it. A member's header has at least 64
+ * bytes; a name, options and data for sm_100 and later may follow. Payloads are padded to 8 bytes.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -27,28 +27,29 @@
 struct header {
     uint32_t magic;
     uint16_t version, header_size;
-    uint64_t size; /* of all members */
+    uint64_t size; /* bytes of all members */
 };
 
 struct member_header {
     uint16_t kind, version;
     uint32_t header_size;
     uint64_t payload_size;
-    uint32_t packed_size, options; /* without the padding; 0 where the payload is not compressed */
-    uint16_t minor, major;         /* of PTX, or of the CUBIN's form */
+    /* packed_size excludes the padding; 0 if the payload is not compressed */
+    uint32_t packed_size, options;
+    uint16_t minor, major; /* version of the PTX language or of the CUBIN's format */
     uint32_t architecture;
     uint32_t name, name_size;
-    uint64_t flags, unused, size; /* unpacked; 0 where the payload is not compressed */
+    uint64_t flags, unused, size; /* size: unpacked bytes; 0 if the payload is not compressed */
 };
 
-enum { KIND_PTX = 1, KIND_CUBIN = 2 }; /* there are others */
+enum { KIND_PTX = 1, KIND_CUBIN = 2 }; /* other kinds exist */
 
 #define FLAG_LZ4 0x2000u
 #define FLAG_ZSTD 0x8000u
-#define FLAG_EXACT 0x100000u  /* sm_90a: that GPU and no other */
-#define FLAG_FAMILY 0x200000u /* sm_100f: the GPUs of its major number */
+#define FLAG_EXACT 0x100000u  /* sm_90a: runs on sm_90 only */
+#define FLAG_FAMILY 0x200000u /* sm_100f: runs on GPUs of its major number */
 
-/* Larger than any image, so that what a file says cannot take all memory. */
+/* Limit above any real image, so that a hostile size cannot use up memory. */
 #define MOST_BYTES ((uint64_t)1 << 30)
 
 bool rex_fatbin_is(const void *bytes, size_t size)
@@ -60,7 +61,7 @@ bool rex_fatbin_is(const void *bytes, size_t size)
     return magic == MAGIC;
 }
 
-/* For the member at byte AT, or the whole if that is 0. */
+/* Fails for the member at byte AT, or for the whole fatbin if AT is 0. */
 static int refuse_fatbin(const char *name, size_t at, const char *why)
 {
     if (at == 0)
@@ -79,17 +80,17 @@ int rex_fatbin_list(struct rex_list *list, size_t offset, size_t size, const cha
     memcpy(&header, bytes, sizeof header);
     if (header.version != VERSION || header.header_size < sizeof header ||
         header.header_size > size)
-        return refuse_fatbin(name, 0, "the fatbin is of a form that is not known");
+        return refuse_fatbin(name, 0, "the fatbin has an unknown format");
     if (header.size > size - header.header_size)
         return refuse_fatbin(name, 0, "the fatbin is truncated: it ends before its last member");
     size_t at = header.header_size, end = at + (size_t)header.size;
     /*
-     * One table of kernels has one image. The kernels of a second fatbin would be missing, without
-     * a message.
+     * A table of kernels has one image, so the kernels of a second fatbin would silently be
+     * missing.
      */
     if (rex_fatbin_is(bytes + end, size - end))
         return refuse_fatbin(name, 0,
-                             "several fatbins lie one behind the other; link the kernels into one "
+                             "several fatbins follow one another; link the kernels into one "
                              "image with nvcc -dlink, or give each a module");
     while (at < end) {
         struct member_header member;
@@ -99,7 +100,7 @@ int rex_fatbin_list(struct rex_list *list, size_t offset, size_t size, const cha
         memcpy(&member, list->bytes + offset + at, sizeof member);
         if (member.header_size < sizeof member || member.header_size > room ||
             member.payload_size > room - member.header_size)
-            return refuse_fatbin(name, at, "does not end inside it");
+            return refuse_fatbin(name, at, "is truncated");
         enum rex_packing packing = member.flags & FLAG_ZSTD  ? REX_PACKED_ZSTD
                                    : member.flags & FLAG_LZ4 ? REX_PACKED_LZ4
                                                              : REX_UNPACKED;
@@ -107,9 +108,9 @@ int rex_fatbin_list(struct rex_list *list, size_t offset, size_t size, const cha
         uint64_t stored = packed ? member.packed_size : member.payload_size,
                  whole = packed ? member.size : member.payload_size;
         if (stored > member.payload_size || (whole == 0) != (stored == 0))
-            return refuse_fatbin(name, at, "has no size that can be");
+            return refuse_fatbin(name, at, "has an impossible size");
         if (whole > MOST_BYTES)
-            return refuse_fatbin(name, at, "says that it unpacks to more than a GiB");
+            return refuse_fatbin(name, at, "claims to unpack to more than 1 GiB");
         const struct rex_image_item item = {
             .kind = member.kind == KIND_CUBIN ? REX_IMAGE_CUBIN
                     : member.kind == KIND_PTX ? REX_IMAGE_PTX
@@ -131,7 +132,7 @@ int rex_fatbin_list(struct rex_list *list, size_t offset, size_t size, const cha
     return REX_OK;
 }
 
-/* ---- unpacked, by libzstd or liblz4 ---------------------------------------------------------- */
+/* ---- unpacking with libzstd or liblz4 -------------------------------------------------------- */
 
 static const struct packer {
     const char *method, *library, *function, *package;
@@ -150,7 +151,7 @@ int rex_unpack(enum rex_packing packing, const void *from, size_t stored, size_t
         size_t (*zstd)(void *, size_t, const void *, size_t);
         int (*lz4)(const char *, char *, int, int);
     } unpack = {NULL};
-    /* Never closed: it costs nothing, and the next module has the same kind. */
+    /* Never closed, because the next module's images are usually compressed in the same way. */
     void *library =
         packed && rex_can_open_libraries() ? dlopen(packer->library, RTLD_NOW | RTLD_LOCAL) : NULL;
     if (library != NULL)
@@ -165,7 +166,7 @@ int rex_unpack(enum rex_packing packing, const void *from, size_t stored, size_t
         return rex_fail_memory(size + 1, "a device image");
     if (!packed)
         memcpy(to, from, size);
-    else if (packing == REX_PACKED_ZSTD) /* an error is a number that no size reaches */
+    else if (packing == REX_PACKED_ZSTD) /* an error code is larger than any size */
         is_whole = unpack.zstd(to, size, from, stored) == size;
     else
         is_whole =
@@ -173,8 +174,8 @@ int rex_unpack(enum rex_packing packing, const void *from, size_t stored, size_t
     if (!is_whole) {
         free(to);
         return rex_fail(REX_EIMAGE,
-                        "device image %s cannot be unpacked: its %s data is damaged, or not of "
-                        "the %zu bytes that its header says",
+                        "device image %s cannot be unpacked: its %s data is damaged, or does "
+                        "not unpack to the %zu bytes in its header",
                         name, packer->method, size);
     }
     to[size] = '\0';

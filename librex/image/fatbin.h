@@ -1,5 +1,5 @@
 /*
- * fatbin.h - nvcc's fatbin: images for several GPUs in one file, compressed or not.
+ * fatbin.h - reads nvcc's fatbin: images for several GPUs in one file, compressed or not.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -8,20 +8,21 @@
 
 #include "image/list.h"
 
-/* Whether the SIZE bytes begin as a fatbin does. */
+/* Returns true if the SIZE bytes begin with a fatbin's magic number. */
 bool rex_fatbin_is(const void *bytes, size_t size);
 
 /*
- * Add to LIST the members of such a fatbin, of SIZE bytes at OFFSET of the file that messages call
- * NAME. 0 or an error. Each member lies inside the fatbin. One that is neither PTX nor a CUBIN,
- * like the intermediate code of -dlto, is REX_IMAGE_OTHER.
+ * Adds the members of the fatbin to LIST. The fatbin has SIZE bytes at OFFSET of the file that
+ * messages call NAME. Each member lies inside the fatbin. A member that is neither PTX nor a CUBIN,
+ * such as the intermediate code of -dlto, is REX_IMAGE_OTHER. Returns 0 or an error.
  */
 int rex_fatbin_list(struct rex_list *list, size_t offset, size_t size, const char *name);
 
 /*
- * STORED bytes at FROM into SIZE new ones, of malloc(), with a NUL behind them. 0, or an error that
- * calls the image NAME: REX_EUNSUPPORTED where the library is missing, REX_EIMAGE where the bytes
- * are wrong or unpack to another number, REX_ENOMEM.
+ * Decompresses STORED bytes at FROM, or copies them if they are not compressed, into a malloc()ed
+ * buffer of SIZE bytes plus a NUL. Returns 0, or an error that calls the image NAME:
+ * REX_EUNSUPPORTED if the library cannot be used, REX_EIMAGE if the bytes are damaged or do not
+ * unpack to SIZE bytes, REX_ENOMEM.
  */
 int rex_unpack(enum rex_packing packing, const void *from, size_t stored, size_t size,
                unsigned char **bytes, const char *name);

@@ -1,8 +1,8 @@
 /*
- * hostimage.c - the reader of host images: their symbols, signatures, and their own entry table.
+ * hostimage.c - reads host images: their symbols, signatures and entry tables.
  *
- * libomptarget's host device opens a host image with the loader. It looks kernels up by name (16
- * on), or takes the rows of the section `omp_offloading_entries` by position (14 and 15).
+ * libomptarget's host device opens a host image with the loader. From LLVM 16 on it looks kernels
+ * up by name. LLVM 14 and 15 take the rows of the section `omp_offloading_entries` by position.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -13,12 +13,12 @@
 
 #define ENTRY_SECTION "omp_offloading_entries"
 #define ENTRY_SIZE 32
-#define ENTRY_NAME 8            /* offset of the name */
-#define CALL_PREFIX "rex_call_" /* before a kernel's name: what calls it, of rex/kernel.h */
+#define ENTRY_NAME 8            /* offset of the name's address in an entry */
+#define CALL_PREFIX "rex_call_" /* prefix of the function that calls a kernel (rex/kernel.h) */
 
 /* ---- the entry table ------------------------------------------------------------------------- */
 
-/* The string at ADDRESS; NULL if it does not end there. */
+/* Returns the string at ADDRESS, or NULL if it does not end inside its section. */
 static const char *host_string_at(const struct rex_elf *elf, uint64_t address)
 {
     uint64_t room = 0;
@@ -27,8 +27,8 @@ static const char *host_string_at(const struct rex_elf *elf, uint64_t address)
 }
 
 /*
- * Names are pointers that the loader fills in: they are in the relocations, or in place where those
- * are packed (RELR).
+ * Reads the names of the entries. The names are pointers that the loader fills in: their values are
+ * in the relocations, or in place if the relocations are packed (RELR).
  */
 static int read_entry_names(struct rex_view *view, struct rex_elf *elf, const Elf64_Shdr *entries)
 {
@@ -38,7 +38,7 @@ static int read_entry_names(struct rex_view *view, struct rex_elf *elf, const El
     const char *name;
     if (entries->sh_type == SHT_NOBITS || entries->sh_size % ENTRY_SIZE != 0)
         return rex_elf_refuse(elf, "the length of its section " ENTRY_SECTION
-                                   " is no multiple of an entry's 32 bytes");
+                                   " is not a multiple of an entry's 32 bytes");
     view->position_count = entries->sh_size / ENTRY_SIZE;
     view->positions = calloc(view->position_count + 1, sizeof *view->positions);
     if (view->positions == NULL)
@@ -49,7 +49,7 @@ static int read_entry_names(struct rex_view *view, struct rex_elf *elf, const El
                sizeof address);
         view->positions[i] = host_string_at(elf, address);
     }
-    /* No linker writes more bytes of relocations than the file has: they would overlap. */
+    /* Relocation sections larger than the file must overlap, which no linker does. */
     uint64_t total = 0;
     for (size_t i = 0; rex_elf_section(elf, i, &section); i++) {
         if (section.sh_type != SHT_RELA || !(section.sh_flags & SHF_ALLOC))
@@ -58,10 +58,13 @@ static int read_entry_names(struct rex_view *view, struct rex_elf *elf, const El
         if (total > elf->size)
             return rex_elf_refuse(elf, "its relocations take more bytes than the file has");
         for (size_t at = 0; rex_elf_row(elf, &section, SHT_RELA, at, &rela, sizeof rela); at++) {
-            uint64_t into = rela.r_offset - entries->sh_addr; /* beyond all sizes in front of it */
+            /* INTO is a huge number if the address is before the section. */
+            uint64_t into = rela.r_offset - entries->sh_addr;
             if (into >= entries->sh_size || into % ENTRY_SIZE != ENTRY_NAME)
                 continue;
-            /* What it stores: an address in the image, or that of one of its symbols. */
+            /*
+             * The relocation stores an address in the image, or the address of one of its symbols.
+             */
             uint64_t address = (uint64_t)rela.r_addend;
             size_t index = ELF64_R_SYM(rela.r_info);
             if (index != 0 && rex_elf_section(elf, section.sh_link, &symbols) &&
@@ -105,8 +108,8 @@ int rex_host_image_read(struct rex_view *view, struct rex_elf *elf)
     if (rex_view_index(view) != 0)
         return -1;
     /*
-     * The kernels' signatures, and the functions that call them. Signatures that overlap would take
-     * the square of the file's size to read.
+     * Read the kernels' signatures and the functions that call the kernels. Signatures that overlap
+     * would take quadratic time to read.
      */
     uint64_t total = 0, room;
     for (size_t i = 1; i < rex_elf_symbols(&symbols); i++) {

@@ -9,13 +9,16 @@
 #include "image/elf.h"
 #include "image/view.h"
 
-/* Names of rex/kernel.h's own, which are no globals; and its number of threads (rex/openmp.h). */
+/*
+ * Prefix of the names that rex/kernel.h defines, which are not globals of the program; and the name
+ * of the image's number of threads (rex/openmp.h).
+ */
 #define REX_DETAIL_PREFIX "rex_detail_"
 #define REX_PROCESSORS_SYMBOL REX_DETAIL_PREFIX "processors"
 
 /*
- * Fill VIEW with the symbols and entries of the host image. 0, or -1 with ELF->why, which is NULL
- * where memory ran out or the view is overfull.
+ * Fills VIEW with the symbols and entries of the host image. Returns 0, or -1 with the reason in
+ * ELF->why. ELF->why is NULL if memory ran out or the view is overfull.
  */
 int rex_host_image_read(struct rex_view *view, struct rex_elf *elf);
 

@@ -1,6 +1,6 @@
 /*
- * list.c - the images inside a file, and a look into each with the reader of its kind: a CUBIN, a
- * host shared object and PTX are one, a fatbin and an OffloadBinary hold any number.
+ * list.c - lists the images in a file, and opens a view of each with the reader of its kind. A
+ * CUBIN, a host shared object and PTX are one image; a fatbin and an OffloadBinary hold any number.
  *
  * Implements the functions of rex/inspect.h for lists and views.
  *
@@ -19,13 +19,14 @@
 #include "image/hostimage.h"
 #include "image/ptx.h"
 
+/* ---- LLVM's OffloadBinary -------------------------------------------------------------------- */
+
 /*
- * ---- LLVM's OffloadBinary: a header, entries that say where the images lie, strings, images
- * --------
- *
- * clang 15 to 17 register their images inside one. Version 1 (LLVM 15 to 21) has one entry, whose
- * size stands where version 2 has the number of entries. Offsets count from the header.
- * llvm/Object/OffloadBinary.h of LLVM 16 and 19; version 2 as in LLVM's main of 2026.
+ * An OffloadBinary is a header, then entries with the places of the images, strings, and the
+ * images. Offsets count from the header. clang 15 to 17 register their images inside one. Version 1
+ * (LLVM 15 to 21) has one entry, and its size in the field in which version 2 has the number of
+ * entries. The layout is that of llvm/Object/OffloadBinary.h: version 1 of LLVM 16 and 19, version
+ * 2 of LLVM's main branch in 2026.
  */
 
 static const unsigned char magic[] = {0x10, 0xff, 0x10, 0xad};
@@ -33,7 +34,7 @@ static const unsigned char magic[] = {0x10, 0xff, 0x10, 0xad};
 struct header {
     unsigned char magic[sizeof magic];
     uint32_t version;
-    uint64_t size, entries_offset, entries_count; /* the count in version 2 alone */
+    uint64_t size, entries_offset, entries_count; /* entries_count: version 2 only */
 };
 
 struct entry {
@@ -42,7 +43,7 @@ struct entry {
     uint64_t strings_offset, strings_count, image_offset, image_size;
 };
 
-#define MOST_IMAGES 65536 /* more than any file has */
+#define MOST_IMAGES 65536 /* more than any real file has */
 
 _Static_assert(sizeof(struct header) == 32, "as the format has it");
 
@@ -64,7 +65,7 @@ size_t rex_container_images(const unsigned char *bytes, size_t size)
     memcpy(&header, bytes, sizeof header);
     if (header.entries_offset > size)
         return 0;
-    /* A hole of any size would be a table of empty images. */
+    /* Bound the count; otherwise a sparse file of zeroes counts as a table of empty images. */
     uint64_t count = version == 1 ? 1 : header.entries_count;
     uint64_t room = (size - header.entries_offset) / sizeof(struct entry);
     return count <= room && count <= MOST_IMAGES ? (size_t)count : 0;
@@ -102,7 +103,7 @@ static void set_image_kind(struct rex_image_item *item, const void *bytes, size_
     }
 }
 
-/* dlopen() refuses a program, and LLVM 16 to 22 then stop the process. */
+/* dlopen() refuses a program, and LLVM 16 to 22 then end the process. */
 static bool is_program(const struct rex_elf *elf)
 {
     Elf64_Shdr dynamic;
@@ -131,9 +132,9 @@ int rex_view_open_within(struct rex_view *view, const void *bytes, size_t size, 
         result = rex_ptx_read(view, bytes, size);
     else if (rex_elf_open(&elf, bytes, size) != 0) {
         if (rex_fatbin_is(bytes, size))
-            elf.why = "it is a fatbin, and what is asked for is one of the images in it";
+            elf.why = "it is a fatbin, not a single image";
         else if (rex_container_version(bytes, size) != 0)
-            elf.why = "it is an OffloadBinary, and what is asked for is one of the images in it";
+            elf.why = "it is an OffloadBinary, not a single image";
         else if (size < SELFMAG || memcmp(bytes, ELFMAG, SELFMAG) != 0)
             elf.why = "it is not an ELF file; a device image is a CUBIN, a fatbin, PTX, an "
                       "OffloadBinary or a shared object";
@@ -142,7 +143,7 @@ int rex_view_open_within(struct rex_view *view, const void *bytes, size_t size, 
     else if (item.kind != REX_IMAGE_HOST)
         elf.why = "it is for another processor";
     else if (is_program(&elf))
-        elf.why = "it is for this processor and no shared object; link it with -shared";
+        elf.why = "it is for this processor, but it is not a shared object: link it with -shared";
     else
         result = rex_host_image_read(view, &elf);
     if (result == 0 && !view->incomplete) {
@@ -150,7 +151,7 @@ int rex_view_open_within(struct rex_view *view, const void *bytes, size_t size, 
         return REX_OK;
     }
     if (view->overfull)
-        elf.why = "it is compressed, and unpacks to more kernels and globals than so few bytes may";
+        elf.why = "it is compressed, and unpacks to more kernels and globals than its size allows";
     rex_view_close(view);
     if (elf.why == NULL)
         return rex_fail_memory(size, "the symbols of a device image");
@@ -159,7 +160,7 @@ int rex_view_open_within(struct rex_view *view, const void *bytes, size_t size, 
 
 /* ---- the images of a file -------------------------------------------------------------------- */
 
-#define UNPACK_EACH 512 /* bytes that each compressed image counts for besides its own */
+#define UNPACK_EACH 512 /* bytes added to the size of each compressed image */
 
 int rex_list_add(struct rex_list *list, const struct rex_image_item *item, enum rex_packing packing)
 {
@@ -185,7 +186,7 @@ static int add_unpacked_image(struct rex_list *list, size_t offset, size_t size)
     return rex_list_add(list, &item, REX_UNPACKED);
 }
 
-/* clang-offload-packager writes a container for each image, one behind the other. */
+/* clang-offload-packager writes a container for each image, one after another. */
 static int add_containers(struct rex_list *list, const char *name)
 {
     struct header header;
@@ -200,7 +201,10 @@ static int add_containers(struct rex_list *list, const char *name)
         if (count == 0)
             goto cut_off;
         for (size_t i = 0; i < count; i++) {
-            /* Images that overlap, each a fatbin, would take the square of the size to list. */
+            /*
+             * Refuse images that overlap: if each were a fatbin, listing them would take quadratic
+             * time.
+             */
             if (rex_container_image(bytes, header.size, i, &span) != 0 || span.size > room)
                 goto cut_off;
             room -= span.size;
@@ -214,18 +218,17 @@ static int add_containers(struct rex_list *list, const char *name)
     return REX_OK;
 cut_off:
     return rex_fail(REX_EIMAGE,
-                    "device image %s cannot be used: its OffloadBinary is truncated, or of a "
-                    "version that is not known, or its images overlap",
+                    "device image %s cannot be used: its OffloadBinary is truncated, has an "
+                    "unknown version, or has images that overlap",
                     name);
 }
 
 int rex_list_open(struct rex_list *list, const void *bytes, size_t size, const char *name)
 {
     /*
-     * A few bytes can say that they unpack to a gigabyte, any number of times. nvcc's images unpack
-     * to three to eight times as many bytes, and in a small one there may be a large table of
-     * zeroes. With the views of all, which may take twice that, a file takes less than 64 MiB and
-     * 32 times its size.
+     * A few bytes can claim to unpack to a gigabyte, any number of times. nvcc's images unpack to 3
+     * to 8 times their size; a small one may contain a large table of zeroes. Views may take twice
+     * the unpacked bytes. So a file and all its views take less than 64 MiB plus 32 times its size.
      */
     uint64_t unpack_most = ((uint64_t)16 << 20) + (uint64_t)size * 10;
     *list = (struct rex_list){.bytes = bytes, .size = size, .unpack_most = unpack_most};
@@ -240,7 +243,7 @@ int rex_list_open(struct rex_list *list, const void *bytes, size_t size, const c
         struct rex_view view;
         list->plain = true;
         result = add_unpacked_image(list, 0, size);
-        /* If it is of no known kind, a look inside gives the reason. */
+        /* If its kind is unknown, opening a view reports why. */
         if (result == REX_OK && list->entries[0].item.kind == REX_IMAGE_OTHER)
             result = rex_view_open_within(&view, bytes, size, SIZE_MAX, name);
     }
@@ -269,7 +272,7 @@ const char *rex_item_target(const struct rex_image_item *item, char buffer[REX_T
     return buffer;
 }
 
-/* ---- one of them ----------------------------------------------------------------------------- */
+/* ---- one image of the list ------------------------------------------------------------------- */
 
 size_t rex_list_view_most(const struct rex_list *list, size_t index)
 {
@@ -280,8 +283,8 @@ size_t rex_list_view_most(const struct rex_list *list, size_t index)
 static int refuse_unpacked(const struct rex_list *list, uint64_t unpacked, const char *name)
 {
     return rex_fail(REX_EIMAGE,
-                    "device image %s would unpack to %llu bytes, of a file of %zu bytes: build it "
-                    "with nvcc --no-compress",
+                    "device image %s would unpack to %llu bytes, too many for a file of %zu bytes: "
+                    "build it with nvcc --no-compress",
                     name, (unsigned long long)unpacked, list->size);
 }
 
@@ -298,7 +301,7 @@ int rex_list_bytes(const struct rex_list *list, size_t index, const char *name,
     return result;
 }
 
-/* ---- the public face (rex/inspect.h) --------------------------------------------------------- */
+/* ---- the functions of rex/inspect.h ---------------------------------------------------------- */
 
 int rex_image_list_open(struct rex_image_list **list, const void *bytes, size_t size,
                         const char *name)
@@ -318,7 +321,7 @@ int rex_image_list_open(struct rex_image_list **list, const void *bytes, size_t 
         rex_image_list_close(&opened->shown);
         return result;
     }
-    /* Users see the images side by side, without what librex keeps of each. */
+    /* Programs see an array of the items alone, without librex's other fields. */
     for (size_t i = 0; i < opened->count; i++)
         items[i] = opened->entries[i].item;
     opened->shown = (struct rex_image_list){.items = items, .count = opened->count};
@@ -353,7 +356,7 @@ int rex_image_view_open(struct rex_image_view **view, const struct rex_image_lis
     size_t size = entry->item.size, most = SIZE_MAX;
     int result;
     if (entry->item.compressed) {
-        /* All views may be open at a time. */
+        /* Count the images before this one, because all views may be open at the same time. */
         uint64_t sum = entry->packed_before + entry->packed;
         if (sum > images->unpack_most)
             result = refuse_unpacked(images, sum, name);

@@ -1,6 +1,6 @@
 /*
- * list.h - the images inside a file, a look into each, and LLVM's OffloadBinary, in which clang
- * wraps some.
+ * list.h - the list of the images in a file, and a view of each image. Also LLVM's OffloadBinary, a
+ * container in which clang wraps some images.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -14,74 +14,81 @@ enum rex_packing { REX_UNPACKED, REX_PACKED_ZSTD, REX_PACKED_LZ4 };
 struct rex_image_entry {
     struct rex_image_item item;
     enum rex_packing packing;
-    uint64_t packed_before; /* what the compressed images of the list before it would take, */
-    uint64_t packed;        /* and what it takes itself; 0 where it is not compressed */
+    uint64_t packed_before; /* unpacked bytes of the compressed images before it in the list */
+    uint64_t packed;        /* unpacked bytes of this image; 0 if it is not compressed */
 };
 
 struct rex_list {
-    struct rex_image_list shown; /* of a list that a user has: its images */
+    struct rex_image_list shown; /* as a program sees it; set by rex_image_list_open() */
     const unsigned char *bytes;
     size_t size;
     struct rex_image_entry *entries;
     size_t count, room;
-    bool plain;      /* the one image is the file itself */
-    uint64_t packed; /* what its compressed images would take, unpacked */
-    /* How many bytes the compressed images may unpack to, one by one or all together. */
+    bool plain;      /* the file is one image, not a container of images */
+    uint64_t packed; /* unpacked bytes of all compressed images */
+    /* maximum of bytes to which the compressed images may unpack, singly and together */
     uint64_t unpack_most;
 };
 
 /*
- * List the images in the SIZE bytes, which must outlive the list. 0, or an error with its message,
- * which calls the file NAME.
+ * Lists the images in the SIZE bytes, which must outlive the list. Returns 0, or an error whose
+ * message calls the file NAME.
  */
 int rex_list_open(struct rex_list *list, const void *bytes, size_t size, const char *name);
 void rex_list_close(struct rex_list *list);
 
-/* Add ITEM of the file, for the reader of a fatbin. 0 or REX_ENOMEM. */
+/* Adds ITEM to LIST, for the reader of a fatbin. Returns 0 or REX_ENOMEM. */
 int rex_list_add(struct rex_list *list, const struct rex_image_item *item,
                  enum rex_packing packing);
 
-/* The device that ITEM is for, in BUFFER, which is returned: "sm_90", "compute_90a (PTX)". */
+/* Writes the device that ITEM is for to BUFFER: "sm_90", "compute_90a (PTX)". Returns BUFFER. */
 #define REX_TARGET_MAX 40
 const char *rex_item_target(const struct rex_image_item *item, char buffer[REX_TARGET_MAX]);
 
-/* ---- what is in an image --------------------------------------------------------------------- */
+/* ---- one image ------------------------------------------------------------------------------- */
 
 /*
- * View an image with the reader of its kind. The view may take MOST bytes of memory; SIZE_MAX: any
- * number. 0, or an error with its message, which calls the image NAME. BYTES must outlive the view,
- * which rex_view_close() closes.
+ * Opens a view of an image with the reader of its kind. The view may take MOST bytes of memory;
+ * SIZE_MAX means no limit. BYTES must outlive the view, which rex_view_close() closes. Returns 0,
+ * or an error whose message calls the image NAME.
  */
 int rex_view_open_within(struct rex_view *view, const void *bytes, size_t size, size_t most,
                          const char *name);
 
 /*
- * Bytes of image INDEX, unpacked, of malloc(), with a NUL behind them; *SIZE how many. Errors as
- * those of rex_unpack(), and REX_EIMAGE where it would unpack to more than a file of this size may.
+ * Unpacks image INDEX into a malloc()ed buffer of *SIZE bytes plus a NUL. Returns 0 or an error of
+ * rex_unpack(). Returns REX_EIMAGE if the image would unpack to more than ->unpack_most.
  */
 int rex_list_bytes(const struct rex_list *list, size_t index, const char *name,
                    unsigned char **bytes, size_t *size);
 
-/* Bytes that a view of image INDEX may take, for rex_view_open_within(). */
+/* Returns the maximum of bytes that a view of image INDEX may take, for rex_view_open_within(). */
 size_t rex_list_view_most(const struct rex_list *list, size_t index);
 
 /* ---- LLVM's OffloadBinary ------------------------------------------------------------------- */
 
-/* Bytes of an image inside a container. */
+/* Place of an image inside a container, in bytes. */
 struct rex_span {
     size_t offset, size;
 };
 
 /*
- * Number of images in the container at BYTES; 0 if it is none, of an unknown version, or cut off.
+ * Returns the number of images in the container at BYTES. Returns 0 if BYTES is not a container, or
+ * if it is truncated or of an unknown version.
  */
 size_t rex_container_images(const unsigned char *bytes, size_t size);
 
-/* Where the image INDEX lies. 0, or -1: there is none, or not all of it. */
+/*
+ * Sets *SPAN to the place of image INDEX. Returns 0, or -1 if there is no such image or it is
+ * truncated.
+ */
 int rex_container_image(const unsigned char *bytes, size_t size, size_t index,
                         struct rex_span *span);
 
-/* The version of the format; 0 if it is no container. LLVM 15 to 20 know version 1. */
+/*
+ * Returns the version of the container's format, or 0 if the bytes are not a container. LLVM 15 to
+ * 20 read version 1.
+ */
 uint32_t rex_container_version(const unsigned char *bytes, size_t size);
 
 #endif

@@ -1,10 +1,10 @@
 /*
- * ptx.c - read PTX: the GPU that it is for, its kernels with their parameters, its globals.
+ * ptx.c - reads PTX: its GPU, its kernels with their parameters, and its globals.
  *
- * Only declarations are read, outside of all braces: `.entry NAME (.param .u64 P, .param .align 8
- * .b8 Q[16]) .maxntid 256, 1, 1`, `.global .align 8 .b8 NAME[32] = {1, 2}`, of an initialiser the
- * first number. A declaration that is not understood is passed over; the driver's compiler has the
- * last word on it.
+ * Reads only declarations outside of all braces: `.entry NAME (.param .u64 P, .param .align 8 .b8
+ * Q[16]) .maxntid 256, 1, 1` and `.global .align 8 .b8 NAME[32] = {1, 2}`. Reads the first number
+ * of an initialiser. Skips a declaration that it does not understand; the driver's compiler then
+ * accepts or refuses it.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -17,9 +17,9 @@
 
 struct text {
     char *at, *end;
-    char *token; /* the last one */
+    char *token; /* the token read last */
     size_t length;
-    char word[24]; /* the token as a string, cut off where no keyword or number is as long */
+    char word[24]; /* the token as a string, cut off past the longest keyword or number */
 };
 
 /* ---- tokens ---------------------------------------------------------------------------------- */
@@ -48,7 +48,7 @@ static bool next_token(struct text *text)
         char *close = memchr(text->at + 1, '"', (size_t)(text->end - text->at) - 1);
         text->at = close != NULL ? close + 1 : text->end;
     } else {
-        /* .param.b32 is two directives. */
+        /* .param.b32 is two directives: .param and .b32. */
         bool word = is_word_character(*text->at++), directive = *text->token == '.';
         while (word && text->at < text->end && is_word_character(*text->at) &&
                !(directive && *text->at == '.'))
@@ -66,7 +66,10 @@ static bool token_is(const struct text *text, const char *word)
     return strcmp(text->word, word) == 0;
 }
 
-/* The token as an integer: 1, 0x1, 01, with U behind it. False where it is none. */
+/*
+ * Reads the token as an integer: 1, 0x1, 01, also followed by U. Returns false if it is not an
+ * integer.
+ */
 static bool token_integer(const struct text *text, unsigned long long *value)
 {
     char *end;
@@ -75,7 +78,7 @@ static bool token_integer(const struct text *text, unsigned long long *value)
            (*end == '\0' || strcmp(end, "U") == 0);
 }
 
-/* The same as a number of bytes, elements or threads; 0 where it is none. */
+/* Returns the token as a number of bytes, elements or threads, or 0 if it is not an integer. */
 static uint64_t token_number(const struct text *text)
 {
     unsigned long long value;
@@ -85,8 +88,8 @@ static uint64_t token_number(const struct text *text)
 }
 
 /*
- * The token as a string of its own. It moves one byte to the left, over the blank or the sign that
- * ended the token before, which leaves room for the NUL.
+ * Returns the token as a NUL-terminated string. Moves it one byte to the left, over the blank or
+ * the sign before it, to make room for the NUL.
  */
 static const char *take_name(struct text *text)
 {
@@ -124,7 +127,7 @@ struct variable {
     uint64_t size, alignment;
 };
 
-/* Bytes of the type `.u64`, `.b8`, `.f16x2`; 0 where the token is none. */
+/* Returns the bytes of a type such as `.u64`, `.b8` or `.f16x2`; 0 if the token is not a type. */
 static uint64_t type_size(const struct text *text)
 {
     unsigned bits;
@@ -142,14 +145,14 @@ static uint64_t product_within(uint64_t a, uint64_t b)
 }
 
 /*
- * To the token behind a variable: a comma, a parenthesis, a semicolon, an equals sign. False where
- * the text ends before one.
+ * Reads a variable up to the token after it: a comma, parenthesis, semicolon or equals sign.
+ * Returns false if the text ends before that token.
  */
 static bool read_variable(struct text *text, struct variable *variable)
 {
-    bool pointer = false; /* .align behind .ptr is of the memory that it points to */
+    bool pointer = false; /* after .ptr, .align describes the memory that is pointed to */
     bool ends = false;
-    unsigned depth = 0; /* of parentheses, which .attribute has */
+    unsigned depth = 0; /* depth of parentheses, which .attribute has */
     uint64_t alignment = 0;
     *variable = (struct variable){NULL, 0, 0};
     while (!ends && next_token(text)) {
@@ -175,7 +178,7 @@ static bool read_variable(struct text *text, struct variable *variable)
     return ends;
 }
 
-/* Behind `.entry`: up to the body, or to a semicolon where there is none. */
+/* Reads a kernel after `.entry`, up to its body or to a semicolon if it has no body. */
 static void read_entry(struct rex_view *view, struct text *text)
 {
     struct rex_image_symbol kernel = {.kernel = true, .exec_mode = -1};
@@ -204,7 +207,7 @@ static void read_entry(struct rex_view *view, struct text *text)
                 break;
         }
     }
-    bool bounds = false; /* numbers are those of .maxntid */
+    bool bounds = false; /* the numbers that follow belong to .maxntid or .reqntid */
     for (; more && *text->token != '{' && *text->token != ';'; more = next_token(text)) {
         if (token_is(text, ".maxntid") || token_is(text, ".reqntid")) {
             kernel.max_threads = 1;
@@ -221,7 +224,7 @@ int rex_ptx_read(struct rex_view *view, const void *bytes, size_t size)
 {
     unsigned depth = 0;
     bool elsewhere = false; /* .extern: declared here, defined in another file */
-    /* To the driver's compiler a text ends at the first NUL: a hole may follow, of any size. */
+    /* The driver's compiler stops at the first NUL, so the rest is ignored. */
     size = strnlen(bytes, size);
     if (!rex_view_may_take(view, size) || (view->text = malloc(size)) == NULL)
         return -1;
@@ -235,7 +238,10 @@ int rex_ptx_read(struct rex_view *view, const void *bytes, size_t size)
         if (depth == 0 && is_global && read_variable(&text, &variable) && variable.name != NULL) {
             struct rex_image_symbol global = {
                 .name = variable.name, .size = variable.size, .parameters = REX_PARAMETERS_UNKNOWN};
-            /* Its first byte: 0 if nothing is said of it, -1 if that is no number. */
+            /*
+             * exec_mode is its first byte: 0 without an initialiser, -1 if the initialiser is not a
+             * number.
+             */
             if (*text.token == '=') {
                 struct text ahead = text;
                 unsigned long long value;

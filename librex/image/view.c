@@ -1,6 +1,6 @@
 /*
- * view.c - the symbols of a device image of any kind: added by the readers, and found by name; the
- * signatures of its kernels.
+ * view.c - the view of a device image of any kind: its symbols, which the readers add and which are
+ * found by name, and the signatures of its kernels.
  *
  * Implements rex_kind_name() of rex/inspect.h.
  *
@@ -16,7 +16,7 @@
 #include "base/error.h"
 #include "base/log.h"
 
-/* ---- what the readers put in ----------------------------------------------------------------- */
+/* ---- symbols and parameters, which the readers add ------------------------------------------- */
 
 bool rex_view_may_take(struct rex_view *view, size_t bytes)
 {
@@ -67,7 +67,10 @@ bool rex_view_add_parameters(struct rex_view *view, size_t count, uint32_t *firs
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-/* By hash, so that few names are compared; then by name, since hashes can be made to collide. */
+/*
+ * Orders by hash first, so that few names are compared; then by name, because a hostile file can
+ * make hashes collide.
+ */
 static int compare_names(const void *a, const void *b)
 {
     const struct rex_view_name *one = a, *other = b;
@@ -78,7 +81,7 @@ static int compare_names(const void *a, const void *b)
     return memcmp(one->symbol->name, other->symbol->name, one->length);
 }
 
-/* The symbol called by the LENGTH bytes at NAME; NULL if there is none. */
+/* Returns the symbol whose name is the LENGTH bytes at NAME, or NULL. */
 static struct rex_image_symbol *find_symbol(const struct rex_view *view, const char *name,
                                             size_t length)
 {
@@ -114,9 +117,9 @@ struct rex_image_symbol *rex_view_kernel_of(const struct rex_view *view, const c
 }
 
 /*
- * The name of the kernel in the mangled name of its signature, *LENGTH bytes; NULL where NAME is
- * none: _Z28rex_signature_axpy__kernel__P9rex_kindsIJ...EE, with _ZN, the names of namespaces and E
- * around it inside one.
+ * Returns the kernel's name in the mangled name of its signature, of *LENGTH bytes; NULL if NAME is
+ * not a signature. An example is _Z28rex_signature_axpy__kernel__P9rex_kindsIJ...EE. Inside a
+ * namespace, _ZN and the names of the namespaces come before it, and E after it.
  */
 static const char *mangled_kernel(const char *name, size_t *length)
 {
@@ -136,12 +139,15 @@ static const char *mangled_kernel(const char *name, size_t *length)
 #define ENVIRONMENT_SUFFIX "_kernel_environment" /* LLVM 18 and later */
 
 /*
- * Names are sorted: a hash table would take the square of their number where all symbols have one
- * name. The first symbol of equal names is kept.
+ * Sorts the names, because a hash table takes quadratic time if all symbols have one name. Keeps
+ * the first symbol of equal names.
  */
 int rex_view_index(struct rex_view *view)
 {
-    /* Signatures go behind the other symbols, and count no more: they are no kernels to launch. */
+    /*
+     * Move signatures after the other symbols and do not count them: they are not kernels to
+     * launch.
+     */
     size_t kept = 0, length;
     for (size_t i = 0; i < view->count; i++) {
         struct rex_image_symbol symbol = view->symbols[i];
@@ -171,7 +177,7 @@ int rex_view_index(struct rex_view *view)
             last->symbol = view->names[i].symbol;
     }
     for (size_t i = 0; i < view->count; i++) {
-        /* Its name, and its first bytes, may tell of a kernel. */
+        /* Some globals describe a kernel, by their name and first bytes. */
         struct rex_image_symbol *global = &view->symbols[i], *kernel;
         if (global->kernel)
             continue;
@@ -193,8 +199,8 @@ int rex_view_index(struct rex_view *view)
 /* ---- signatures: parameters ------------------------------------------------------------------ */
 
 static const struct {
-    const char *name; /* as a program writes the type */
-    uint16_t width;   /* bytes of the value; 0: any number, or not told by the kind */
+    const char *name; /* the type as a C program writes it */
+    uint16_t width;   /* bytes of the value; 0: not fixed by the kind */
 } kinds[] = {
     [REX_KIND_UNKNOWN] = {"?", 0},    [REX_KIND_POINTER] = {"pointer", 8},
     [REX_KIND_VALUE] = {"struct", 0}, [REX_KIND_I8] = {"int8_t", 1},
@@ -245,7 +251,7 @@ void rex_signature_print(const struct rex_image_parameter *parameters, size_t co
 
 /* ---- signatures: numbers --------------------------------------------------------------------- */
 
-/* A form and then kinds: "Lj12E" each, or of 2 bytes up to END, where that is not NULL. */
+/* Position in a signature's numbers: 2 bytes each up to END, or "Lj12E" each if END is NULL. */
 struct numbers {
     const char *at, *end;
 };
@@ -271,13 +277,13 @@ static bool next_number(struct numbers *from, unsigned long *number)
     return true;
 }
 
-#define MOST_PARAMETERS (UINT16_MAX / 8) /* words of 8 bytes, each of which has an offset */
+#define MOST_PARAMETERS (UINT16_MAX / 8) /* each has 8 bytes and a 16-bit offset */
 #define FORM_PLAIN 2
-#define FORM_ENV 3 /* the runtime's parameter is in front */
+#define FORM_ENV 3 /* the runtime's parameter comes first */
 
 /*
- * NUMBER is a kind in its low byte, and above it the width if the kind has none of its own. Another
- * number makes the parameter unknown.
+ * Sets the parameter's kind and width from NUMBER: the low byte is the kind, and the bits above it
+ * are the width if the kind has no fixed width. Any other number makes the kind unknown.
  */
 static void set_kind(struct rex_image_parameter *to, unsigned long number)
 {
@@ -303,7 +309,7 @@ void rex_signature_apply(struct rex_view *view, struct rex_image_symbol *kernel,
     bool ends = rest.end != NULL ? rest.at == rest.end : strcmp(rest.at, "EE") == 0;
     if (!ends || count > MOST_PARAMETERS)
         return;
-    /* A host image tells of a kernel's parameters by the signature alone: words of 8 bytes. */
+    /* In a host image only the signature gives the number of parameters; each has 8 bytes. */
     if (view->kind == REX_IMAGE_HOST && kernel->parameters == REX_PARAMETERS_UNKNOWN) {
         if (!rex_view_add_parameters(view, count, &kernel->first))
             return;
@@ -314,15 +320,15 @@ void rex_signature_apply(struct rex_view *view, struct rex_image_symbol *kernel,
     }
     if (kernel->parameters != count)
         return;
-    /* Where there are none, ->parameters may be NULL. */
+    /* Without parameters, view->parameters may be NULL. */
     struct rex_image_parameter *parameters = count > 0 ? view->parameters + kernel->first : NULL;
     if (env)
         set_kind(&parameters[0], REX_KIND_POINTER);
     for (size_t i = env; next_number(&numbers, &number); i++)
         set_kind(&parameters[i], number);
     /*
-     * An argument is read as wide as the signature tells. If it were wider than its parameter,
-     * bytes behind the parameter would be read: then nothing of the signature is kept.
+     * An argument is read with the signature's width. If that exceeded the parameter's size, the
+     * read would pass the parameter's end, so the whole signature is dropped.
      */
     size_t wide = 0;
     while (wide < count && parameters[wide].width <= parameters[wide].size)
@@ -333,16 +339,16 @@ void rex_signature_apply(struct rex_view *view, struct rex_image_symbol *kernel,
     if (kernel->signature)
         return;
     rex_log(REX_LOG_WARN,
-            "kernel \"%.*s\": parameter %zu has %u bytes by its signature, and %u by the image: "
-            "the signature is not used",
+            "kernel \"%.*s\": parameter %zu has %u bytes in the signature and %u in the image: "
+            "the signature is ignored",
             REX_KERNEL_NAME(kernel->name), wide, parameters[wide].width, parameters[wide].size);
     for (size_t i = 0; i < count; i++)
         set_kind(&parameters[i], REX_KIND_UNKNOWN);
 }
 
-/* ---- what is asked --------------------------------------------------------------------------- */
+/* ---- questions of the other rooms ------------------------------------------------------------ */
 
-/* nvcc reserves a KiB from sm_90 on: that is no part of what the kernel may have. */
+/* From sm_90 on nvcc reserves 1 KiB, which does not count against the kernel's limit. */
 uint32_t rex_view_own_memory(const struct rex_view *view, const struct rex_image_symbol *kernel)
 {
     uint32_t reserved = view->architecture >= 90 ? 1024 : 0;
@@ -374,7 +380,7 @@ void rex_view_show(struct rex_view *view)
             continue;
         REX_ASSERT(kernel->first + (size_t)kernel->parameters <= view->parameter_count);
         kernel->parameter = view->parameters + kernel->first;
-        /* The first that is not 8 bytes wide. */
+        /* Find the first parameter that is not 8 bytes wide. */
         for (uint16_t j = 0; j < kernel->parameters && kernel->odd_size == 0; j++)
             if (kernel->parameter[j].size != 8) {
                 kernel->odd_size = kernel->parameter[j].size;

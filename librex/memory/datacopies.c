@@ -3,8 +3,8 @@
  *
  * libomptarget maps all rows, and copies each with a call of the driver that waits. librex may copy
  * instead if it sees all calls and no pointer is attached in the memory. Then threads copy large
- * rows, and small rows go together. At the end of a region librex copies a row back only if the
- * call certainly ends its mapping. Otherwise libomptarget copies the row.
+ * rows, and small or pinned rows go together. At the end of a region librex copies a row back only
+ * if the call certainly ends its mapping. Otherwise libomptarget copies the row.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -134,7 +134,8 @@ int rex_rows_update(const char *what, int64_t device, int number, const struct r
     for (int32_t i = 0, some = 1; i <= map->count && result == REX_OK; i += some) {
         bool are_copied = i == map->count; /* ends the rows that libomptarget updates */
         if (i < map->count)
-            some = (int32_t)rex_copy_some(copies + i, (size_t)(map->count - i), &are_copied);
+            some =
+                (int32_t)rex_copy_some(copies + i, (size_t)(map->count - i), number, &are_copied);
         if (!are_copied)
             continue;
         struct rex_map rows = rex_rows_from(map, done, i - done);
@@ -156,7 +157,7 @@ static int32_t copy_and_trace(const struct rex_copy *copies, int32_t count, int 
                               bool *are_made)
 {
     uint64_t begin = rex_phase_begin(), size = 0;
-    int32_t some = (int32_t)rex_copy_some(copies, (size_t)count, are_made);
+    int32_t some = (int32_t)rex_copy_some(copies, (size_t)count, number, are_made);
     for (int32_t i = 0; i < some; i++)
         size += copies[i].size;
     if (*are_made)

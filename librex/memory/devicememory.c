@@ -192,7 +192,7 @@ static int copy_between_host(void *to, int to_host, const void *from, size_t siz
     if (result != REX_OK || size == 0)
         return result;
     uint64_t begin = rex_phase_begin();
-    /* librex makes those copies of pageable memory that it makes faster than libomptarget. */
+    /* librex makes those copies that it makes faster than libomptarget. */
     void *source = (void *)(uintptr_t)from;
     struct rex_copy copy = {.host = to_host ? to : source,
                             .device = (uint64_t)(uintptr_t)(to_host ? source : to),
@@ -201,7 +201,7 @@ static int copy_between_host(void *to, int to_host, const void *from, size_t siz
     bool is_made = false;
     if (rex_cuda_need(REX_CUDA_QUEUES) == 0 && (rex_process_reasons() & REX_REASON_REPORTS) == 0 &&
         rex_copy_is_ours(&copy))
-        rex_copy_some(&copy, 1, &is_made);
+        rex_copy_some(&copy, 1, number, &is_made);
     if (!is_made && rex_runtime_omp()->copy(to, from, size, 0, 0, to_host ? host : number,
                                             to_host ? number : host) != 0)
         return rex_fail(REX_ERUNTIME,

@@ -6,7 +6,8 @@
  * through its own buffers with one thread, at 9 to 14 GB/s. librex's threads reach 25 to 39 GB/s.
  * Each thread has a launch context: it copies one chunk while the device copies the other. Small
  * copies go together through the pinned memory of one launch context, with one wait. A single copy
- * of 64 KB takes half of the driver's time.
+ * of 64 KB takes half of the driver's time. Pinned memory needs no chunk: the driver copies it in
+ * place, and librex waits once for all rows of a call.
  *
  * If librex's way fails, the driver or libomptarget copies all again, and its result counts.
  *
@@ -22,6 +23,7 @@
 #include "cuda/launchcontext.h"
 #include "cuda/pinned.h"
 #include "memory/copythreads.h"
+#include "omp/device.h"
 #include "trace/trace.h"
 
 #define POINTER_DEVICE_ORDINAL 9 /* CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL */
@@ -302,10 +304,13 @@ int rex_copy_put(const struct rex_copy *copy, void *stream, bool may_wait)
 
 /* ---- copies of data calls ------------------------------------------------------------------- */
 
-bool rex_copy_is_ours(const struct rex_copy *copy)
+bool rex_copy_is_ours(struct rex_copy *copy)
 {
     if (copy->size == 0)
         return false;
+    copy->is_pinned = rex_is_pinned_whole(copy->host, copy->size);
+    if (copy->is_pinned)
+        return true;
     if (copy->size > CHUNK)
         return is_large_copy(copy);
     if (!rex_is_pageable(copy->host) || !rex_is_pageable((char *)copy->host + copy->size - 1))
@@ -318,13 +323,23 @@ bool rex_copy_is_ours(const struct rex_copy *copy)
 /* The processor fills one piece of a staged copy while the device reads the piece before it. */
 #define PIECE ((size_t)256 << 10)
 
+/* Returns the bytes of staging memory that COPY needs. */
+static size_t staged_size(const struct rex_copy *copy)
+{
+    return copy->is_pinned ? 0 : copy->size;
+}
+
 static bool copy_through(const struct rex_copy *copies, size_t count,
                          struct rex_launch_context *own)
 {
     bool done = true;
     unsigned char *chunk = own->staging;
-    for (size_t i = 0; i < count && done; chunk += copies[i++].size) {
+    for (size_t i = 0; i < count && done; chunk += staged_size(&copies[i++])) {
         struct rex_copy piece = copies[i];
+        if (piece.is_pinned) {
+            done = copy_by_driver(&piece, own->stream) == 0;
+            continue;
+        }
         if (piece.to_host) {
             piece.host = chunk;
             done = copy_by_driver(&piece, own->stream) == 0;
@@ -340,34 +355,51 @@ static bool copy_through(const struct rex_copy *copies, size_t count,
     }
     done = wait_for_copies(own) && done;
     chunk = own->staging;
-    for (size_t i = 0; i < count && done; chunk += copies[i++].size)
-        if (copies[i].to_host)
+    for (size_t i = 0; i < count && done; chunk += staged_size(&copies[i++]))
+        if (copies[i].to_host && !copies[i].is_pinned)
             memcpy(copies[i].host, chunk, copies[i].size);
     return done;
 }
 
-size_t rex_copy_some(const struct rex_copy *copies, size_t count, bool *are_made)
+/*
+ * Returns the number of copies that can be made together, 0 if the first is large. *STAGED gets the
+ * bytes that need staging memory. A staged copy is not in the order of the stream: the processor
+ * reads or writes its host memory.
+ */
+static size_t count_together(const struct rex_copy *copies, size_t count, size_t *staged)
+{
+    size_t together = 0;
+    *staged = 0;
+    for (const struct rex_copy *copy = copies; together < count && copy->size > 0; copy++) {
+        bool is_in_order = *staged == 0 && copy->is_pinned;
+        if (staged_size(copy) > CHUNK - *staged ||
+            (copy->to_host != copies[0].to_host && !is_in_order))
+            break;
+        *staged += staged_size(copy);
+        together++;
+    }
+    return together;
+}
+
+size_t rex_copy_some(const struct rex_copy *copies, size_t count, int number, bool *are_made)
 {
     struct rex_launch_context *own;
-    size_t together = 0, size = 0; /* of small copies; a large copy is made alone */
-    int ordinal = -1, entered;
-    while (together < count && copies[together].size > 0 && copies[together].size <= CHUNK - size &&
-           copies[together].to_host == copies[0].to_host)
-        size += copies[together++].size;
+    int ordinal, entered;
+    size_t staged, together = count_together(copies, count, &staged);
     size_t some = together > 0 ? together : 1;
     *are_made = false;
     if (copies[0].size == 0)
         return some;
-    if (!find_gpu_of(copies[0].device, &ordinal)) {
-        /* The address may be the host device's. Relaxed: no other data depend on the number. */
+    if (rex_device_known_ordinal(number, &ordinal) != REX_OK || ordinal < 0) {
+        /* Relaxed: no other data depend on the number. */
         __atomic_store_n(&seen.small_copies, 0, __ATOMIC_RELAXED);
         return some;
     }
     if (rex_launch_context_take(ordinal, NULL, &own, &entered) != REX_OK)
         return some;
-    if (size > 0)
+    if (together > 0)
         *are_made =
-            rex_launch_context_make_staging(own, size) && copy_through(copies, together, own);
+            rex_launch_context_make_staging(own, staged) && copy_through(copies, together, own);
     else
         *are_made = copy_large(copies, own->stream) == 0 && wait_for_copies(own);
     rex_launch_context_give(own, entered);

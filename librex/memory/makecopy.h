@@ -22,6 +22,7 @@ struct rex_copy {
     uint64_t device;
     size_t size;
     bool to_host;
+    bool is_pinned; /* the driver copies from or to `host` itself; rex_copy_is_ours() sets it */
 };
 
 /*
@@ -32,22 +33,23 @@ struct rex_copy {
 int rex_copy_put(const struct rex_copy *copy, void *stream, bool may_wait);
 
 /*
- * Returns true if rex_copy_some() makes COPY faster than libomptarget. COPY is small or large, its
- * host memory is pageable, and librex has left enough such copies to others before. The driver has
- * the functions of REX_CUDA_QUEUES.
+ * Returns true if rex_copy_some() makes COPY faster than libomptarget. Either librex has pinned its
+ * host memory. Or that is pageable, COPY is small or large, and librex has left enough such copies
+ * to others before. The driver has the functions of REX_CUDA_QUEUES.
  */
-bool rex_copy_is_ours(const struct rex_copy *copy);
+bool rex_copy_is_ours(struct rex_copy *copy);
 
 /*
- * Makes the first of COUNT copies, together with the small copies after it that have its direction.
- * A copy of size 0 is not made. rex_copy_is_ours() is true for each other copy. Returns the number
- * of copies that it tried to make. *ARE_MADE is true if they are complete.
+ * Makes the first of COUNT copies between the host and libomptarget's device NUMBER. Makes small
+ * and pinned copies after it together with it, if they have its direction or all are pinned. A copy
+ * of size 0 is not made. rex_copy_is_ours() is true for each other copy. Returns the number of
+ * copies that it tried to make. *ARE_MADE is true if they are complete.
  *
- * If *ARE_MADE is false, the memory is not on one GPU, or a call failed. The caller then has
+ * If *ARE_MADE is false, the device is not a GPU, or a call failed. The caller then has
  * libomptarget make all of these copies, since a part may be missing. If the failure lasts,
  * libomptarget fails, too.
  */
-size_t rex_copy_some(const struct rex_copy *copies, size_t count, bool *are_made);
+size_t rex_copy_some(const struct rex_copy *copies, size_t count, int number, bool *are_made);
 
 /*
  * Notes the time of a large copy of SIZE bytes, BY_THREADS or by the driver. By these times

@@ -51,10 +51,12 @@ static int copy_by_runtime(const struct rectangle *all, void *to, const void *fr
 /* Makes the copies that are gathered. libomptarget makes those that librex could not. */
 static int copy_gathered(struct rectangle *all)
 {
-    int result = REX_OK;
+    int result = REX_OK, number = all->to.number;
     bool is_made = false;
+    if (number == all->host)
+        number = all->from.number;
     for (size_t i = 0, end; i < all->gathered && result == REX_OK; i = end) {
-        end = i + rex_copy_some(&all->copy[i], all->gathered - i, &is_made);
+        end = i + rex_copy_some(&all->copy[i], all->gathered - i, number, &is_made);
         for (size_t j = i; j < end && !is_made && result == REX_OK; j++) {
             const struct rex_copy *copy = &all->copy[j];
             void *device = (void *)(uintptr_t)copy->device;

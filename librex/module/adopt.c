@@ -1,15 +1,15 @@
 /*
- * adopt.c - the exported registration: descriptors that come from other compilers' code.
+ * adopt.c - the exported registration: adopts descriptors that other compilers' code registers.
  *
  * Implements __tgt_register_lib() and __tgt_unregister_lib(), as rex_kmp.h declares them.
  *
- * Where REX_ADOPT is on, as under rex-run, libomptarget gets a copy of the descriptor that suits
- * it, and the GPUs that the images are for get their wait policy first. The program's own
- * descriptor, images and entries lie in memory that may be read-only and are never written. Where
- * it is off, the descriptor goes through as it is: a program may have its own librex beside a
- * library that clang built.
+ * If REX_ADOPT is on, as under rex-run, libomptarget gets a copy of the descriptor, fitted to its
+ * release. The GPUs that the images are for get their wait policy first. The program's own
+ * descriptor, images and entries may be in read-only memory and are never written. If REX_ADOPT is
+ * off, the descriptor is forwarded unchanged: a program may have its own librex beside a library
+ * that clang built.
  *
- * Nothing of a copy that libomptarget was given is ever freed: see struct rex_descriptor.
+ * A copy that libomptarget was given is never freed: see struct rex_descriptor.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -36,22 +36,22 @@
 #include "present/present.h"
 #include "trace/trace.h"
 
-/* A descriptor that is registered, and what libomptarget was given for it. */
+/* A registered descriptor, and the one that libomptarget was given for it. */
 struct adopted {
     struct adopted *next;
     const struct __tgt_bin_desc *original;
     struct __tgt_bin_desc *given; /* the original or a copy */
 };
 
-static struct adopted *all; /* the newest first */
+static struct adopted *all; /* list of registered descriptors, newest first */
 
 /* ---- entries: of 32 bytes (clang up to 19), or of 56 (from 20 on) ---------------------------- */
 
 #define NEW_VERSION 1
 
 /*
- * The older form may have no address, either (an entry for `requires` of clang 19). Then its
- * pointer to a name is in place of the version.
+ * An entry of the older form may also begin with zero: clang 19's entry for `requires` has no
+ * address. But then a pointer to its name is in place of the version.
  */
 bool rex_entries_are_new(struct rex_entries table)
 {
@@ -68,7 +68,7 @@ static size_t count_entries(struct rex_entries table)
                                                     : sizeof(struct __tgt_offload_entry));
 }
 
-/* Entry INDEX, in the newer form: all entries of the older one are OpenMP's. */
+/* Returns entry INDEX in the newer form. All entries of the older form are OpenMP's. */
 static struct rex_new_entry entry_at(struct rex_entries table, size_t index)
 {
     struct __tgt_offload_entry old;
@@ -94,14 +94,18 @@ const char *rex_entries_name(struct rex_entries table, const void *key)
     return NULL;
 }
 
-#define ENTRY_REQUIRES 0x10 /* its data is what the module requires, from LLVM 19 on */
+/* flag of an entry whose data are the module's `requires` (LLVM 19 and later) */
+#define ENTRY_REQUIRES 0x10
 #define UNIFIED_SHARED_MEMORY 0x8
 
 int rex_entries_copy(struct rex_entries table, bool old, struct rex_entries *copy)
 {
     bool is_changed = old && rex_entries_are_new(table);
     size_t used = 0;
-    /* An empty array has an address, too. Entries of the older form are smaller. */
+    /*
+     * Even an empty array needs an address. The copy fits, because entries of the older form are
+     * smaller.
+     */
     struct __tgt_offload_entry *entries = malloc(table.size);
     if (entries == NULL)
         return -1;
@@ -117,7 +121,7 @@ int rex_entries_copy(struct rex_entries table, bool old, struct rex_entries *cop
     return 0;
 }
 
-/* Not by the number of rows: the newer form of entries is no multiple of this struct. */
+/* Counts bytes, not rows: the size of a newer entry is not a multiple of this struct's. */
 static struct rex_entries entries_between(const struct __tgt_offload_entry *begin,
                                           const struct __tgt_offload_entry *end)
 {
@@ -127,9 +131,10 @@ static struct rex_entries entries_between(const struct __tgt_offload_entry *begi
 /* ---- images ---------------------------------------------------------------------------------- */
 
 /*
- * Bytes of our own that stay, with the image or those of the container fitted in place, and the
- * GPUs that they are for ready; NULL: out of memory. An image that cannot be fitted goes to
- * libomptarget as it is. Messages call the first by its NUMBER and the file BINARY.
+ * Copies the image into retained bytes and returns them, or NULL if memory ran out. Fits the image,
+ * or each image of a container, in place, and activates the contexts of their GPUs. An image that
+ * cannot be fitted stays unchanged. Messages number the images from NUMBER and name the file
+ * BINARY.
  */
 static unsigned char *copy_and_fit(const void *image, size_t size,
                                    const struct rex_release *release, const char *binary,
@@ -148,8 +153,8 @@ static unsigned char *copy_and_fit(const void *image, size_t size,
             continue;
         snprintf(name, sizeof name, "%d of %s", number++, binary);
         /*
-         * No compiler's own code has PTX there. A descriptor that was written by hand may have it,
-         * and no libomptarget says why the device has no kernels then.
+         * No compiler registers PTX. A descriptor written by hand may have it, and then
+         * libomptarget does not report why the device has no kernels.
          */
         if (rex_ptx_is(bytes + span.offset, span.size, &architecture, &suffix))
             rex_log(REX_LOG_WARN,
@@ -161,7 +166,7 @@ static unsigned char *copy_and_fit(const void *image, size_t size,
         if (architecture == 0 || rex_runtime_disabled())
             continue;
         uint64_t begin = rex_phase_begin();
-        /* never undone: libomptarget uses the device until the process ends */
+        /* stays active: libomptarget uses the device until the process ends */
         rex_context_activate(architecture, false);
         rex_phase_end(begin, "activate contexts", NULL);
     }
@@ -173,8 +178,8 @@ static unsigned char *copy_and_fit(const void *image, size_t size,
 }
 
 /*
- * Number of images that are registered instead of one: those of a container that the release does
- * not open.
+ * Returns the number of images that replace this one: the images of a container whose version the
+ * release does not read, else 0.
  */
 static size_t count_opened(const struct rex_release *release, const unsigned char *bytes,
                            size_t size)
@@ -187,9 +192,9 @@ static size_t count_opened(const struct rex_release *release, const unsigned cha
 /* ---- a descriptor ---------------------------------------------------------------------------- */
 
 /*
- * The images and entries of ORIGINAL go into the copy. Entries of an image are those of the host,
- * in all that clang builds. *IS_CHANGED: an image, or the host's entries, are others in the copy.
- * -1: out of memory.
+ * Copies the images and entries of ORIGINAL to COPY. In code that clang builds, an image's entries
+ * are the host's. *IS_CHANGED becomes true if an image or the host's entries differ in the copy.
+ * Returns 0, or -1 if memory ran out.
  */
 static int fill_adopted(struct __tgt_bin_desc *copy, const struct __tgt_bin_desc *original,
                         const struct rex_release *release, const char *binary, bool *is_changed)
@@ -218,7 +223,8 @@ static int fill_adopted(struct __tgt_bin_desc *copy, const struct __tgt_bin_desc
             (is_own && rex_entries_copy(entries_between(image->EntriesBegin, image->EntriesEnd),
                                         old, &entries) != 0))
             return -1;
-        size_t count = count_opened(release, image->ImageStart, size); /* for which there is room */
+        /* COPY has room for COUNT images */
+        size_t count = count_opened(release, image->ImageStart, size);
         struct rex_span span = {0, size};
         char *begin_of_entries = (char *)(uintptr_t)entries.begin;
         *is_changed |= count > 0 || (size > 0 && memcmp(bytes, image->ImageStart, size) != 0);
@@ -231,7 +237,7 @@ static int fill_adopted(struct __tgt_bin_desc *copy, const struct __tgt_bin_desc
     return 0;
 }
 
-/* A copy of ORIGINAL for libomptarget; ORIGINAL itself where memory runs out. */
+/* Returns a copy of ORIGINAL for libomptarget, or ORIGINAL itself if memory ran out. */
 static struct __tgt_bin_desc *adopt_descriptor(struct __tgt_bin_desc *original)
 {
     Dl_info info;
@@ -260,8 +266,8 @@ static struct __tgt_bin_desc *adopt_descriptor(struct __tgt_bin_desc *original)
     return copy;
 fail:
     /*
-     * Images of one container have one table of entries. Bytes that are retained already serve a
-     * later registration of the same image.
+     * Images of one container share one table of entries. Retained bytes stay: they serve a later
+     * registration of the image.
      */
     for (int i = 0; copy != NULL && i < copy->NumDeviceImages; i++) {
         struct __tgt_offload_entry *entries = copy->DeviceImages[i].EntriesBegin;
@@ -282,14 +288,14 @@ fail:
 __attribute__((visibility("default"))) void __tgt_register_lib(struct __tgt_bin_desc *desc);
 __attribute__((visibility("default"))) void __tgt_unregister_lib(struct __tgt_bin_desc *desc);
 
-/* A descriptor that cannot be remembered goes as it is. */
+/* If memory runs out, forwards the descriptor unchanged and does not add it to the list. */
 void __tgt_register_lib(struct __tgt_bin_desc *desc)
 {
     struct __tgt_bin_desc *given = desc;
     struct adopted *adopted = desc != NULL ? calloc(1, sizeof *adopted) : NULL;
     rex_trace_names(rex_kernel_name);
     if (desc != NULL) {
-        rex_mapped_unseen(); /* no call names what its globals map */
+        rex_mapped_unseen(); /* its globals are mapped without a call that librex sees */
         struct rex_entries table = entries_between(desc->HostEntriesBegin, desc->HostEntriesEnd);
         for (size_t i = 0; i < count_entries(table); i++)
             if (entry_at(table, i).flags == ENTRY_REQUIRES &&

@@ -1,6 +1,7 @@
 /*
- * chooseimage.c - from a module's names to the one image that the bound runtime accepts: its files
- * and bytes in memory, the image in them that suits the device, and what has to be done to it.
+ * chooseimage.c - chooses, from a module's names, the one image that the bound runtime accepts.
+ * Lists the images in the module's files and memory, takes the one that suits the device, and
+ * adapts it.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -28,8 +29,8 @@
 #define SAME_MAJOR 500000u
 
 /*
- * For a GPU of SM; 0: not at all. Code for one GPU or one family has instructions that other code
- * has not: it is preferred to code for all.
+ * Returns how well an image suits a GPU of SM; 0 if it does not suit. Code for one GPU or one
+ * family is preferred to code for all, because it may use instructions that the other lacks.
  */
 static unsigned rank_image(const struct rex_image_item *item, unsigned sm)
 {
@@ -44,15 +45,15 @@ static unsigned rank_image(const struct rex_image_item *item, unsigned sm)
     return 0;
 }
 
-/* All images of a module, for one GPU. */
+/* Result of the search through all images of a module, for one GPU. */
 struct survey {
-    struct rex_choice best; /* for the GPU, */
-    unsigned rank;          /* 0: none is */
-    struct rex_choice host; /* the first for the CPU; of no source: none is */
-    bool has_gpu_image;     /* for any GPU */
+    struct rex_choice best; /* the best image for the GPU */
+    unsigned rank;          /* its rank; 0: no image suits */
+    struct rex_choice host; /* the first image for the CPU; without a source if there is none */
+    bool has_gpu_image;     /* there is an image for some GPU */
 };
 
-/* GPU -1: there is none. */
+/* GPU is -1 if there is no GPU. */
 static struct survey survey_images(const struct rex_sources *sources, int gpu)
 {
     struct survey seen = {.rank = 0};
@@ -80,14 +81,17 @@ bool rex_choose_lacks_gpu(const struct rex_sources *sources)
 
 /* ---- the choice ------------------------------------------------------------------------------ */
 
-static bool is_warned; /* that kernels run on the CPU */
+static bool is_warned; /* the warning that kernels run on the CPU was logged */
 
-#define NOT_FOR_GPU "there is a GPU, and no image for it"
+#define NOT_FOR_GPU "there is a GPU, but no image for it"
 
-/* The line which says why no GPU is used is a warning, once, unless offloading is disabled. */
+/*
+ * Returns the level of the line that reports why no GPU is used: a warning once, unless offloading
+ * is disabled.
+ */
 static enum rex_log_level level_of_host_line(void)
 {
-    /* Relaxed: the flag stands for itself. */
+    /* Relaxed: the flag orders no other data. */
     return rex_runtime_disabled() || __atomic_exchange_n(&is_warned, true, __ATOMIC_RELAXED)
                ? REX_LOG_INFO
                : REX_LOG_WARN;
@@ -100,7 +104,10 @@ int rex_choose(const struct rex_sources *sources, struct rex_choice *choice)
     struct rex_report all = {0};
     char target[REX_TARGET_MAX];
     *choice = (struct rex_choice){sources->list, 0, -1};
-    /* Nothing to choose: the reader says what is wrong. PTX has to be compiled for a GPU. */
+    /*
+     * With one image there is no choice, and its reader reports what is wrong with it. PTX must be
+     * compiled for a GPU.
+     */
     if (sources->count == 1 && sources->missing.length == 0 && list->plain &&
         list->entries[0].item.kind != REX_IMAGE_PTX)
         return REX_OK;
@@ -108,7 +115,7 @@ int rex_choose(const struct rex_sources *sources, struct rex_choice *choice)
     struct survey seen = survey_images(sources, count > 0 ? 0 : -1);
     for (int gpu = 1; gpu < count && seen.rank == 0; gpu++)
         seen = survey_images(sources, gpu);
-    /* Each image with the device that it is for, file by file. */
+    /* List each image and its device, file by file. */
     for (size_t i = 0; i < sources->count; i++)
         for (size_t j = 0; j < sources->list[i].list.count; j++) {
             if (j == 0)
@@ -134,7 +141,7 @@ int rex_choose(const struct rex_sources *sources, struct rex_choice *choice)
                         sm, all.text, sm, sm);
     }
     item = &choice->source->list.entries[choice->index].item;
-    rex_log(REX_LOG_DEBUG, "to choose from: %s", all.text);
+    rex_log(REX_LOG_DEBUG, "images to choose from: %s", all.text);
     if (item->kind == REX_IMAGE_HOST && seen.has_gpu_image)
         rex_log(level_of_host_line(), "kernels run on the CPU: host image %s is used: %s",
                 choice->source->path, rex_cuda_why());
@@ -143,7 +150,7 @@ int rex_choose(const struct rex_sources *sources, struct rex_choice *choice)
         rex_log(level_of_host_line(), "kernels run on the CPU: host image %s is used: " NOT_FOR_GPU,
                 choice->source->path);
     else
-        rex_log(REX_LOG_INFO, "device image %s: chosen is the one for %s", choice->source->path,
+        rex_log(REX_LOG_INFO, "device image %s: the image for %s is chosen", choice->source->path,
                 rex_item_target(item, target));
     return REX_OK;
 }
@@ -174,8 +181,9 @@ static int check_image_device(const struct rex_module_image *image)
 }
 
 /*
- * The image has bytes of its own: those of its file, or those that were in it or in memory. PTX,
- * which has a NUL behind it, is compiled. RELEASE: NULL where no libomptarget is to have the image.
+ * Opens the chosen image: takes the bytes of its file, or copies the bytes from the container or
+ * from memory. Compiles PTX, which a NUL follows. RELEASE is NULL if libomptarget does not get the
+ * image.
  */
 static int open_chosen(struct rex_module_image *image, const struct rex_choice *choice,
                        const struct rex_release *release)
@@ -226,7 +234,7 @@ static int open_chosen(struct rex_module_image *image, const struct rex_choice *
     return rex_host_check_symbols(image->bytes, image->size, image->path);
 }
 
-/* If RESULT is 0, open the image of SOURCES that suits; these are closed. */
+/* If RESULT is 0, opens the image of SOURCES that suits. Closes SOURCES in any case. */
 static int open_suiting(struct rex_module_image *image, struct rex_sources *sources, int result,
                         const struct rex_release *release)
 {
@@ -269,8 +277,8 @@ void rex_module_image_close(struct rex_module_image *image)
 /* ---- the files and the bytes in memory ------------------------------------------------------- */
 
 /*
- * The first image of MODULE in memory for the CPU, or for GPUs. 0; REX_ENOIMAGE, without a message,
- * if there is none; or another error.
+ * Adds the first image of MODULE in memory for the CPU, or for GPUs. Returns 0; REX_ENOIMAGE,
+ * without a message, if there is none; or another error.
  */
 static int add_memory(struct rex_sources *sources, const struct rex_module *module, bool on_host)
 {
@@ -313,8 +321,8 @@ find_main_image(struct rex_sources *sources, const struct rex_module *module, co
 }
 
 /*
- * The host's image is used instead of images that are not there, or for which there is no GPU:
- * RESULT says which.
+ * Replaces SOURCES by the host image. RESULT is REX_ENOIMAGE if SOURCES has no image, and 0 if
+ * there is no GPU for its images. Returns RESULT if the module has no host image, 0, or an error.
  */
 static int turn_to_host_image(struct rex_sources *sources, const struct rex_module *module,
                               int result)
@@ -325,7 +333,7 @@ static int turn_to_host_image(struct rex_sources *sources, const struct rex_modu
         found = rex_sources_add_files(&host, module, module->host_image_name);
     if (found == REX_OK) {
         bool has_gpu_image = result == REX_OK;
-        /* A module that names no image for GPUs is meant for the CPU. */
+        /* A module that names no image for GPUs is for the CPU only. */
         bool is_missed = module->image_name != NULL && !has_gpu_image && !rex_runtime_disabled() &&
                          rex_cuda_devices() > 0;
         enum rex_log_level level = has_gpu_image || is_missed ? level_of_host_line() : REX_LOG_INFO;
@@ -350,7 +358,7 @@ static int turn_to_host_image(struct rex_sources *sources, const struct rex_modu
     return found == REX_ENOIMAGE ? result : found;
 }
 
-#define OWN_NAME "rex_lib_nvidia.cubin" /* as rex-cc writes it */
+#define OWN_NAME "rex_lib_nvidia.cubin" /* the name that rex-cc writes into a program */
 
 static int fail_no_image(const struct rex_sources *sources)
 {

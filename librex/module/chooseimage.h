@@ -1,5 +1,5 @@
 /*
- * chooseimage.h - the one image to register of a module.
+ * chooseimage.h - chooses the one image of a module that is registered.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -18,31 +18,38 @@ struct rex_module_image {
     size_t size;
     struct rex_view view;
     char path[PATH_MAX];
-    size_t view_most;                /* bytes that a view of it may take */
-    const struct rex_image_row *row; /* of the module, which has the bytes; NULL: none has */
-    bool retained;                   /* the bytes have this image among their holders */
-    bool holds_context;              /* of the GPU that compiled it, until it is closed */
+    size_t view_most;                /* maximum of bytes that a view of the image may take */
+    const struct rex_image_row *row; /* the module's row with the bytes, or NULL */
+    /* the bytes are retained, and this image is one of their holders */
+    bool retained;
+    /* the context of the GPU that compiled the image is active until it is closed */
+    bool holds_context;
 };
 
 /*
- * Find, read and check the image of MODULE for RELEASE: NAME where not NULL, else what the module
- * and the configuration say. 0 or an error. Close it with rex_module_image_close().
+ * Finds, reads and checks the image of MODULE for RELEASE: NAME if it is not NULL, else the image
+ * that the module or the configuration names. The caller closes it with rex_module_image_close().
+ * Returns 0 or an error.
  */
 int rex_module_image_open(struct rex_module_image *image, const struct rex_module *module,
                           const char *name, const struct rex_release *release);
 /*
- * The same of an image that no libomptarget is to have: BYTES, which messages call NAME, or where
- * they are NULL the files NAME, looked for as the program's are.
+ * Opens an image without fitting it to a release of libomptarget: BYTES, which messages call NAME.
+ * If BYTES is NULL, reads the files NAME, searched in the folders for the program's images. Returns
+ * 0 or an error.
  */
 int rex_module_image_open_alone(struct rex_module_image *image, const void *bytes, size_t size,
                                 const char *name);
 void rex_module_image_close(struct rex_module_image *image);
 
-/* MODULE's next row after LAST, NULL for the first, that has an image for the CPU, or for GPUs. */
+/*
+ * Returns MODULE's next row after LAST that has an image for the CPU, or for GPUs; NULL if there is
+ * none. LAST is NULL for the first row.
+ */
 static inline const struct rex_image_row *
 rex_image_row_next(const struct rex_module *module, const struct rex_image_row *last, bool on_host)
 {
-    /* A module of an older header ends before these fields. */
+    /* A module of an older header is smaller and has no rows. */
     if (module->struct_size < sizeof *module || module->images_begin == NULL)
         return NULL;
     const struct rex_image_row *row = last != NULL ? last + 1 : module->images_begin;
@@ -51,33 +58,33 @@ rex_image_row_next(const struct rex_module *module, const struct rex_image_row *
     return row < module->images_end ? row : NULL;
 }
 
-/* How many bytes there are from BEGIN to END, which may be out of order: none then. */
+/* Returns the bytes from BEGIN to END, or 0 if END is before BEGIN. */
 static inline size_t rex_bytes_between(const void *begin, const void *end)
 {
     return (uintptr_t)end > (uintptr_t)begin ? (uintptr_t)end - (uintptr_t)begin : 0;
 }
 
-/* Retain the bytes for RELEASE. 0 or REX_ENOMEM. */
+/* Retains the image's bytes for RELEASE. Returns 0 or REX_ENOMEM. */
 int rex_module_image_retain(struct rex_module_image *image, const struct rex_release *release);
 
 /* ---- the choice ------------------------------------------------------------------------------ */
 
 struct rex_choice {
     struct rex_source *source;
-    size_t index; /* of the image in the source's list */
-    int gpu;      /* the GPU that it is for; -1 where it is for the CPU, or not told yet */
+    size_t index; /* index of the image in the source's list */
+    int gpu;      /* GPU that the image was chosen for; -1: for the CPU, or the only image */
 };
 
 /*
- * The image that suits a GPU best: a CUBIN for exactly that GPU, else the newest CUBIN of its major
- * number that it runs, else the newest PTX that can be compiled for it. The first GPU that any
- * image suits counts. An image for the CPU is taken if there is no GPU, or no image is for any GPU.
- * A file that is one image as it is, and the only one, is chosen whatever it is. 0, or
- * REX_ENODEVICE with every image and what it is for.
+ * Chooses the best image for a GPU: a CUBIN for exactly that GPU, else the newest CUBIN of its
+ * major number that it runs, else the newest PTX that can be compiled for it. The first GPU with a
+ * suitable image decides. An image for the CPU is chosen if there is no GPU or no image for any
+ * GPU. A single file that is one image, not PTX, is chosen without a check. Returns 0, or
+ * REX_ENODEVICE or REX_EFORK with a message that lists the images and their devices.
  */
 int rex_choose(const struct rex_sources *sources, struct rex_choice *choice);
 
-/* Whether all that there is needs a GPU, and there is none. */
+/* Returns true if there are images for GPUs only, and there is no GPU. */
 bool rex_choose_lacks_gpu(const struct rex_sources *sources);
 
 #endif

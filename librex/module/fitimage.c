@@ -1,5 +1,5 @@
 /*
- * fitimage.c - images made to suit: PTX compiled for the GPU, a CUBIN fitted to a release of LLVM.
+ * fitimage.c - adapts images: compiles PTX for the GPU, and fits a CUBIN to a release of LLVM.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -18,7 +18,7 @@
 
 /* ---- PTX becomes a CUBIN --------------------------------------------------------------------- */
 
-/* From cuda.h. */
+/* Values of cuda.h. */
 #define JIT_ERROR_LOG_BUFFER 5
 #define JIT_ERROR_LOG_BUFFER_SIZE 6
 #define JIT_GENERATE_LINE_INFO 13
@@ -30,7 +30,7 @@ enum {
     UNSUPPORTED_PTX_VERSION = 222
 };
 
-/* RESULT of the linker, which has written LOG. */
+/* Reports RESULT of the driver's linker, which has written LOG. Returns the error. */
 static int fail_not_linked(int result, char *log, const char *path)
 {
     bool is_newer = result == UNSUPPORTED_PTX_VERSION;
@@ -41,7 +41,7 @@ static int fail_not_linked(int result, char *log, const char *path)
                         "device image %s is PTX, and the CUDA driver's compiler, "
                         "libnvidia-ptxjitcompiler.so.1, is not installed",
                         path);
-    /* One line out of many. */
+    /* Join the lines of the log. */
     char *to = log;
     for (const char *from = log; *from != '\0'; from++)
         if (*from != '\n')
@@ -58,15 +58,15 @@ static int fail_not_linked(int result, char *log, const char *path)
 }
 
 /*
- * libomptarget takes CUBINs alone. On an H100 compiling takes 57 to 122 ms, and what comes out has
- * CUDA 13's header. The driver keeps it in its own cache, of which the linker makes use too: 12 MB
- * of PTX took 14 s in one process, and 47 ms in the next.
+ * libomptarget accepts only CUBINs. On an H100 compiling PTX takes 57 to 122 ms; the CUBIN has CUDA
+ * 13's header. The driver caches the result: 12 MB of PTX took 14 s in one process, and 47 ms in
+ * the next.
  */
 int rex_image_compile(struct rex_module_image *image, int gpu)
 {
     /*
-     * Lines of the source are kept where the PTX tells them, as that of clang -g does. For other
-     * PTX the compiler would number the lines of the PTX.
+     * Keep source lines if the PTX has them, as clang -g writes. For other PTX the compiler would
+     * number the lines of the PTX itself.
      */
     static const char directive[] = "\t.loc\t";
     bool has_lines = memmem(image->bytes, image->size, directive, strlen(directive)) != NULL;
@@ -92,7 +92,7 @@ int rex_image_compile(struct rex_module_image *image, int gpu)
         goto leave;
     }
     result = REX_CUDA(cuLinkCreate, 3, options, values, &state);
-    if (result == 0) /* the size counts the NUL */
+    if (result == 0) /* the size includes the NUL */
         result = REX_CUDA(cuLinkAddData, state, JIT_INPUT_PTX, image->bytes, image->size + 1,
                           image->path, 0, NULL, NULL);
     if (result == 0)
@@ -101,7 +101,7 @@ int rex_image_compile(struct rex_module_image *image, int gpu)
         result = fail_not_linked(result, log, image->path);
         goto destroy;
     }
-    /* The linker's CUBIN lasts as long as the linker. */
+    /* The linker frees its CUBIN when it is destroyed. */
     copy = malloc(size);
     if (copy == NULL) {
         result = rex_fail_memory(size, "a compiled device image");
@@ -110,7 +110,7 @@ int rex_image_compile(struct rex_module_image *image, int gpu)
     free(image->bytes);
     image->bytes = memcpy(copy, made, size);
     image->size = size;
-    image->view_most = SIZE_MAX; /* the driver's own */
+    image->view_most = SIZE_MAX; /* the driver made the CUBIN, so its size is trusted */
     rex_log(REX_LOG_INFO, "device image %s: PTX compiled for sm_%u in %.0f ms", image->path,
             rex_cuda_architecture(gpu), (double)(rex_trace_clock() - begin) * 1e-6);
 destroy:
@@ -126,8 +126,8 @@ leave:
 /* ---- CUDA 13's header ------------------------------------------------------------------------ */
 
 /*
- * nvcc 13 writes OSABI 0x41, ABI version 8 and the SM number in bits 8 to 15 of e_flags; LLVM 18
- * to 21.1.1 know only the older form, which the driver still loads for up to sm_90a.
+ * nvcc 13 writes OSABI 0x41, ABI version 8 and the SM number in bits 8 to 15 of e_flags. LLVM 18 to
+ * 21.1.1 read only the older form, which the driver still loads for GPUs up to sm_90a.
  */
 int rex_image_fit_header(unsigned char *bytes, size_t size, const char *path,
                          const struct rex_release *release)
@@ -160,9 +160,9 @@ int rex_image_fit_header(unsigned char *bytes, size_t size, const char *path,
 /* ---- modes of kernels ------------------------------------------------------------------------ */
 
 /*
- * LLVM 14 to 17 take a byte NAME_exec_mode for how a kernel of clang's is to be launched: 1 adds
- * threads to the block, and 0, which REX writes, fails to load (16). Kernels here are launched as
- * they are, so the symbols get a name that nobody looks for.
+ * LLVM 14 to 17 read from the byte NAME_exec_mode how to launch a clang kernel. The value 1 adds
+ * threads to the block; 0, which REX writes, fails to load in LLVM 16. librex launches kernels
+ * unchanged, so it gives the symbols a name that no release looks up.
  */
 int rex_image_hide_modes(struct rex_module_image *image, const struct rex_release *release)
 {
@@ -173,8 +173,8 @@ int rex_image_hide_modes(struct rex_module_image *image, const struct rex_releas
     if (!release->exec_mode_obeyed)
         return REX_OK;
     /*
-     * nvcc's images have none. To look inside of them takes most of the time of a registration:
-     * once is enough. The reader says what is wrong with an image.
+     * nvcc's CUBINs have no exec modes. Parsing takes most of a registration's time, so skip it for
+     * them. If the image is damaged, its reader reports it later.
      */
     if (rex_elf_open(&elf, bytes, image->size) != 0 ||
         !rex_elf_find_type(&elf, SHT_SYMTAB, &symbols) ||

@@ -1,5 +1,5 @@
 /*
- * fitimage.h - images made to suit: PTX compiled for the GPU, a CUBIN fitted to a release of LLVM.
+ * fitimage.h - adapts images: compiles PTX for the GPU, and fits a CUBIN to a release of LLVM.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -12,23 +12,23 @@
 #include "omp/release.h"
 
 /*
- * IMAGE is PTX, behind which there is a NUL: compile it for GPU number GPU. 0, and it is a CUBIN;
- * REX_EIMAGE, with what the compiler says; REX_ECUDA; REX_ENOMEM. The GPU's context is activated
- * for it, and IMAGE holds that.
+ * Compiles IMAGE, which is PTX followed by a NUL, into a CUBIN for GPU number GPU. Activates the
+ * GPU's context until IMAGE is closed. Returns 0; REX_EIMAGE with the compiler's message;
+ * REX_ECUDA; or REX_ENOMEM.
  */
 int rex_image_compile(struct rex_module_image *image, int gpu);
 
 /*
- * Rewrite, in BYTES, CUDA 13's CUBIN header for a release that refuses it; PATH is what messages
- * call the image. 0, also where there is nothing to do, or REX_EUNSUPPORTED where the release needs
- * the older form and there is none; then nothing has changed.
+ * Rewrites CUDA 13's CUBIN header in BYTES for a release that refuses it. PATH is the image's name
+ * in messages. Returns 0, even if nothing had to change. Returns REX_EUNSUPPORTED, with BYTES
+ * unchanged, if the release needs the older form and the GPU has no such form.
  */
 int rex_image_fit_header(unsigned char *bytes, size_t size, const char *path,
                          const struct rex_release *release);
 
 /*
- * Rename the symbols by which a release would launch the kernels of a CUBIN another way than they
- * are launched here. 0 or an error.
+ * Renames the symbols that would make the release change how the kernels of a CUBIN are launched.
+ * Returns 0 or an error.
  */
 int rex_image_hide_modes(struct rex_module_image *image, const struct rex_release *release);
 

@@ -1,6 +1,6 @@
 /*
- * hostneeds.c - what a host image needs of the process before libomptarget opens it: the libraries
- * that it names, and how many threads its loops may have.
+ * hostneeds.c - checks what a host image needs of the process before libomptarget opens it: its
+ * libraries and symbols, and the number of threads of its loops.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -20,21 +20,21 @@
 
 /* ---- the libraries that an image names ------------------------------------------------------- */
 
-/* The dynamic section of a host image, and where its reader is. */
+/* The dynamic section of a host image, and the next row to read. */
 struct needs {
     struct rex_elf elf;
     Elf64_Shdr dynamic, strings;
     size_t next;
-    /* Known behind the last library. */
-    bool has_path;  /* of its own, on which the loader looks */
-    bool binds_now; /* functions that it calls, too */
+    /* Complete only after the last row is read. */
+    bool has_path;  /* the image has its own run path, which the loader searches */
+    bool binds_now; /* the loader also resolves called functions at once */
 };
 
 static bool open_host_needs(struct needs *needs, const unsigned char *bytes, size_t size)
 {
     needs->next = 0;
     needs->has_path = needs->binds_now = false;
-    /* Identified first: nothing of a CUBIN is read but its header. */
+    /* Identify the file first: of a CUBIN, only the header is read. */
     return rex_elf_identify(&needs->elf, bytes, size) == 0 &&
            needs->elf.header.e_machine == REX_HOST_MACHINE &&
            rex_elf_open(&needs->elf, bytes, size) == 0 &&
@@ -42,7 +42,7 @@ static bool open_host_needs(struct needs *needs, const unsigned char *bytes, siz
            rex_elf_section(&needs->elf, needs->dynamic.sh_link, &needs->strings);
 }
 
-/* NULL behind the last one. */
+/* Returns the name of the next library, or NULL after the last one. */
 static const char *next_library(struct needs *needs)
 {
     Elf64_Dyn entry;
@@ -84,9 +84,9 @@ int rex_host_open_libraries(const unsigned char *bytes, size_t size, const char 
                             : "");
 }
 
-/* ---- versions and symbols of these ----------------------------------------------------------- */
+/* ---- versions and symbols of the libraries --------------------------------------------------- */
 
-/* A library that is open, and stays so; NULL: it is not. */
+/* Returns the handle of a library that is open and stays open; NULL if it is not open. */
 static void *library_handle(const char *library)
 {
     void *handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
@@ -95,7 +95,10 @@ static void *library_handle(const char *library)
     return handle;
 }
 
-/* The loader only warns of a library without any versions. */
+/*
+ * Returns true if the library has VERSION, or has no versions at all, of which the loader only
+ * warns.
+ */
 static bool has_version(const char *library, const char *version)
 {
     struct link_map *map;
@@ -108,7 +111,7 @@ static bool has_version(const char *library, const char *version)
         if (entry->d_tag == DT_VERDEF)
             at = (const char *)(map->l_addr + entry->d_un.d_ptr);
         if (entry->d_tag == DT_STRTAB)
-            strings = (const char *)entry->d_un.d_ptr; /* the loader has added its base */
+            strings = (const char *)entry->d_un.d_ptr; /* the loader has added the base address */
     }
     for (bool is_last = at == NULL; !is_last; is_last = definition->vd_next == 0) {
         definition = (const void *)at;
@@ -120,7 +123,10 @@ static bool has_version(const char *library, const char *version)
     return definition == NULL;
 }
 
-/* The row of SIZE bytes at OFFSET of TABLE, copied to ROW. */
+/*
+ * Copies the row of SIZE bytes at OFFSET of TABLE to ROW. Returns false if the row is not inside
+ * TABLE.
+ */
 static bool copy_table_row(const struct rex_elf *elf, const Elf64_Shdr *table, uint64_t offset,
                            void *row, size_t size)
 {
@@ -131,7 +137,10 @@ static bool copy_table_row(const struct rex_elf *elf, const Elf64_Shdr *table, u
     return is_inside;
 }
 
-/* The rows of a made-up table may overlap: no more are read than it has room for. */
+/*
+ * Returns 0, or REX_EIMAGE if a library lacks a version that the image needs. Reads no more rows
+ * than the table has room for, because the rows of a hostile table may overlap.
+ */
 static int check_versions(const struct rex_elf *elf, const char *path)
 {
     Elf64_Shdr table, strings;
@@ -172,7 +181,7 @@ static int check_versions(const struct rex_elf *elf, const char *path)
 #define CALLED R_PPC64_JMP_SLOT
 #endif
 
-/* Symbol INDEX of the image is one that the loader wants, and nothing defines. */
+/* Returns true if the loader needs symbol INDEX of the image and nothing defines it. */
 static bool lacks_host_symbol(struct needs *needs, const Elf64_Shdr *symbols, size_t index,
                               const char **name)
 {
@@ -183,7 +192,7 @@ static bool lacks_host_symbol(struct needs *needs, const Elf64_Shdr *symbols, si
         **name == '\0' || symbol.st_shndx != SHN_UNDEF ||
         ELF64_ST_BIND(symbol.st_info) != STB_GLOBAL)
         return false;
-    /* One with a version is not in sight of dlsym() where there is a newer one. */
+    /* dlsym() does not find an older version of a symbol, so versioned symbols are skipped. */
     bool is_versioned =
         rex_elf_find_type(&needs->elf, SHT_GNU_versym, &versions) &&
         copy_table_row(&needs->elf, &versions, index * sizeof version, &version, sizeof version) &&
@@ -213,12 +222,13 @@ int rex_host_check_symbols(const unsigned char *bytes, size_t size, const char *
         continue;
     if (needs.has_path)
         return REX_OK;
-    bool binds_now = needs.binds_now; /* next_library() begins again below */
+    bool binds_now = needs.binds_now; /* a copy, because lacks_host_symbol() reads the rows again */
     int result = check_versions(&needs.elf, path);
     for (size_t i = 0; result == REX_OK && rex_elf_section(&needs.elf, i, &section); i++) {
         if (section.sh_type != SHT_RELA || !(section.sh_flags & SHF_ALLOC))
             continue;
-        total += section.sh_size; /* no linker writes more than the file has */
+        /* relocations larger than the file must overlap, which no linker does */
+        total += section.sh_size;
         if (total > size || !rex_elf_section(&needs.elf, section.sh_link, &symbols))
             continue;
         for (size_t j = 0; rex_elf_row(&needs.elf, &section, SHT_RELA, j, &rela, sizeof rela); j++)
@@ -231,7 +241,7 @@ int rex_host_check_symbols(const unsigned char *bytes, size_t size, const char *
     return result;
 }
 
-/* ---- threads of its loops -------------------------------------------------------------------- */
+/* ---- threads of an image's loops ------------------------------------------------------------- */
 
 void rex_host_limit_threads(unsigned char *bytes, size_t size)
 {
@@ -246,7 +256,7 @@ void rex_host_limit_threads(unsigned char *bytes, size_t size)
     } while (rex_name_after(library, "libgomp.so") == NULL &&
              rex_name_after(library, "libomp.so") == NULL &&
              rex_name_after(library, "libiomp5.so") == NULL);
-    /* Where the image has the number, as rex/openmp.h defines it. */
+    /* Find the number in the image, as rex/openmp.h defines it. */
     const unsigned char *number = NULL;
     const struct rex_elf *elf = &needs.elf;
     Elf64_Shdr symbols, section;
@@ -259,16 +269,19 @@ void rex_host_limit_threads(unsigned char *bytes, size_t size)
             !rex_elf_section(elf, symbol.st_shndx, &section) ||
             (section.sh_flags & (SHF_ALLOC | SHF_WRITE)) != (SHF_ALLOC | SHF_WRITE))
             continue;
-        uint64_t into = symbol.st_value - section.sh_addr; /* beyond all sizes in front of it */
+        /* INTO is a huge number if the address is before the section. */
+        uint64_t into = symbol.st_value - section.sh_addr;
         const unsigned char *start = rex_elf_section_bytes(elf, &section);
         if (start != NULL && into < section.sh_size && section.sh_size - into >= sizeof(int))
             number = start + into;
     }
     if (number == NULL)
         return;
-    /* libomp warns of each loop that asks for more threads than OMP_THREAD_LIMIT. */
+    /* libomp warns of each loop that requests more threads than OMP_THREAD_LIMIT. */
     long limit = text != NULL ? strtol(text, NULL, 10) : 0;
-    /* The same each time: an image that is registered again has the same bytes. */
+    /*
+     * Use a number that does not change, so that an image that is registered again has equal bytes.
+     */
     int most = rex_processors_known();
     if (limit > 0 && limit < most)
         most = (int)limit;

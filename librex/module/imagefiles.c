@@ -1,6 +1,6 @@
 /*
- * imagefiles.c - the bytes of images: files, which folders they are looked for in and when to trust
- * them, and memory.
+ * imagefiles.c - reads the bytes of images: files, the folders in which they are searched and the
+ * check of their owners, and memory.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -19,11 +19,11 @@
 #include "base/process.h"
 #include "base/settings.h"
 
-/* ---- where a file is ------------------------------------------------------------------------- */
+/* ---- finding a file -------------------------------------------------------------------------- */
 
 #define PROGRAM "/proc/self/exe"
 
-/* The file at the source's path; results as those of rex_source_read(). */
+/* Reads the file at the source's path. Returns the values of rex_source_read(). */
 static int read_source(struct rex_source *source, struct rex_report *tried)
 {
     char why[256];
@@ -62,15 +62,15 @@ static __attribute__((noinline)) int read_beside_binary(struct rex_source *sourc
 int rex_source_read(struct rex_source *source, const struct rex_module *module, const char *name,
                     struct rex_report *tried)
 {
-    char places[PATH_MAX]; /* folders, and then a binary that the file may lie beside */
+    char places[PATH_MAX]; /* the folders, then the path of a binary whose folder is searched */
     size_t length = strlen(name);
     int result = REX_ENOIMAGE;
     source->searched = strchr(name, '/') == NULL;
     size_t most = source->searched ? NAME_MAX : PATH_MAX - 1;
-    if (length > most) /* the whole name would leave no room for the reason */
+    if (length > most) /* the message must also have room for the reason */
         return rex_fail(REX_EREAD,
-                        "device image %.60s...: its name is %zu bytes long, and one of a file can "
-                        "have %zu",
+                        "device image %.60s...: its name is %zu bytes long, and the maximum is "
+                        "%zu",
                         name, length, most);
     if (!source->searched) {
         snprintf(source->path, PATH_MAX, "%s", name);
@@ -128,7 +128,7 @@ int rex_source_check_owner(const struct rex_source *source)
 
 /* ---- the images of a module ------------------------------------------------------------------ */
 
-/* Room for one source more, which does not count yet; NULL with an error. */
+/* Returns room for another source, which does not count yet; NULL with an error. */
 static struct rex_source *room_for_source(struct rex_sources *sources)
 {
     size_t count = sources->count + 1;
@@ -142,7 +142,7 @@ static struct rex_source *room_for_source(struct rex_sources *sources)
     return &grown[count - 1];
 }
 
-/* List the images in the bytes of SOURCE, which counts then. */
+/* Lists the images in the bytes of SOURCE and counts SOURCE. Returns 0 or an error. */
 static int list_source(struct rex_sources *sources, struct rex_source *source, const void *bytes,
                        size_t size)
 {
@@ -177,7 +177,8 @@ int rex_sources_add_files(struct rex_sources *sources, const struct rex_module *
             rex_log(REX_LOG_DEBUG, "there is no %s", name);
             result = REX_OK;
         } else if (result == REX_OK) {
-            missing->length = before; /* where else it was looked for matters no more */
+            /* the other folders of a file that was found are not reported */
+            missing->length = before;
             missing->text[before] = '\0';
             result = list_source(sources, source, source->file.bytes, source->file.size);
         }

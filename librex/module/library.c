@@ -1,7 +1,7 @@
 /*
- * library.c - libraries: loaded, queried, unloaded.
+ * library.c - loads, queries and unloads libraries.
  *
- * The functions are those of rex/library.h; queue/librarylaunch.c launches their kernels.
+ * Implements rex/library.h; queue/librarylaunch.c launches the kernels of libraries.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -22,8 +22,9 @@
 /* ---- on one device --------------------------------------------------------------------------- */
 
 /*
- * Loads the library on the GPU that is device NUMBER, and does nothing if that is the host. If NAME
- * is not NULL, *ADDRESS gets the address of that global. CALL begins a message.
+ * Loads the library on the GPU of device NUMBER; does nothing if that is the host. If NAME is not
+ * NULL, *ADDRESS becomes the address of that global. CALL starts each message. Returns 0 or an
+ * error.
  */
 static int load_library_on_device(const struct rex_library *library, int number, const char *call,
                                   const char *name, void **address)
@@ -36,8 +37,8 @@ static int load_library_on_device(const struct rex_library *library, int number,
         return result;
     if (ordinal < 0 && number != rex_device_count())
         return rex_fail(REX_EUNSUPPORTED,
-                        "%s: device image %s is for a GPU, and device %d is no NVIDIA GPU", call,
-                        path, number);
+                        "%s: device image %s is for a GPU, and device %d is not an NVIDIA GPU",
+                        call, path, number);
     if (ordinal < 0)
         return REX_OK;
     bool is_kept = rex_context_retain(ordinal, &context) == 0;
@@ -76,7 +77,7 @@ int rex_library_load(struct rex_library **library, int64_t device, const void *i
         result = load_library_on_device(made, number, "rex_library_load", NULL, NULL);
     } else if (number != rex_device_count()) {
         rex_device_used();
-        /* an empty region loads all registered images, on every release */
+        /* on every release, an empty region loads all registered images */
         result = rex_call_data(REX_DATA_BEGIN, NULL, number, &(struct rex_map){0});
     }
 opened:
@@ -104,7 +105,7 @@ int rex_library_unload(struct rex_library *library)
 
 /* ---- kernels and globals --------------------------------------------------------------------- */
 
-/* The entry of the kernel or global NAME; NULL with REX_ENOKERNEL. */
+/* Returns the entry of the kernel or global NAME, or NULL with the error REX_ENOKERNEL. */
 static const struct __tgt_offload_entry *find_library_entry(const struct rex_library *library,
                                                             const char *name, bool kernel)
 {

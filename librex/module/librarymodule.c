@@ -1,11 +1,11 @@
 /*
- * librarymodule.c - the module of a library: an image whose kernels are found by name, with entries
- * that librex makes for it, so that its launches are like all others.
+ * librarymodule.c - the module of a library: an image whose kernels are found by name. librex makes
+ * its entries, so that its launches are like all others.
  *
- * A host image is registered with libomptarget, as a program's is. libomptarget is told nothing of
- * an image for a GPU, which the driver loads and launches: most releases would keep every one for
- * the life of the process. But it has devices only while something is registered. Where nothing is,
- * the first library's image is registered as well, and stays.
+ * A host image is registered with libomptarget, as a program's image is. An image for a GPU is not:
+ * the driver loads and launches it, because most releases would keep every image until the process
+ * ends. But libomptarget has devices only while an image is registered. If none is, the first
+ * library's image is also registered, and stays.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -30,8 +30,9 @@
 /* ---- entries --------------------------------------------------------------------------------- */
 
 /*
- * The symbol that gets an entry at place I of the image: a kernel, and in a host image a global. On
- * a GPU the driver knows the globals. Where the image has a table of its own, that is the order.
+ * Returns symbol I of the image if it needs an entry, else NULL. Kernels need one, and in host
+ * images globals, too; on a GPU the driver finds globals. The image's own table, if it has one,
+ * gives the order.
  */
 static const struct rex_image_symbol *symbol_with_entry(const struct rex_view *view, size_t i)
 {
@@ -43,8 +44,9 @@ static const struct rex_image_symbol *symbol_with_entry(const struct rex_view *v
 }
 
 /*
- * One block has the entries, the names and the keys of kernels, which lie side by side as a
- * program's do. A global has as much memory on the host as on the device, though none is copied.
+ * Makes the entries. One block has the entries, the names and the keys of kernels, which are
+ * adjacent as in a program. A global has as much memory on the host as on the device, although
+ * librex does not copy it.
  */
 static int make_library_entries(struct rex_library *library, const struct rex_module_image *image)
 {
@@ -77,7 +79,7 @@ static int make_library_entries(struct rex_library *library, const struct rex_mo
     return REX_OK;
 }
 
-/* KEPT: libomptarget keeps them. */
+/* Frees the entries. KEPT: libomptarget still reads the table and its names, so they stay. */
 static void end_library_entries(struct rex_library *library, bool kept)
 {
     struct rex_module *module = &library->module;
@@ -109,12 +111,15 @@ static struct rex_library *new_library(void)
 }
 
 /*
- * Modules that libomptarget has known stay on the list of modules, and are used again. Entries that
- * it keeps are not.
+ * Libraries to use again: their modules stay on the list of modules. Entries that libomptarget
+ * keeps are not used again.
  */
 static struct rex_library *unused;
 
-/* One whose module is on the list of modules, and is registered with no image. */
+/*
+ * Returns a library whose module is on the list of modules and has no image; NULL if memory ran
+ * out.
+ */
 static struct rex_library *take_library(void)
 {
     rex_registry_lock();
@@ -137,7 +142,9 @@ static struct rex_library *take_library(void)
     return library;
 }
 
-/* SEEN: libomptarget has seen the entries. */
+/*
+ * Ends the registered LIBRARY, and keeps it for use again. SEEN: libomptarget has seen the entries.
+ */
 static void give_library_back(struct rex_library *library, bool seen)
 {
     struct rex_registration *registration = rex_library_registration(library);
@@ -146,14 +153,17 @@ static void give_library_back(struct rex_library *library, bool seen)
     end_library_entries(library, seen && !registration->release->entries_copied);
     rex_module_image_close(&library->image);
     if (__atomic_load_n(&registration->is_kept, __ATOMIC_ACQUIRE))
-        return; /* it can take no other image */
+        return; /* it cannot be used for another image */
     rex_registry_lock();
     library->next = unused;
     unused = library;
     rex_registry_unlock();
 }
 
-/* Register IMAGE, which is copied, as a module of its own; where that fails, LIBRARY ends. */
+/*
+ * Registers IMAGE, which is copied, as a module of its own. Returns 0, or an error after which
+ * LIBRARY has ended.
+ */
 static int register_library(struct rex_library *library, const struct rex_module_image *image)
 {
     struct rex_registration *registration = rex_library_registration(library);
@@ -171,7 +181,7 @@ static int register_library(struct rex_library *library, const struct rex_module
     return result;
 }
 
-/* ---- the driver's alone ---------------------------------------------------------------------- */
+/* ---- launched only by the driver ------------------------------------------------------------- */
 
 static void free_library_alone(struct rex_library *library)
 {
@@ -189,9 +199,9 @@ static void free_library_alone(struct rex_library *library)
 }
 
 /*
- * An image for a GPU, with a registration that libomptarget is told nothing of; where that fails,
- * LIBRARY ends. If libomptarget has no devices yet, the image is registered. Two threads at once
- * may both register theirs, which costs only memory: libomptarget then keeps two.
+ * Opens an image for a GPU with a registration that libomptarget does not see. If libomptarget has
+ * no devices, registers the image as well. Two threads that do so at the same time may both
+ * register an image, which costs memory only. Returns 0, or an error after which LIBRARY has ended.
  */
 static int open_library_alone(struct rex_library *library)
 {
@@ -231,7 +241,7 @@ fail:
     return result;
 }
 
-/* ---- the beginning and the end --------------------------------------------------------------- */
+/* ---- opening and closing --------------------------------------------------------------------- */
 
 int rex_library_open(struct rex_library **library, const void *bytes, size_t size, const char *name)
 {
@@ -294,7 +304,7 @@ void rex_library_hold(struct rex_module *module)
         __atomic_add_fetch(&library->holders, 1, __ATOMIC_ACQ_REL);
 }
 
-/* In a child of fork nothing of a GPU can be given back. */
+/* In a child of fork nothing of a GPU can be freed, so a library for a GPU leaks there. */
 void rex_library_drop(struct rex_module *module)
 {
     struct rex_library *library = library_of(module);

@@ -1,5 +1,5 @@
 /*
- * librarymodule.h - the module of a library: an image without a program's entries.
+ * librarymodule.h - the module of a library: an image whose entries librex makes.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -12,31 +12,34 @@
 #include "rex/library.h"
 
 struct rex_library {
-    struct rex_pooled pooled; /* ended once unloaded; graphs may still have the library */
-    struct rex_module module; /* of entries that librex has made: what launches name */
-    uint32_t *symbol;         /* of each entry: its number in the image's view */
-    struct rex_library *next; /* of those that are not in use */
+    struct rex_pooled pooled; /* ended when unloaded, even if graphs still hold the library */
+    struct rex_module module; /* has the entries that librex made, which launches refer to */
+    uint32_t *symbol;         /* for each entry, the index of its symbol in the image's view */
+    struct rex_library *next; /* next library of the list of unused ones */
     struct rex_module_image image;
-    /* with libomptarget; else it knows nothing of it, and the driver launches */
+    /* registered with libomptarget; if not, the driver launches the kernels */
     bool is_registered;
-    uint32_t holders; /* who has loaded it, and graphs; atomic */
-    unsigned forks;   /* of the process that has loaded it, where it is not registered */
+    uint32_t holders; /* number of holders: the program until it unloads, and graphs; atomic */
+    unsigned forks;   /* fork count of the process that loaded it, if not registered */
 };
 
 /*
- * Open the image in BYTES, which messages call NAME, or where they are NULL the file NAME; see that
- * libomptarget has devices. 0 or an error.
+ * Opens the image in BYTES, which messages call NAME, or the file NAME if BYTES is NULL. Makes sure
+ * that libomptarget has devices. Returns 0 or an error.
  */
 int rex_library_open(struct rex_library **library, const void *bytes, size_t size,
                      const char *name);
 
 /*
- * End it: 0, or an error, after which it is as before. No thread puts launches of it in queues
- * meanwhile; while graphs have any it stays.
+ * Ends the library, or lets it stay until no graph holds it. No thread may enqueue its kernels
+ * meanwhile. Returns 0, or an error that leaves the library unchanged.
  */
 int rex_library_close(struct rex_library *library);
 
-/* A graph has a launch of MODULE, or has it no more; nothing where that is no library's. */
+/*
+ * Adds, or drops, a graph as a holder of MODULE's library. Does nothing if MODULE is not a
+ * library's.
+ */
 void rex_library_hold(struct rex_module *module);
 void rex_library_drop(struct rex_module *module);
 

@@ -1,10 +1,10 @@
 /*
- * loadedimage.c - librex's own load of a module's image, from the bytes that libomptarget was
- * given, in the same primary context.
+ * loadedimage.c - loads a module's image once more for the driver's launches: from the bytes that
+ * libomptarget was given, in the same primary context.
  *
  * libomptarget does not expose its module or functions, so the driver launches from a second copy.
- * Code and parameters are the same; device globals exist twice. libomptarget does not know the
- * image of a library, so it is loaded only here.
+ * Code and parameters are equal; device globals exist twice. libomptarget does not know a library's
+ * image, so that is loaded only here.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -41,8 +41,8 @@ void rex_loaded_image_drop(struct rex_loaded_image *image)
     rex_load_unlock();
     if (!last)
         return;
-    int entered = rex_context_enter(image->context); /* if it fails, the calls may still work */
-    /* a graph that was destroyed may still be running */
+    int entered = rex_context_enter(image->context); /* even if this fails, the calls may work */
+    /* a destroyed graph may still run */
     rex_cuda_note(rex_driver.cuCtxSynchronize(), "cuCtxSynchronize");
     REX_CUDA(cuModuleUnload, image->module);
     rex_context_leave(entered);
@@ -50,7 +50,7 @@ void rex_loaded_image_drop(struct rex_loaded_image *image)
     free(image);
 }
 
-/* Called when the registration ends; no launch is at work. */
+/* Unloads the images of all GPUs when the registration ends. No launch runs then. */
 static void unload_everywhere(struct rex_registration *registration)
 {
     for (int i = 0; i < REX_CUDA_DEVICES_MAX; i++) {
@@ -58,7 +58,7 @@ static void unload_everywhere(struct rex_registration *registration)
             __atomic_exchange_n(&registration->loaded_image[i], NULL, __ATOMIC_ACQ_REL);
         if (image == NULL)
             continue;
-        if (registration->library == NULL) { /* a library's are all in queues */
+        if (registration->library == NULL) { /* a library is launched in queues only */
             int entered = rex_context_enter(image->context);
             rex_launch_contexts_end(image->ordinal);
             rex_blocks_free(&rex_devices[image->ordinal]);
@@ -70,7 +70,7 @@ static void unload_everywhere(struct rex_registration *registration)
 
 /* ---- kernels --------------------------------------------------------------------------------- */
 
-/* Returns NULL on failure; rex_cuda_why() says why. */
+/* Returns the driver's function, or NULL; rex_cuda_why() then has the reason. */
 static void *load_kernel_function(const struct rex_loaded_kernel *kernel)
 {
     void *function;
@@ -83,10 +83,10 @@ static void *load_kernel_function(const struct rex_loaded_kernel *kernel)
 /* ---- loading --------------------------------------------------------------------------------- */
 
 /*
- * Loads all kernels with the image. By itself the driver (CUDA 12.2 on) loads each at its first
- * launch, which may wait until the device is idle. It waits for ever if a kernel of another queue
- * waits for this launch. A kernel that fails here is loaded again at its launch, which reports the
- * error.
+ * Loads the image with all its kernels. From CUDA 12.2 on the driver would load each kernel at its
+ * first launch, which may wait until the device is idle. If a kernel of another queue waits for
+ * that launch, the load would never end. A kernel that fails to load is tried again at its launch,
+ * which reports the error.
  */
 static struct rex_loaded_image *new_loaded_image(struct rex_registration *registration, int ordinal,
                                                  void *context)
@@ -158,7 +158,10 @@ int rex_loaded_image_prepare(struct rex_registration *registration, int ordinal,
     return REX_OK;
 }
 
-/* The driver keeps the last value that was set, and it must be the largest. */
+/*
+ * Sets the kernel's limit of dynamic memory. The driver keeps the last value, so only a larger one
+ * is set.
+ */
 static int allow_dynamic_memory(struct rex_loaded_kernel *kernel, uint32_t bytes)
 {
     int result = REX_OK;
@@ -187,12 +190,13 @@ struct rex_loaded_kernel *rex_loaded_kernel(const struct rex_target *target, int
     if (image == NULL && (image = find_or_load_image(registration, ordinal, context)) == NULL)
         return NULL;
     struct rex_loaded_kernel *kernel = &image->kernel[target->kernel - registration->table.kernels];
-    /* With REX_CHECK=off a kernel is compared with the image at its first launch. */
+    /* With REX_CHECK=off the kernel is compared with the image at its first launch. */
     bool is_matched = rex_kernel_flags(target->kernel) & REX_KERNEL_MATCHED;
     if (!is_matched && rex_registration_match(registration, target->kernel) != REX_OK)
         return NULL;
     if (target->kernel->layout == NULL) {
-        rex_fail(REX_ENOKERNEL, "device image %s does not say what parameters kernel \"%.*s\" has",
+        rex_fail(REX_ENOKERNEL,
+                 "device image %s does not describe the parameters of kernel \"%.*s\"",
                  registration->image_path, REX_KERNEL_NAME(target->name));
         return NULL;
     }

@@ -1,9 +1,9 @@
 /*
- * parts.c - a module with several images in memory: the entries of each image.
+ * parts.c - divides the entries of a module with several images in memory among the images.
  *
- * libomptarget looks up each entry of a descriptor in the descriptor's image. So each image has a
- * descriptor with its own entries. The module's registration has the first image, its *share*; each
- * other image is a module of librex's own, which nobody else registers.
+ * libomptarget looks up each entry of a descriptor in the descriptor's image, so each image needs a
+ * descriptor with its own entries. The module's registration has the first image, its *share*. Each
+ * other image is a module that librex makes, and that no other code registers.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -18,11 +18,11 @@
 #include "module/registry.h"
 #include "module/table.h"
 
-/* Never freed: libomptarget keeps the entries, and the list of modules the module. */
+/* Never freed, because libomptarget keeps the entries and the list of modules keeps the module. */
 struct part {
     struct rex_module module;
-    struct rex_registration registration; /* of the module; unused in a share */
-    char name[32];                        /* of the image, in messages */
+    struct rex_registration registration; /* registration of the module; unused in a share */
+    char name[32];                        /* name of the image in messages */
     struct __tgt_offload_entry entries[];
 };
 
@@ -30,7 +30,7 @@ struct part {
 struct candidate {
     const struct rex_image_row *row;
     struct rex_module_image image;
-    size_t count; /* of its entries */
+    size_t count; /* number of its entries */
     struct part *part;
 };
 
@@ -57,7 +57,7 @@ static int fail_no_owner(const struct candidate *candidates, size_t count,
                     entry->name);
 }
 
-/* *OWNER gets the one image that has ENTRY. Returns 0 or an error. */
+/* Sets *OWNER to the one image that has ENTRY. Returns 0 or an error. */
 static int find_owner(struct candidate *candidates, size_t count,
                       const struct __tgt_offload_entry *entry, struct candidate **owner)
 {
@@ -78,7 +78,7 @@ static int find_owner(struct candidate *candidates, size_t count,
 
 /* ---- parts ----------------------------------------------------------------------------------- */
 
-/* A part with room for the entries of CANDIDATE. */
+/* Makes a part with room for the entries of CANDIDATE. Returns 0 or REX_ENOMEM. */
 static int new_part(struct candidate *candidate, const struct rex_registration *whole)
 {
     size_t size = sizeof(struct part) + candidate->count * sizeof(struct __tgt_offload_entry);
@@ -97,7 +97,7 @@ static int new_part(struct candidate *candidate, const struct rex_registration *
     return REX_OK;
 }
 
-/* The first part is the share of WHOLE; the others are modules. */
+/* Links the parts: the first becomes the share of WHOLE, the others become modules. */
 static void link_parts(struct rex_registration *whole, const struct candidate *candidates,
                        size_t count)
 {
@@ -123,7 +123,7 @@ static void link_parts(struct rex_registration *whole, const struct candidate *c
     rex_registry_unlock();
 }
 
-/* Divides the entries among the COUNT images of CANDIDATES, which are open. */
+/* Divides the entries among the COUNT open images of CANDIDATES. Returns 0 or an error. */
 static int divide(struct rex_registration *whole, struct candidate *candidates, size_t count)
 {
     const struct rex_table *table = &whole->table;
@@ -155,7 +155,7 @@ done:
     return result;
 }
 
-/* Makes the parts of WHOLE for its images for the CPU, or for GPUs. */
+/* Makes the parts of WHOLE for its images for the CPU, or for GPUs. Returns 0 or an error. */
 static int make_parts(struct rex_registration *whole, bool on_host)
 {
     const struct rex_image_row *row = NULL;
@@ -175,7 +175,7 @@ static int make_parts(struct rex_registration *whole, bool on_host)
                                              rex_bytes_between(row->begin, row->end), name);
     }
     whole->share = NULL;
-    whole->next_part = NULL; /* those for images of the other kind are not registered */
+    whole->next_part = NULL; /* the parts for images of the other kind are not registered */
     if (result == REX_OK)
         result = divide(whole, candidates, count);
     for (size_t i = 0; i < opened; i++)

@@ -1,6 +1,6 @@
 /*
- * registration.c - one attempt to register a module: find the image, check it against the entries,
- * give it to libomptarget.
+ * registration.c - one attempt to register a module: finds the image, compares it with the entries,
+ * and registers it with libomptarget.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -30,9 +30,9 @@
 /* ---- descriptors ----------------------------------------------------------------------------- */
 
 /*
- * LLVM 14 and 15 give row i of the program the address in row i of the host image, and ignore the
- * names. So the rows are put in the image's order. A row of the image without an entry in the
- * program gets its own address as its key.
+ * Puts the rows in the image's order. LLVM 14 and 15 give row i of the program the address in row i
+ * of the host image, and ignore the names. A row of the image without an entry in the program gets
+ * its own address as its key.
  */
 static int place_rows(struct __tgt_offload_entry *rows, const struct rex_registration *registration,
                       const struct rex_module_image *image)
@@ -46,7 +46,7 @@ static int place_rows(struct __tgt_offload_entry *rows, const struct rex_registr
     for (uint32_t i = 0; i < table->count; i++) {
         const struct __tgt_offload_entry *entry = &table->entries[i];
         size_t row = 0;
-        /* If both are in the same order, this is one pass over all rows for all entries. */
+        /* If the table and the image have the same order, all searches together are one pass. */
         for (size_t at = placed, steps = 0; steps < count; steps++, at = (at + 1) % count)
             if (rows[at].addr == &rows[at] && strcmp(view->positions[at], entry->name) == 0) {
                 row = at + 1;
@@ -93,8 +93,8 @@ int rex_descriptor_new(struct rex_registration *registration, const struct rex_m
         memcpy(entries, table->entries, copies * sizeof *entries);
     }
     /*
-     * A host device that calls kernels in its own way gets the name of the function that calls a
-     * kernel. The names are in the image, which stays as long as these copies.
+     * Some host devices call a kernel through a function of the image: name that function in the
+     * entry. The names are in the image, which stays as long as these copies.
      */
     for (size_t i = 0; calls && i < count; i++) {
         const struct rex_image_symbol *kernel =
@@ -109,9 +109,12 @@ int rex_descriptor_new(struct rex_registration *registration, const struct rex_m
     return REX_OK;
 }
 
-/* ---- given to libomptarget ------------------------------------------------------------------- */
+/* ---- registering with libomptarget ----------------------------------------------------------- */
 
-/* libomptarget has ended the registration of DESCRIPTOR. */
+/*
+ * Frees the copied entries of DESCRIPTOR after its registration, unless the release still reads
+ * them.
+ */
 static void free_copies(struct rex_descriptor *descriptor, const struct rex_release *release)
 {
     if (!release->entries_copied)
@@ -127,8 +130,9 @@ void rex_registration_ended(struct rex_registration *registration)
 }
 
 /*
- * Once libomptarget has seen the descriptor it stays, and the registration has it. Where there is
- * no device for the image it is not registered.
+ * Registers DESCRIPTOR with libomptarget. A descriptor that libomptarget has seen belongs to
+ * REGISTRATION and is never freed. If no device accepts the image, unregisters it and returns an
+ * error.
  */
 static int give_to_runtime(struct rex_registration *registration,
                            const struct rex_module_image *image, struct rex_descriptor *descriptor)
@@ -151,7 +155,7 @@ static int give_to_runtime(struct rex_registration *registration,
     int result = rex_gate_register(image->path, false);
     if (result != REX_OK)
         goto unhold;
-    /* Launches of a module that is registered may still use devices. */
+    /* Launches of other modules may still use devices. */
     bool late = rex_devices_used() && rex_devices_are_there() && !rex_runtime_disabled();
     if (late)
         result = rex_trial_load_now(descriptor, image->path, !for_gpu);
@@ -171,7 +175,10 @@ static int give_to_runtime(struct rex_registration *registration,
     } else if (!late || !for_gpu) {
         rex_trial_load_later(!for_gpu);
     }
-    /* Devices are in use: a launch that loads the image would meet those of other threads. */
+    /*
+     * Devices are in use: load the image now, so that no launch loads it beside launches of other
+     * threads.
+     */
     for (int device = 0; is_accepted && late && device < rex_devices_known(); device++)
         rex_call_data(REX_DATA_BEGIN, NULL, device, &(struct rex_map){0});
     rex_gate_registered();
@@ -206,11 +213,12 @@ int rex_registration_match(struct rex_registration *registration, struct rex_ker
     return result;
 }
 
-/* ---- fallback reasons of its launches -------------------------------------------------------- */
+/* ---- fallback reasons of a module's launches ------------------------------------------------- */
 
 /*
- * For all launches alike: librex's own load of the image does not see what that of libomptarget has
- * written. No call names what the loading of a global maps.
+ * Reads the fallback reasons that hold for all launches of the module. State in the image rules out
+ * the driver: librex's load of the image does not see what libomptarget's load has written. A
+ * global is mapped when the image is loaded, without a call that librex sees.
  */
 static void read_reasons(struct rex_registration *registration)
 {
@@ -233,14 +241,14 @@ static void read_reasons(struct rex_registration *registration)
 
 static int register_opened(struct rex_registration *registration, struct rex_module_image *image)
 {
-    struct rex_descriptor *descriptor = registration->descriptor; /* that libomptarget has */
+    struct rex_descriptor *descriptor = registration->descriptor; /* given to libomptarget */
     bool now = rex_setting_read(REX_OPTION_CHECK);
     rex_view_close(&registration->view);
-    /* The bytes of an image that comes again are those that stayed. */
+    /* An image that is registered again has the retained bytes. */
     if (registration->is_kept && image->bytes != descriptor->image.ImageStart)
         return rex_fail(REX_EUNSUPPORTED,
-                        "device image %s: LLVM %d takes no registration back, and this module "
-                        "was registered with %s: it can take no other",
+                        "device image %s: LLVM %d cannot end a registration, and this module "
+                        "was registered with %s: it cannot use another image",
                         image->path, registration->release->number, registration->image_path);
     int result = REX_OK;
     char *old = registration->image_path;
@@ -248,7 +256,7 @@ static int register_opened(struct rex_registration *registration, struct rex_mod
         char *copy = strdup(image->path);
         if (copy == NULL)
             return rex_fail_memory(strlen(image->path) + 1, "an image's path");
-        /* first: a child of fork, or another thread, may read it at any time */
+        /* replace it before the old path is freed: another thread may read it at any time */
         __atomic_store_n(&registration->image_path, copy, __ATOMIC_RELEASE);
         free(old);
     }
@@ -277,7 +285,7 @@ static int register_opened(struct rex_registration *registration, struct rex_mod
         rex_modules_unclaim(registration);
         return result;
     }
-    image->bytes = NULL; /* the registration holds them */
+    image->bytes = NULL; /* the registration holds the bytes */
     image->retained = false;
     if (!now) {
         registration->view = image->view;

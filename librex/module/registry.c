@@ -1,6 +1,6 @@
 /*
- * registry.c - the modules that librex knows: their list, the images that they are registered with,
- * and the one lock of this room. No two modules have the same host key.
+ * registry.c - the list of the modules that librex knows, the bytes of their images, and the one
+ * lock of this room. No two registered modules have the same host key.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -30,10 +30,10 @@ static ident_t unknown_location = {0, 2, 0, 0, ";unknown;unknown;0;0;;"};
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /*
- * Ends registrations in a child of fork. The child has neither CUDA nor libomptarget's threads, so
- * a launch would hang. It would also hang in data that another thread was changing inside
- * libomptarget. A thread that was registering a module is not in the child, either: no thread may
- * wait for it.
+ * Ends registrations in a child of fork. The child has no CUDA and none of libomptarget's threads,
+ * so a launch would hang. It would also hang in data that another thread was changing inside
+ * libomptarget. A thread that was registering a module is not in the child, so no thread may wait
+ * for it.
  */
 static void end_modules_in_child(void)
 {
@@ -81,8 +81,8 @@ struct retained {
 static struct retained *all_retained;
 
 /*
- * Compares all images, because that costs less than to hash a megabyte: they are few, and rarely of
- * the same size.
+ * Compares all images. They are few, and rarely have the same size, so this costs less than hashing
+ * a megabyte.
  */
 unsigned char *rex_retained(const unsigned char *bytes, size_t size)
 {
@@ -140,7 +140,7 @@ struct rex_module *rex_modules_find(const void *key)
         if (registration != NULL || known != NULL || rex_is_of_library(module) ||
             !rex_table_is_own(module))
             continue;
-        /* By number, rounded down, because an unchecked table may be misshapen. */
+        /* Count the entries and ignore a partial one, because this table is not checked yet. */
         bool aligned = (uintptr_t)module->entries_begin % sizeof(void *) == 0;
         ptrdiff_t count = aligned ? module->entries_end - module->entries_begin : 0;
         for (ptrdiff_t i = 0; i < count && known == NULL; i++)
@@ -162,8 +162,8 @@ void rex_modules_list(struct rex_module *module, struct rex_registration *known)
 }
 
 /*
- * A shared object must stay loaded. Its module is on the list, even if its registration fails, and
- * libomptarget keeps its keys and names in tables that are never cleared.
+ * Pins the module's shared object. It must stay loaded: its module stays on the list, even if its
+ * registration fails. libomptarget also keeps its keys and names in tables that are never cleared.
  */
 struct rex_registration *rex_modules_know(struct rex_module *module)
 {
@@ -187,7 +187,7 @@ int rex_module_check(const struct rex_module *module, const char *caller)
 {
     if (module == NULL)
         return rex_fail_null(caller, "module");
-    /* That of an older header ends before `images_begin`. */
+    /* A module of an older header ends before `images_begin`. */
     if (module->struct_size < offsetof(struct rex_module, images_begin))
         return rex_fail(
             REX_EINVAL,
@@ -209,7 +209,7 @@ int rex_module_add(struct rex_module *module)
 /* ---- modules of loaded shared objects -------------------------------------------------------- */
 
 struct numbered {
-    size_t number; /* in the loader's list */
+    size_t number; /* index in the loader's list */
     char *path;
 };
 
@@ -220,7 +220,7 @@ static int take_path(struct dl_phdr_info *object, size_t size, void *context)
     if (wanted->number-- > 0)
         return 0;
     snprintf(wanted->path, PATH_MAX, "%s", object->dlpi_name);
-    return 1; /* stop here */
+    return 1;
 }
 
 void rex_modules_look_around(void)
@@ -231,7 +231,7 @@ void rex_modules_look_around(void)
         struct numbered wanted = {i, path};
         if (dl_iterate_phdr(take_path, &wanted) == 0)
             return;
-        /* the program itself has an empty name there */
+        /* the name of the program itself is empty */
         void *binary = path[0] != '\0' ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
         if (binary == NULL)
             continue;
@@ -255,7 +255,10 @@ int rex_modules_claim(struct rex_registration *registration, bool on_host)
         const struct rex_registration *theirs = other->registration;
         if (theirs == registration || !theirs->claims_keys)
             continue;
-        /* A host key belongs to one module. The smaller table is looked up in the larger one. */
+        /*
+         * A host key belongs to one module. Look the entries of the smaller table up in the larger
+         * one.
+         */
         bool turned = theirs->table.count < ours->count;
         const struct rex_table *small = turned ? &theirs->table : ours;
         const struct rex_table *large = turned ? ours : &theirs->table;
@@ -275,9 +278,9 @@ int rex_modules_claim(struct rex_registration *registration, bool on_host)
             rex_runtime_disabled())
             continue;
         /*
-         * At the first use of a device libomptarget loads an image of every registered descriptor
-         * on it (LLVM 14 to 23). It ends the process if a descriptor has none for the device ("No
-         * image loaded for device id"). 15 to 20 may also use another descriptor's image for it.
+         * At a device's first use libomptarget loads an image of every registered descriptor (LLVM
+         * 14 to 23). It ends the process if a descriptor has no image for the device ("No image
+         * loaded for device id"). LLVM 15 to 20 may instead use another descriptor's image.
          */
         result = rex_fail(
             REX_EUNSUPPORTED,
@@ -289,7 +292,7 @@ int rex_modules_claim(struct rex_registration *registration, bool on_host)
             on_host ? "a GPU" : "the CPU");
     }
     registration->claims_keys = result == REX_OK;
-    /* Relaxed: it stands for itself, as rex_registration_on_host() says. */
+    /* Relaxed, as in rex_registration_on_host(). */
     __atomic_store_n(&registration->on_host, on_host, __ATOMIC_RELAXED);
     rex_registry_unlock();
     return result;

@@ -1,6 +1,6 @@
 /*
- * registry.h - the modules that librex knows, and the module of each host key; the images that they
- * are registered with.
+ * registry.h - the list of the modules that librex knows, the module of each host key, and the
+ * bytes of their images.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -14,103 +14,114 @@
 /* ---- all modules ----------------------------------------------------------------------------- */
 
 /*
- * The lock of this room's process-wide state: the list of modules and their keys, adopted
- * descriptors, libraries and retained images. It also guards failures of registrations, and facts
- * that a first launch adds. It is held for microseconds. Code under it neither takes it again nor
- * calls libomptarget or the driver.
+ * Take and release the lock of this room's process-wide state: the list of modules and their keys,
+ * adopted descriptors, libraries and retained images. The lock also guards failures of
+ * registrations, and facts that a first launch adds. It is held for microseconds. Code under the
+ * lock does not take it again and does not call libomptarget or the driver.
  */
 void rex_registry_lock(void);
 void rex_registry_unlock(void);
 
-/* The first module of the list, which only grows; NULL if there is none. */
+/* The first module of the list, or NULL. Modules are never removed. */
 extern struct rex_module *rex_first_module;
 static inline struct rex_module *rex_modules_first(void)
 {
     return __atomic_load_n(&rex_first_module, __ATOMIC_ACQUIRE);
 }
 
-/* The retained bytes that are equal to these, which have one more holder then; NULL: none are. */
+/*
+ * Returns the retained bytes that equal BYTES, and adds a holder to them; NULL if no retained bytes
+ * are equal.
+ */
 unsigned char *rex_retained(const unsigned char *bytes, size_t size);
 
 /*
- * Retain BYTES, of malloc(), for one holder. STAYS: for ever, because the release reads them later.
- * Returns 0 or REX_ENOMEM.
+ * Retains BYTES, a malloc()ed buffer, for one holder. STAYS: never frees them, because the release
+ * reads them later. Returns 0 or REX_ENOMEM.
  */
 int rex_retain(unsigned char *bytes, size_t size, bool stays);
 
-/* BYTES have one holder less; with the last one those that do not stay are freed. */
+/* Removes a holder of BYTES. Frees the bytes after the last holder, unless they stay. */
 void rex_retained_drop(const void *bytes);
 
-/* ---- registered ------------------------------------------------------------------------------ */
+/* ---- making a module ready ------------------------------------------------------------------- */
 
-/* Check the argument MODULE of the public function CALLER: 0 or REX_EINVAL. */
+/* Checks the argument MODULE of the public function CALLER. Returns 0 or REX_EINVAL. */
 int rex_module_check(const struct rex_module *module, const char *caller);
 
-/* A call needs one of these of its module, before it begins. */
+/* Requirements that a module must meet before a call begins. */
 enum rex_need {
-    /* that it is registered */
+    /* The module is registered. */
     REX_NEED_MODULE,
     /*
-     * The same for a wrapper that launches. REX_EHOST if the module cannot be registered: the
-     * caller runs its host version. The last error has the cause. The cause itself is returned if
-     * that would hide it: after a fork, at the end of the process, with REX_REQUIRE_GPU or
-     * OMP_TARGET_OFFLOAD=mandatory.
+     * The module is registered, for a wrapper that launches. If registering fails,
+     * rex_module_ready() returns REX_EHOST, and the caller runs its host version. The last error
+     * has the cause. The cause itself is returned after a fork, at the end of the process, with
+     * REX_REQUIRE_GPU, and with OMP_TARGET_OFFLOAD=mandatory.
      */
     REX_NEED_MODULE_OR_HOST,
     /*
-     * Devices, and no kernel: for a data call. A module without entries of its own needs no
-     * registration if another module has brought devices, or can. REX_EHOST, with no message, if it
-     * has none and offloading is disabled: the caller has nothing to do.
+     * libomptarget has devices, for a data call, which needs no kernel. A module without entries of
+     * its own is not registered if another module provides devices. If it has no entries and
+     * offloading is disabled, rex_module_ready() returns REX_EHOST without a message: the caller
+     * has nothing to do.
      */
     REX_NEED_DEVICES,
     /*
-     * The same for a queue: if offloading is disabled the module is registered. A program whose
-     * kernels are all in libraries has no entries, so no module to register.
+     * libomptarget has devices, for a queue. A module without entries of its own is registered only
+     * if offloading is disabled: a program whose kernels are all in libraries has no module to
+     * register.
      */
     REX_NEED_DEVICES_OR_MODULE
 };
 
-/* Give the public function CALLER, which messages name, what it needs: 0 or an error. */
+/* Meets NEED for the public function CALLER, which messages name. Returns 0 or an error. */
 int rex_module_ready(struct rex_module *module, enum rex_need need, const char *caller);
 
 /*
- * The same, and the thread is inside the gate then: no module ends before rex_gate_leave(). After
- * an error the caller leaves nothing.
+ * Meets NEED like rex_module_ready(), and enters the gate: no module ends before rex_gate_leave().
+ * After an error the thread is not inside the gate.
  */
 int rex_module_enter(struct rex_module *module, enum rex_need need, const char *caller);
 
 /*
- * Make sure of devices, which come with a registration. Returns 0 if a module is registered.
- * Otherwise registers a known module, or one that a loaded binary exports (rex_binary_module).
- * Returns 0, that error, or REX_NO_ENTRIES, with no message, if no binary has entries.
+ * Makes sure that libomptarget has devices, which needs a registered module. If there is none,
+ * registers a known module, or one that a loaded binary exports (rex_binary_module). Returns 0, the
+ * error of that registration, or REX_NO_ENTRIES, without a message, if no binary has entries.
  */
 #define REX_NO_ENTRIES 1
 int rex_modules_bring(void);
-/* The same for CALLER; REX_EENTRIES if no binary has entries. */
+/*
+ * Calls rex_modules_bring() for CALLER; returns REX_EENTRIES, with a message, if no binary has
+ * entries.
+ */
 int rex_modules_ready(const char *caller);
 
-/* Add the modules that loaded shared objects export to the list. */
+/* Adds the modules that loaded shared objects export to the list. */
 void rex_modules_look_around(void);
 
 /*
- * The module's registration. The first call makes it and adds the module to the list. NULL without
- * memory.
+ * Returns the module's registration, or NULL if memory ran out. The first call makes the
+ * registration and adds the module to the list.
  */
 struct rex_registration *rex_modules_know(struct rex_module *module);
 
-/* Adds MODULE, whose registration is KNOWN, which is zeros, to the list; under the lock. */
+/* Adds MODULE to the list with KNOWN, a registration of zeros. The caller holds the lock. */
 void rex_modules_list(struct rex_module *module, struct rex_registration *known);
 
 /*
- * Claim the keys and the kind of image: no other module may have one of the keys, or an image of
- * another kind. Returns 0, REX_EKEY if another module has one of the keys, or REX_EUNSUPPORTED if
- * it has an image of another kind. ON_HOST: the image is for the CPU.
+ * Claims the module's keys and the kind of its image. ON_HOST: the image is for the CPU. Returns 0,
+ * REX_EKEY if another module has one of the keys, or REX_EUNSUPPORTED if another module has an
+ * image of the other kind.
  */
 int rex_modules_claim(struct rex_registration *registration, bool on_host);
-/* Release the claim. */
+/* Releases the claim. */
 void rex_modules_unclaim(struct rex_registration *registration);
 
-/* The module on the list that has KEY, a registered one if possible; NULL if none has it. */
+/*
+ * Returns the module that has KEY, preferring a registered one; NULL if no module on the list has
+ * it.
+ */
 struct rex_module *rex_modules_find(const void *key);
 
 /* The kernel of a launch. */
@@ -120,14 +131,17 @@ struct rex_target {
     const char *name;
 };
 
-/* Look KEY up in MODULE's table. Returns 0, REX_EINVAL if MODULE is not registered, or REX_EKEY. */
+/*
+ * Looks KEY up in MODULE's table and fills TARGET. Returns 0, REX_EINVAL if MODULE is not
+ * registered, or REX_EKEY.
+ */
 int rex_resolve(const struct rex_module *module, const void *key, struct rex_target *target);
 
 /* ---- entries of other compilers: adopt.c ----------------------------------------------------- */
 
 /* An entry of clang 20 and later; struct __tgt_offload_entry is the form before that. */
 struct rex_new_entry {
-    uint64_t zero; /* the older form has its address here */
+    uint64_t zero; /* in the older form, the address */
     uint16_t version, kind;
     uint32_t flags;
     void *address;
@@ -138,34 +152,34 @@ struct rex_new_entry {
 
 #define REX_ENTRY_KIND_OPENMP 1
 
-/* A table of SIZE bytes, as a descriptor delimits it. */
+/* A table of entries of SIZE bytes, as a descriptor delimits it. */
 struct rex_entries {
     const void *begin;
     size_t size;
 };
 
-/* Whether TABLE is in the newer form. */
+/* Returns true if TABLE is in the newer form. */
 bool rex_entries_are_new(struct rex_entries table);
 
-/* The name of the entry with KEY, or NULL. */
+/* Returns the name of the entry with KEY, or NULL. */
 const char *rex_entries_name(struct rex_entries table, const void *key);
 
 /*
- * Copy TABLE to memory of malloc(). OLD: in the older form, with the entries of OpenMP alone.
- * Returns 0, or -1 without memory.
+ * Copies TABLE to a malloc()ed buffer. OLD: converts it to the older form, with OpenMP's entries
+ * only. Returns 0, or -1 if memory ran out.
  */
 int rex_entries_copy(struct rex_entries table, bool old, struct rex_entries *copy);
 
 /*
- * The name that the entry with KEY has, of a module or of a descriptor that another compiler's code
- * has registered; NULL if there is none. It stays as long as that is registered. The tables are
- * walked: a caller that asks often keeps the answer.
+ * Returns the name of the entry with KEY in any module or adopted descriptor, or NULL. The name is
+ * valid while the module or descriptor is registered. Searches all tables, so a caller that asks
+ * often keeps the name.
  */
 const char *rex_kernel_name(const void *key);
 
 /*
- * True if code of the program's own has registered the entries at BEGIN. LLVM 14 to 20 end the
- * process if the same array of entries is registered twice.
+ * Returns true if other compilers' code has registered the entries at BEGIN. LLVM 14 to 20 end the
+ * process if one array of entries is registered twice.
  */
 bool rex_adopted_has(const struct __tgt_offload_entry *begin);
 

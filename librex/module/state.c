@@ -1,17 +1,17 @@
 /*
- * state.c - registers a module once, however many threads ask, and ends it; resolves the kernel of
+ * state.c - registers a module once, even if many threads ask, and ends it; resolves the kernel of
  * a launch.
  *
- * Implements rex/module.h, but for rex_module_init() (launch/launch.c) and rex_module_add()
- * (registry.c). registry.h declares its other functions.
+ * Implements rex/module.h except rex_module_init() (launch/launch.c) and rex_module_add()
+ * (registry.c). registry.h declares the other functions.
  *
  * The state of a module:
  *
  *     UNREGISTERED -> BUSY -> REGISTERED -> BUSY -> UNREGISTERED
  *                          -> UNREGISTERED (the attempt failed)
  *
- * The thread whose compare-and-swap makes it BUSY does the work. The others yield until it is done,
- * and share its failure or look at the state again.
+ * The thread whose compare-and-swap makes the module BUSY does the work. The other threads yield
+ * until it is done. Then they return its failure, or look at the state again.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -54,14 +54,17 @@ static void publish_registration(struct rex_registration *registration,
         rex_devices_registered(-1);
 }
 
-/* The state goes from FROM to BUSY: then this thread alone is at work on the module. */
+/*
+ * Changes the state from FROM to BUSY. Returns true if this thread did: then no other thread works
+ * on the module.
+ */
 static bool begin_work(struct rex_registration *registration, uintptr_t from)
 {
     if (!__atomic_compare_exchange_n(&registration->module->state, &from, REX_MODULE_BUSY, 0,
                                      __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
         return false;
     rex_shelter_begin();
-    /* Relaxed: a thread looks for itself alone. */
+    /* Relaxed: a thread only compares the value with itself. */
     __atomic_store_n(&registration->worker, &rex_thread, __ATOMIC_RELAXED);
     return true;
 }
@@ -69,27 +72,28 @@ static bool begin_work(struct rex_registration *registration, uintptr_t from)
 static void end_work(struct rex_registration *registration, uintptr_t state)
 {
     REX_ASSERT(registration->worker == &rex_thread);
-    __atomic_store_n(&registration->worker, NULL, __ATOMIC_RELAXED); /* Relaxed: as above. */
+    /* Relaxed: see begin_work(). */
+    __atomic_store_n(&registration->worker, NULL, __ATOMIC_RELAXED);
     __atomic_store_n(&registration->module->state, state, __ATOMIC_RELEASE);
     rex_shelter_end();
 }
 
 /*
- * Whether the calling thread may do what changes the state, or wait for another that does. The
- * program's own function for the log may be called by a thread that is at work on the module. A
- * thread inside of a launch is waited for by the one at work.
+ * Returns 0 if the calling thread may change the module's state, or wait for a thread that does.
+ * Returns REX_EINVAL if the thread is at work on the module and calls from the program's log
+ * function. Also returns an error inside a launch, because the thread at work waits for launches.
  */
 static int check_worker(const struct rex_registration *registration)
 {
     const char *name = registration->module->image_name;
-    /* Relaxed: as above. */
+    /* Relaxed: see begin_work(). */
     if (__atomic_load_n(&registration->worker, __ATOMIC_RELAXED) == &rex_thread)
         return rex_fail(REX_EINVAL, "a module cannot be used by the log's function while it is "
                                     "being registered or ended");
     return rex_gate_check_outside(name != NULL ? name : "a module");
 }
 
-/* libomptarget ends the registration of one image of a module. */
+/* Ends the registration of one image of a module with libomptarget. */
 static void end_part(struct rex_registration *registration)
 {
     const struct rex_table *table = &registration->table;
@@ -97,8 +101,9 @@ static void end_part(struct rex_registration *registration)
     if (registration->unload != NULL)
         registration->unload(registration);
     /*
-     * The mapping of a global's host address is made when the image is loaded, and outlives the
-     * unregistration. With it a global of an image loaded later would never be reached.
+     * Loading the image maps the host address of each global, and the mapping outlives the
+     * registration. End it, because otherwise the address would never lead to an image loaded
+     * later.
      */
     for (uint32_t i = 0; i < table->count && !kept && !rex_runtime_disabled(); i++) {
         const void *global = table->entries[i].addr;
@@ -110,7 +115,7 @@ static void end_part(struct rex_registration *registration)
     }
     publish_registration(registration, NULL);
     if (kept) {
-        /* LLVM 18 would load nothing any more: what it has stays, for the next registration. */
+        /* LLVM 18 would not load another image, so the registration stays for the next use. */
         __atomic_store_n(&registration->is_kept, true, __ATOMIC_RELEASE);
     } else {
         REX_REAL(unregister_lib)
@@ -122,7 +127,7 @@ static void end_part(struct rex_registration *registration)
         rex_context_unhold();
 }
 
-/* All images of a module end; the thread has passed rex_gate_register(). */
+/* Ends the registrations of all images of a module. The thread has passed rex_gate_register(). */
 static void end_registration(struct rex_registration *registration)
 {
     struct rex_registration *next;
@@ -134,7 +139,10 @@ static void end_registration(struct rex_registration *registration)
     rex_mapping_ended_unseen();
 }
 
-/* The other images of a module that has several. After a failure none of all is registered. */
+/*
+ * Registers the other images of a module that has several. If one fails, ends all of them. Returns
+ * 0 or an error.
+ */
 static int register_parts(struct rex_registration *registration)
 {
     struct rex_kept_error cause;
@@ -156,7 +164,10 @@ static int register_parts(struct rex_registration *registration)
     return result;
 }
 
-/* Register the module, at work on it; its failure is kept for the threads that wait. */
+/*
+ * Registers the module; the caller has made it BUSY. Keeps a failure for the threads that wait.
+ * Returns 0 or an error.
+ */
 static int make_attempt(struct rex_registration *registration, const char *name)
 {
     int result = rex_register(registration, name);
@@ -175,8 +186,8 @@ static int make_attempt(struct rex_registration *registration, const char *name)
 }
 
 /*
- * Wait for the thread that is at work on the module. Where it has failed, that is this thread's
- * failure; 0: look at the state again.
+ * Waits for the thread that is at work on the module. Returns that thread's error, or 0: the caller
+ * looks at the state again.
  */
 static int await_attempt(struct rex_registration *registration)
 {
@@ -193,9 +204,9 @@ static int await_attempt(struct rex_registration *registration)
 }
 
 /*
- * LLVM 18 loads no image that comes after the first use of a device: the modules that librex knows
- * come now. One that fails has told so, and fails again when it is asked for; one that has ended is
- * not registered again unasked.
+ * Registers all other known modules now, because LLVM 18 does not load images after the first use
+ * of a device. A failure was reported, and is reported again when the module is used. A module that
+ * the program has ended is not registered again.
  */
 static void register_others(const struct rex_release *release)
 {
@@ -249,7 +260,7 @@ int rex_module_ready(struct rex_module *module, enum rex_need need, const char *
             return REX_EHOST;
     }
     result = register_as(module, NULL);
-    /* Some causes are told, because the host version would hide them. */
+    /* Some causes are returned, because the host version would hide them. */
     if (need != REX_NEED_MODULE_OR_HOST || result == REX_OK || result == REX_EFORK ||
         rex_gate_is_over() || rex_setting_read(REX_OPTION_REQUIRE_GPU) ||
         rex_runtime_policy_is("mandatory"))
@@ -257,7 +268,10 @@ int rex_module_ready(struct rex_module *module, enum rex_need need, const char *
     return REX_EHOST;
 }
 
-/* The known modules; where none of them has entries, those that loaded shared objects show, too. */
+/*
+ * Tries the known modules first. If no known module has entries, tries those that loaded shared
+ * objects export.
+ */
 int rex_modules_bring(void)
 {
     struct rex_kept_error last;
@@ -301,11 +315,11 @@ int rex_module_enter(struct rex_module *module, enum rex_need need, const char *
         if (result != REX_OK || rex_registration_of(module) != NULL ||
             (!rex_table_is_own(module) && rex_devices_are_there()))
             return result;
-        rex_gate_leave(); /* another thread has ended the module meanwhile */
+        rex_gate_leave(); /* another thread ended the module meanwhile */
     }
 }
 
-/* Past slashes, and past "." where it is a part of a path. */
+/* Returns PATH after slashes, and after each "." that is a whole component. */
 static const char *skip_nothing(const char *path)
 {
     while (*path == '/' || (*path == '.' && (path[1] == '/' || path[1] == '\0')))
@@ -320,7 +334,7 @@ int rex_module_register(struct rex_module *module, const char *image_name)
     int result = rex_module_check(module, "rex_module_register");
     if (result != REX_OK)
         return result;
-    /* Whether that is the module's own name for its image: "./a//b" is "a/b". */
+    /* Compare with the module's own name for its image; "./a//b" equals "a/b". */
     const char *own = module->image_name, *name = image_name;
     bool is_own = own != NULL && (*own == '/') == (*name == '/');
     if (is_own) {
@@ -340,7 +354,7 @@ int rex_module_register(struct rex_module *module, const char *image_name)
     const char *slash = strrchr(registration->image_path, '/');
     if (strcmp(image_name, registration->image_path) != 0 &&
         (slash == NULL || strcmp(image_name, slash + 1) != 0))
-        rex_log(REX_LOG_INFO, "\"%s\" was asked for; registered is %s", image_name,
+        rex_log(REX_LOG_INFO, "\"%s\" was requested, but %s is registered", image_name,
                 registration->image_path);
     return REX_OK;
 }
@@ -379,7 +393,10 @@ int rex_resolve(const struct rex_module *module, const void *key, struct rex_tar
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-/* Is no other module registered? From LLVM 19 on all mappings end with the last one. */
+/*
+ * Returns true if no other module is registered. From LLVM 19 on all mappings end with the last
+ * module.
+ */
 static bool is_last_registered(const struct rex_registration *registration)
 {
     const struct rex_registration *other;
@@ -391,7 +408,7 @@ static bool is_last_registered(const struct rex_registration *registration)
     return true;
 }
 
-/* Whether nothing works with an image of the module: 0, or an error of rex_module_fini(). */
+/* Returns 0 if no image of the module is in use, or an error of rex_module_fini(). */
 static int check_unused(const struct rex_registration *registration)
 {
     bool is_last = is_last_registered(registration);
@@ -415,7 +432,7 @@ int rex_module_fini(struct rex_module *module)
         return result;
     struct rex_registration *registration = rex_registration_of(module);
     if (registration == NULL || rex_gate_is_over())
-        return REX_OK; /* the process ends, and libomptarget ends the module */
+        return REX_OK; /* the process is ending, and libomptarget ends the module */
     result = check_worker(registration);
     if (result != REX_OK)
         return result;
@@ -424,7 +441,8 @@ int rex_module_fini(struct rex_module *module)
     for (bool is_over = false; !is_over;) {
         rex_deferred_wait_all();
         result = check_unused(registration);
-        if (result == REX_OK) /* then the thread is alone, if the release wants that */
+        /* if the release requires it, no other thread is inside the gate then */
+        if (result == REX_OK)
             result = rex_gate_register(registration->image_path, true);
         /* Another thread may have launched since the wait. */
         is_over = result != REX_OK || !has_deferred(registration);
@@ -437,7 +455,10 @@ int rex_module_fini(struct rex_module *module)
     return result;
 }
 
-/* MODULE's registration, NULL while there is none or, for CALLER an error, no module. */
+/*
+ * Returns MODULE's registration, or NULL if MODULE is not registered. If MODULE is NULL, also
+ * reports an error for CALLER.
+ */
 static const struct rex_registration *registration_for(const struct rex_module *module,
                                                        const char *caller)
 {

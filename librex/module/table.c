@@ -1,6 +1,6 @@
 /*
- * table.c - a module's entries, found by host key; compared with its image, which tells the facts
- * of each kernel.
+ * table.c - the table of a module's entries: finds them by host key, and compares them with the
+ * image, which gives the facts of each kernel.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -14,9 +14,13 @@
 #include "base/error.h"
 #include "base/log.h"
 
-#define FLAG_LINK 0x01 /* declare target link: the device symbol is a pointer of another name */
+/* a `declare target link` global: the device symbol is a pointer with another name */
+#define FLAG_LINK 0x01
 
-/* Whether the table lies in another loaded binary than the module; OWN and OTHER get both. */
+/*
+ * Returns true if the table lies in another loaded binary than the module. OWN and OTHER then
+ * describe the two binaries.
+ */
 static bool is_table_foreign(const struct rex_module *module, Dl_info *own, Dl_info *other)
 {
     return dladdr(module, own) != 0 && dladdr(module->entries_begin, other) != 0 &&
@@ -39,7 +43,7 @@ static void free_layouts(struct rex_table *table)
     }
 }
 
-/* Makes an empty index and room for COUNT kernels. */
+/* Makes an empty index and room for COUNT kernels. Returns 0 or REX_ENOMEM. */
 static int reserve_index(struct rex_table *table, size_t count)
 {
     size_t slots = 4;
@@ -66,8 +70,8 @@ static int reserve_index(struct rex_table *table, size_t count)
 }
 
 /*
- * Whether the index has the module's entries as they are. Then it is not changed, because another
- * thread may look for a key in it while the module is registered again (rex_modules_find()).
+ * Returns true if the index matches the module's entries. Then it must not change, because another
+ * thread may search it during a new registration (rex_modules_find()).
  */
 static bool is_indexed(const struct rex_table *table, const struct rex_module *module, size_t count)
 {
@@ -99,7 +103,7 @@ int rex_table_build(struct rex_table *table, const struct rex_module *module)
         (end - begin) % sizeof(struct __tgt_offload_entry) != 0)
         return rex_fail(
             REX_EENTRIES,
-            "the table of offload entries, %p to %p, is no array of entries of %zu bytes",
+            "the table of offload entries, %p to %p, is not an array of entries of %zu bytes",
             (void *)module->entries_begin, (void *)module->entries_end,
             sizeof(struct __tgt_offload_entry));
     size_t count = (end - begin) / sizeof(struct __tgt_offload_entry);
@@ -160,13 +164,13 @@ int rex_table_lacks(const struct rex_table *table, const struct rex_view *view, 
     const char *clang = "";
     for (uint32_t i = 0; table != NULL && i < table->count; i++)
         if (rex_name_after(table->entries[i].name, "__omp_offloading_") != NULL)
-            clang = "; this binary has offload code of clang's, too, whose entries are in the same "
+            clang = "; this binary also has clang's offload code, whose entries are in the same "
                     "table: move one of the two into a shared object";
     if (near != NULL)
         return rex_fail(REX_ENOKERNEL,
                         "device image %s has no %s \"%s\"; the nearest name in it is \"%s\"%s",
                         path, what, name, near, clang);
-    /* The first names in it, and the number of the others. */
+    /* List the first names in the image and count the others. */
     char names[LISTED_NAMES * (LISTED_BYTES + 4) + 32] = "none";
     size_t count = 0, length = 0;
     for (size_t i = 0; i < view->count; i++)
@@ -179,13 +183,13 @@ int rex_table_lacks(const struct rex_table *table, const struct rex_view *view, 
                     name, names, clang);
 }
 
-#define MODE_GENERIC 1   /* in a kernel's environment; 3 is generic and SPMD */
-#define REGISTERS 65536u /* most in a block, on all GPUs that CUDA 13 compiles for */
+#define MODE_GENERIC 1   /* mode in a kernel's environment; 3 is generic and SPMD */
+#define REGISTERS 65536u /* maximum in a block, on all GPUs that CUDA 13 compiles for */
 #define WARP 32u
 
 /*
- * __launch_bounds__ and registers may allow less than the hardware. A host image runs a kernel once
- * for any grid.
+ * Returns the maximum of threads of a block. __launch_bounds__ and registers may allow fewer than
+ * the hardware. A host image calls a kernel once for any grid.
  */
 static uint32_t most_threads(const struct rex_image_symbol *symbol, const struct rex_view *view)
 {
@@ -203,8 +207,8 @@ static uint32_t most_threads(const struct rex_image_symbol *symbol, const struct
 }
 
 /*
- * Checks the environment of a clang kernel. With one, libomptarget decides how to launch the kernel
- * (LLVM 18 to 23), unless the packet says that the grid is exact (23).
+ * Checks the environment of a clang kernel, by which LLVM 18 to 23 decide how to launch the kernel.
+ * LLVM 23 ignores it if the packet says that the grid is exact. Returns 0 or REX_EIMAGE.
  */
 static int check_environment(const struct rex_image_symbol *symbol, const char *path,
                              const struct rex_release *release, uint8_t *flags)
@@ -227,9 +231,9 @@ static int check_environment(const struct rex_image_symbol *symbol, const char *
     return REX_OK;
 }
 
-#define LAYOUTS_COMPARED 16 /* the newest ones: so many may alternate */
+#define LAYOUTS_COMPARED 16 /* number of newest layouts that are compared */
 
-/* Keeps the parameters for launches, because the view may be closed. */
+/* Copies the parameters for launches, because the view may be closed. Returns 0 or REX_ENOMEM. */
 static int keep_layout(struct rex_table *table, struct rex_kernel *kernel,
                        const struct rex_image_symbol *symbol, const struct rex_view *view)
 {
@@ -262,7 +266,10 @@ static int keep_layout(struct rex_table *table, struct rex_kernel *kernel,
     return REX_OK;
 }
 
-/* Checks whether the release's host device can call the kernel, and how. */
+/*
+ * Checks whether the release's host device can call the kernel, and how. Returns 0 or
+ * REX_EUNSUPPORTED.
+ */
 static int check_call(const struct rex_image_symbol *symbol, const struct rex_view *view,
                       const char *path, const struct rex_release *release, uint8_t *flags)
 {
@@ -272,7 +279,7 @@ static int check_call(const struct rex_image_symbol *symbol, const struct rex_vi
         *flags |= REX_KERNEL_CALLED;
         return REX_OK;
     }
-    /* Only rex/kernel.h gives a host image an entry table of its own. */
+    /* Only rex/kernel.h makes an entry table in a host image. */
     for (size_t i = 0; i < view->position_count; i++)
         if (strcmp(view->positions[i], symbol->name) == 0)
             return rex_fail(
@@ -324,8 +331,8 @@ int rex_kernel_match(struct rex_table *table, struct rex_kernel *kernel,
     if (result != REX_OK)
         return result;
     /*
-     * libomptarget misplaces such a parameter. The driver can launch the kernel; a launch by
-     * libomptarget is refused.
+     * libomptarget misplaces this parameter, so a launch by libomptarget is refused. The driver can
+     * launch the kernel.
      */
     if (release != NULL &&
         (symbol->odd_size > 8 || (symbol->odd_size > 0 && release->packed_slots))) {

@@ -1,6 +1,7 @@
 /*
- * table.h - a module's entries, found by host key; compared with its image, which tells the facts
- * of each kernel. Also the look-ups of every launch: a module's registration, a key's kernel.
+ * table.h - the table of a module's entries: finds them by host key, and compares them with the
+ * image, which gives the facts of each kernel. Also the look-ups of every launch: a module's
+ * registration and a key's kernel.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -14,36 +15,41 @@
 #include "omp/release.h"
 #include "rex/module.h"
 
-#define REX_MOST_THREADS 1024 /* in a block, on any NVIDIA GPU */
+#define REX_MOST_THREADS 1024 /* maximum threads of a block, on any NVIDIA GPU */
 
 /* Flags of a kernel. */
-#define REX_KERNEL_NARROW_FIRST 1 /* the first parameter is not 8 bytes wide: not the runtime's */
-#define REX_KERNEL_MATCHED 2      /* compared with the image */
-/* libomptarget launches it as its environment says, in one dimension */
+/* the first parameter is not 8 bytes wide, so not the runtime's */
+#define REX_KERNEL_NARROW_FIRST 1
+#define REX_KERNEL_MATCHED 2 /* compared with the image */
+/* libomptarget launches it as its environment prescribes, in one dimension */
 #define REX_KERNEL_MANAGED 4
-#define REX_KERNEL_CALLED 8        /* on the host device, by the image's rex_call_NAME */
-#define REX_KERNEL_BACKEND_TOLD 16 /* the log has told the sender of its launches */
+#define REX_KERNEL_CALLED 8        /* the host device calls it by the image's rex_call_NAME */
+#define REX_KERNEL_BACKEND_TOLD 16 /* the log has the sender of its launches */
 
-/* A kernel's parameter that libomptarget misplaces: its number, and its width in bytes; 0: none. */
+/*
+ * A kernel's parameter that libomptarget misplaces: its number, and its width in bytes. The width
+ * is 0 if there is no such parameter.
+ */
 struct rex_misfit {
     uint16_t index, size;
 };
 
 /*
- * The parameters of a kernel. Kernels with the same parameters share one layout. Never changed
- * after a thread can find it; freed with the table.
+ * The parameters of a kernel. Kernels with equal parameters share one layout. A layout is never
+ * changed after a thread can find it, and is freed with the table.
  */
 struct rex_layout {
-    struct rex_layout *older; /* of the same table */
-    uint32_t count, bytes;    /* of all parameters */
-    bool has_kinds;           /* the image has a signature, which tells the kind of each */
-    uint8_t env;              /* 1: a signature tells that the first is the runtime's; else 0 */
+    struct rex_layout *older; /* next older layout of the table */
+    uint32_t count, bytes;    /* number of parameters, and the bytes of all */
+    bool has_kinds;           /* the image has a signature with the kind of each parameter */
+    /* 1 if the signature marks the first parameter as the runtime's, else 0 */
+    uint8_t env;
     struct rex_image_parameter parameter[];
 };
 
-/* All facts of one kernel: an entry of the table, and the result of each check of it. */
+/* The facts of one kernel: its entry, and the result of each check. */
 struct rex_kernel {
-    uint64_t most_threads;  /* of a block */
+    uint64_t most_threads;  /* maximum of threads of a block */
     uint32_t shared_memory; /* bytes of its static shared memory */
     struct rex_misfit misfit;
     uint32_t checked;    /* number of rows of the checked launch, plus 1; atomic */
@@ -51,51 +57,54 @@ struct rex_kernel {
     uint8_t form;        /* enum rex_kernel_form, after a launch was checked; atomic */
     uint8_t flags;       /* REX_KERNEL_; atomic. MATCHED is set after the image's facts */
     const struct __tgt_offload_entry *entry;
-    const struct rex_layout *layout; /* NULL: the image does not tell the parameters */
+    const struct rex_layout *layout; /* NULL if the image does not describe the parameters */
 };
 
 struct rex_table {
     struct __tgt_offload_entry *entries;
     uint32_t count;
     uint32_t mask;
-    uint32_t *index;            /* hash of keys: position + 1 */
+    uint32_t *index;            /* open hash table of the keys: an entry's position + 1, or 0 */
     struct rex_kernel *kernels; /* one for each entry */
     struct rex_layout *layouts; /* all layouts, the newest first */
 };
 
-#define REX_MODULE_IS_PART 1 /* flag of a module that librex made of another's images */
+#define REX_MODULE_IS_PART 1 /* flag of a module that librex made from another module's images */
 
 /*
- * Whether the module has entries of its own: it is no part of another, and its table is not empty,
- * and lies in the module's own binary. A linker may give a binary without entries the table of a
- * shared object.
+ * Returns true if the module has entries of its own: it is not a part, and its table is not empty
+ * and lies in the module's binary. A linker may give a binary without entries the table of a shared
+ * object.
  */
 bool rex_table_is_own(const struct rex_module *module);
 
 /*
- * Check the module's entries and make the index; the table's memory is used again if it fits.
- * Returns 0 or an error.
+ * Checks the module's entries and makes the index. Reuses the table's memory if it fits. Returns 0
+ * or an error.
  */
 int rex_table_build(struct rex_table *table, const struct rex_module *module);
 
-/* Free the table of a registration that ends for good. */
+/* Frees the table of a registration that is not used again. */
 void rex_table_free(struct rex_table *table);
 
 /* ---- look-ups -------------------------------------------------------------------------------- */
 
-/* The registration of a registered module; NULL while it is not registered. */
+/* Returns the registration of MODULE, or NULL if it is not registered. */
 static inline struct rex_registration *rex_registration_of(const struct rex_module *module)
 {
     return (struct rex_registration *)__atomic_load_n(&module->packet_rules, __ATOMIC_ACQUIRE);
 }
 
-/* Fibonacci hashing: the top bits differ for addresses that lie side by side, as host keys do. */
+/*
+ * Hashes KEY by Fibonacci hashing: the top bits differ for neighbouring addresses, as host keys
+ * are.
+ */
 static inline uint32_t rex_hash_key(const void *key)
 {
     return (uint32_t)(((uint64_t)(uintptr_t)key * 0x9e3779b97f4a7c15u) >> 32);
 }
 
-/* The kernel or global with this KEY; NULL if the table has none. */
+/* Returns the kernel or global with this KEY, or NULL. */
 static inline struct rex_kernel *rex_table_find(const struct rex_table *table, const void *key)
 {
     uint32_t at = rex_hash_key(key) & table->mask;
@@ -113,9 +122,10 @@ static inline uint8_t rex_kernel_flags(const struct rex_kernel *kernel)
 /* ---- entries against the image --------------------------------------------------------------- */
 
 /*
- * Compare all entries of TABLE, or KERNEL alone, with the image of VIEW, and take the kernels'
- * facts from it. PATH is the image's name in messages. RELEASE: of the libomptarget that launches
- * them; NULL: none does. One thread at a time. Returns 0 or an error.
+ * Compare all entries of TABLE, or only KERNEL, with the image of VIEW, and take the kernels' facts
+ * from it. PATH is the image's name in messages. RELEASE is that of the libomptarget that launches
+ * the kernels, or NULL if no libomptarget does. Only one thread at a time may call them. Return 0
+ * or an error.
  */
 int rex_table_match(struct rex_table *table, const struct rex_view *view, const char *path,
                     const struct rex_release *release);
@@ -124,8 +134,8 @@ int rex_kernel_match(struct rex_table *table, struct rex_kernel *kernel,
                      const struct rex_release *release);
 
 /*
- * Fail with REX_ENOKERNEL: the image of VIEW, called PATH, has no such KERNEL or global. An
- * entry of TABLE names it; NULL: a caller does.
+ * Fails with REX_ENOKERNEL: the image of VIEW, called PATH, does not have the kernel or global
+ * NAME. TABLE is the table that names it, or NULL if a caller does.
  */
 int rex_table_lacks(const struct rex_table *table, const struct rex_view *view, const char *path,
                     const char *name, bool kernel);

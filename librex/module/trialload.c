@@ -1,10 +1,10 @@
 /*
- * trialload.c - whether libomptarget can load images: on a GPU whose memory is short, and on the
- * host device, which opens them as files.
+ * trialload.c - tests whether libomptarget can load images: on a GPU with little free memory, and
+ * on the host device, which opens images as files.
  *
- * LLVM 14 to 24 end the process if they cannot load an image, as when several processes share a
- * GPU. So if little memory is free, librex loads the images before, and unloads them again. Another
- * process may still take the memory between the two loads.
+ * LLVM 14 to 24 end the process if they cannot load an image, which happens when several processes
+ * share a GPU. So if little memory is free, librex first loads the images itself, and unloads them
+ * again. Another process may still take the memory between the two loads.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -31,7 +31,10 @@
 #include "omp/device.h"
 #include "omp/runtime.h"
 
-/* The next registration with an image for GPUs, or the host, from MODULE on; NULL: none is left. */
+/*
+ * Returns the next registration with an image for GPUs, or the host, from *MODULE on; NULL if there
+ * is none. Moves *MODULE past it.
+ */
 static struct rex_registration *next_registration(bool on_host, struct rex_module **module)
 {
     while (*module != NULL) {
@@ -43,14 +46,18 @@ static struct rex_registration *next_registration(bool on_host, struct rex_modul
     return NULL;
 }
 
-/* A trial loads these images on one GPU. A copy loses those that come next. */
+/* The images that a trial loads on one GPU. next_in_trial() removes each from a copy. */
 struct trial {
-    struct rex_module *first;    /* modules that are registered, and not loaded yet; NULL: none */
-    struct rex_descriptor *more; /* NULL: none */
-    const char *path;            /* of its image */
+    /* first of the registered modules that are not loaded yet, or NULL */
+    struct rex_module *first;
+    struct rex_descriptor *more; /* a descriptor to be registered, or NULL */
+    const char *path;            /* path of its image */
 };
 
-/* The next image that is LEFT of a trial, which messages call *PATH; NULL: none is. */
+/*
+ * Removes the next image from LEFT and returns it, or NULL if none is left. *PATH becomes its name
+ * in messages.
+ */
 static struct rex_descriptor *next_in_trial(struct trial *left, const char **path)
 {
     struct rex_registration *registration = next_registration(false, &left->first);
@@ -109,8 +116,9 @@ int rex_trial_contexts(void)
 }
 
 /*
- * The context exists, unless there is no memory for it or libomptarget is to choose its policy. If
- * libomptarget has all GPUs, it numbers them as the driver does.
+ * Tries the images on device NUMBER if its free memory is short. Its context already exists, unless
+ * memory was short or libomptarget is to choose the context's wait policy. If libomptarget has all
+ * GPUs, it numbers them as the driver does. Returns 0 or an error.
  */
 static int try_on_device(const struct trial *trial, int number)
 {
@@ -156,12 +164,13 @@ static int try_registered(int number)
 /* ---- the host device ------------------------------------------------------------------------- */
 
 /*
- * libomptarget writes each image to a file, opens that and leaves it there. It ends the process if
- * it cannot, or lets the loader read what was not written. So librex writes the same bytes before,
- * and unlinks libomptarget's files, whose names the loader knows.
+ * libomptarget writes each image to a file, opens the file and does not remove it. If it cannot
+ * write all bytes, it ends the process, or lets the loader read a truncated file. So librex first
+ * writes the same bytes itself. Afterwards it unlinks libomptarget's files, whose names the loader
+ * knows.
  */
 
-/* Where the release makes its files: LLVM 23 and 24 go by these variables. */
+/* Returns the folder for the release's files. LLVM 23 and 24 obey these variables. */
 static const char *folder_of_images(void)
 {
     static const char *const variables[] = {"TMPDIR", "TMP", "TEMP", "TEMPDIR"};
@@ -171,7 +180,10 @@ static const char *folder_of_images(void)
     return folder != NULL ? folder : "/tmp";
 }
 
-/* Try with MORE, or if it is NULL with what device NUMBER has not loaded. */
+/*
+ * Tests the folder with the image of MORE. If MORE is NULL, tests it with the images that device
+ * NUMBER has not loaded. Returns 0 or an error.
+ */
 static __attribute__((noinline)) int try_image_folder(int number, const struct rex_descriptor *more)
 {
     const char *folder = folder_of_images(), *failed = "made";
@@ -208,13 +220,13 @@ close:
 fail:
     return rex_fail(error == ENOMEM ? REX_ENOMEM : REX_ERUNTIME,
                     "LLVM %d's libomptarget opens host images as files in %s, where "
-                    "none can be %s: %s",
+                    "no file can be %s: %s",
                     rex_runtime_release(), folder, failed, strerror(error));
 }
 
 struct loaded {
     const char *folder;
-    /* objects of the process: those that were there, which stay, and those seen */
+    /* numbers of the process's loaded objects: before the load, and visited so far */
     size_t before, count;
 };
 
@@ -230,7 +242,10 @@ static int unlink_image(struct dl_phdr_info *object, size_t size, void *context)
     return 0;
 }
 
-/* libomptarget loads the images here, so that their files are the newest objects. */
+/*
+ * Makes libomptarget load the images now, so that their files are the newest objects. Returns 0 or
+ * an error.
+ */
 static int load_host_images(int number)
 {
     struct loaded loaded = {.folder = folder_of_images(), .before = SIZE_MAX};
@@ -251,7 +266,7 @@ static int load_host_images(int number)
     return result;
 }
 
-/* ---- either ---------------------------------------------------------------------------------- */
+/* ---- the host device or a GPU ---------------------------------------------------------------- */
 
 void rex_trial_load_later(bool on_host)
 {

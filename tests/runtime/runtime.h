@@ -147,7 +147,7 @@ UNUSED static int release_of_test(void)
     return release != NULL ? atoi(release) : 0;
 }
 
-/* LLVM 18 loads no image that is registered after the first use of a device, and so librex takes no registration back there. */
+/* LLVM 18 loads no image that is registered after the first use of a device, and so librex cannot end a registration there. */
 UNUSED static bool loads_late(void)
 {
     return release_of_test() != 18;
@@ -219,6 +219,14 @@ UNUSED static void find(void *library, const char *name, void *slot)
     void *address = library != NULL ? dlsym(library, name) : NULL;
     assert_non_null(address);
     memcpy(slot, &address, sizeof address);
+}
+
+/* How often the fake driver's function was called; NULL: all of them. */
+UNUSED static int fake_calls(const char *name)
+{
+    int (*count)(const char *);
+    find(dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD), "fake_cuda_calls", &count);
+    return count(name);
 }
 
 struct path {

@@ -140,7 +140,7 @@ zeros|2|it is not an ELF file|2|it is not an ELF file
 archive|2|it is an archive|2|it is not an ELF file
 ptx|2|it is PTX; the program comes first, then its images|0|no findings
 cubin|2|it is a CUBIN|1|image for sm_90, 6 kernels
-object|0|no findings|2|it is for this processor and no shared object
+object|0|no findings|2|it is for this processor, but it is not a shared object
 library|||0|no findings
 sections|2|it has more sections than any program|2|it has more sections than any program
 comment|||2|it is not an ELF file

@@ -131,7 +131,7 @@ if [ "$(id -u)" = 0 ] && unshare -m mount -t tmpfs none /mnt 2>"$work/err"; then
         [ ! -s "$work/left" ] || fail "LLVM $one has left $(cat "$work/left")"
         for options in noexec:run ro:made size=4k:written; do
             in_tmp "$one" "${options%:*}"
-            says "none can be ${options#*:}: "
+            says "no file can be ${options#*:}: "
             [ "$status" -lt 128 ] || fail "LLVM $one, /tmp with $options: status $status"
         done
     done

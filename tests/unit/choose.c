@@ -26,7 +26,7 @@ MESSAGES("library");
 
 static void note(enum rex_log_level level, const char *message, void *context)
 {
-    static const char *const parts[] = {"device image ", "kernels run on ", "to choose from"};
+    static const char *const parts[] = {"device image ", "kernels run on ", "images to choose from"};
     (void)context;
     for (size_t i = 0; i < COUNT(parts) && level != REX_LOG_ERROR; i++)
         if (strncmp(message, parts[i], strlen(parts[i])) == 0)

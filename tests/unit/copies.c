@@ -170,6 +170,32 @@ TEST_OF_EACH(copy_pinned_part, size_t, at, 0, SIZE - 1, SIZE)
     CHECK_EQUAL(driver_calls("cuMemcpyHtoDAsync") == 1, at < SIZE);
 }
 
+/* One range that is pinned has all the bytes: the driver copies them with one call and a wait, and is asked nothing. */
+TEST_IN_CHILD(copy_pinned_whole)
+{
+    enum { PINNED = 4096, ROWS = 8 };
+    struct rex_dimension rows[] = {{ROWS, 0, ROWS, 1}, {PINNED / ROWS, 0, 8, 1}};
+    start("0");
+    fill(host, PINNED + 1, 1);
+    CHECK_EQUAL(rex_host_register(host, PINNED), REX_OK);
+    CHECK_EQUAL(rex_device_copy_to(device, host, PINNED, 0), REX_OK);
+    int calls = driver_calls(NULL);
+    CHECK_EQUAL(rex_device_copy_to(device, host + 1, PINNED - 1, 0), REX_OK);
+    CHECK(driver_calls(NULL) - calls == 2 && is_on_device(host + 1, PINNED - 1));
+    CHECK_EQUAL(rex_device_copy_from(host, device, PINNED - 1, 0), REX_OK);
+    CHECK(driver_calls(NULL) - calls == 4 && is_on_device(host, PINNED - 1));
+    /* Runs of a rectangle are waited for together. */
+    struct rex_array_part to = {.base = device, .dimensions = rows, .device = 0};
+    struct rex_array_part from = {.base = host, .dimensions = rows, .device = 1};
+    int copies = driver_calls("cuMemcpyHtoDAsync"), waits = driver_calls("cuStreamSynchronize");
+    CHECK_EQUAL(rex_device_copy_part(&to, &from, 1, 2), REX_OK);
+    CHECK(driver_calls("cuMemcpyHtoDAsync") - copies == ROWS && driver_calls("cuStreamSynchronize") - waits == 1);
+    CHECK_EQUAL(rex_device_copy_to(device, host, PINNED + 1, 0), REX_OK);
+    CHECK(driver_calls("cuMemcpyHtoDAsync") - copies == ROWS && is_on_device(host, PINNED + 1));
+    CHECK_EQUAL(rex_host_unregister(host), REX_OK);
+    finish();
+}
+
 /* ---- failures -------------------------------------------------------------------------------- */
 
 struct failure {
@@ -238,6 +264,9 @@ TEST_OF_EACH(copy_elsewhere, const char *, ordinal, "-2", "-1", "64")
     fill(host, SIZE, 1);
     CHECK_EQUAL(rex_device_copy_to(device, host, SIZE, 0), REX_OK);
     CHECK(is_on_device(host, SIZE) && driver_calls("cuMemcpyHtoDAsync") == 0);
+    CHECK_EQUAL(rex_host_register(back, MOST), REX_OK);
+    CHECK_EQUAL(rex_device_copy_to(device, back, SIZE, 0), REX_OK);
+    CHECK(is_on_device(back, SIZE) && driver_calls("cuMemcpyHtoDAsync") == 0);
 }
 
 /* Where libomptarget reports what it copies, to a tool or a user. */

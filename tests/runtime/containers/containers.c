@@ -43,7 +43,7 @@ static void check_list(const char *names, const char *taken, int64_t factor)
     if (!loads_late() && before != 0 && before != factor) {
         assert_int_not_equal(rex_module_register(&rex_this_module, names), 0);
         assert_int_equal(rex_last_error_code(), REX_EUNSUPPORTED);
-        assert_non_null(strstr(rex_last_error(), "it can take no other"));
+        assert_non_null(strstr(rex_last_error(), "it cannot use another image"));
         return;
     }
     before = factor;

@@ -173,21 +173,30 @@ TEST(pieces)
     start();
     REX_MAP(region, REX_ALLOC(host, MOST));
     OK(rex_data_enter(-1, &region));
-    for (size_t i = 0; i < choices(); i++) {
-        OK(rex_configure(REX_OPTION_COPY_THREADS, threads[i]));
+    for (size_t i = 0; i <= choices(); i++) {
+        if (i == choices())
+            OK(rex_host_register(host, MOST));
+        else
+            OK(rex_configure(REX_OPTION_COPY_THREADS, threads[i]));
         for (size_t k = 0; k < sizeof updates / sizeof *updates; k++) {
             update_pieces(updates[k].count, updates[k].size, false, NULL);
             update_pieces(updates[k].count, updates[k].size, true, NULL);
         }
     }
     OK(rex_data_exit(-1, &region));
+    OK(rex_host_unregister(host));
     finish();
 }
 
-/* Both ways in one call, small and large. */
-TEST(mixed)
+/*
+ * Both ways in one call, small and large. The driver copies pinned rows from their place, without a
+ * question, and is waited for once.
+ */
+static void update_mixed(bool is_pinned)
 {
     start();
+    if (is_pinned)
+        OK(rex_host_register(host, MOST));
     REX_MAP(region, REX_ALLOC(host, MOST));
     OK(rex_data_enter(-1, &region));
     void *on_device = rex_mapped_ptr(host, -1);
@@ -199,7 +208,14 @@ TEST(mixed)
     memcpy(expected + MIB, back + MIB, 5 * MIB);
     REX_MAP(rows, REX_TO(host, 8), REX_FROM(host + 8, 8), REX_TO(host + 16, 8),
             REX_FROM(host + MIB, 5 * MIB), REX_TO(host + 7 * MIB, 8));
+    bool is_counted = is_pinned && gpu_present() && !gpu_is_real();
+    int before = is_counted ? fake_calls(NULL) : 0;
+    int waits = is_counted ? fake_calls("cuStreamSynchronize") : 0;
     OK(rex_data_update(-1, &rows));
+    if (is_counted) {
+        assert_int_equal(fake_calls("cuStreamSynchronize") - waits, 1);
+        assert_int_equal(fake_calls(NULL) - before, rows.count + 1);
+    }
     assert_memory_equal(host, expected, MOST);
     memcpy(back, host, 8);
     memcpy(back + 16, host + 16, 8);
@@ -207,7 +223,15 @@ TEST(mixed)
     OK(rex_device_copy_from(expected, on_device, MOST, -1));
     assert_memory_equal(back, expected, MOST);
     OK(rex_data_exit(-1, &region));
+    if (is_pinned)
+        OK(rex_host_unregister(host));
     finish();
+}
+
+TEST(mixed)
+{
+    update_mixed(false);
+    update_mixed(true);
 }
 
 /* A region begins, once or again, and ends with a row of all its memory or of a part: what comes
@@ -352,17 +376,22 @@ TEST(failing_once, .gpu = ON_GPU)
     const char *breaks = getenv("COPIES_BREAK"), *what = getenv("COPIES_WHAT");
     if (breaks == NULL || what == NULL)
         return; /* it is for the next test */
+    bool is_pinned = strncmp(what, "pinned ", 7) == 0;
     start();
+    if (is_pinned)
+        OK(rex_host_register(host, MOST));
     use_region(0, NULL);
-    if (strcmp(what, "region") == 0) {
+    if (strstr(what, "region") != NULL) {
         use_region(0, breaks);
     } else {
         REX_MAP(region, REX_ALLOC(host, MOST));
         OK(rex_data_enter(-1, &region));
-        update_pieces(PIECES, 100, strcmp(what, "from") == 0, breaks);
+        update_pieces(PIECES, 100, strstr(what, "from") != NULL, breaks);
         update_pieces(PIECES, 100, false, NULL); /* nothing comes late of what failed */
         OK(rex_data_exit(-1, &region));
     }
+    if (is_pinned)
+        OK(rex_host_unregister(host));
     finish();
 }
 
@@ -375,7 +404,14 @@ TEST(failing, .gpu = ON_GPU)
                     {"region", "cuMemcpyDtoHAsync:2:4"},  {"region", "cuEventRecord:2:2"},
                     {"region", "cuEventSynchronize:2:1"}, {"region", "cuStreamSynchronize:2:1"},
                     {"to", "cuMemcpyHtoDAsync:2:2"},      {"to", "cuStreamSynchronize:2:1"},
-                    {"from", "cuMemcpyDtoHAsync:2:2"},    {"from", "cuStreamSynchronize:2:2"}};
+                    {"from", "cuMemcpyDtoHAsync:2:2"},    {"from", "cuStreamSynchronize:2:2"},
+                    {"pinned region", "cuMemcpyHtoDAsync:2:1"},
+                    {"pinned region", "cuMemcpyDtoHAsync:2:2"},
+                    {"pinned region", "cuStreamSynchronize:2:1"},
+                    {"pinned to", "cuMemcpyHtoDAsync:2:2"},
+                    {"pinned to", "cuStreamSynchronize:2:1"},
+                    {"pinned from", "cuMemcpyDtoHAsync:2:2"},
+                    {"pinned from", "cuStreamSynchronize:2:1"}};
     if (gpu_is_real())
         leave_out("failures of a real driver");
     for (size_t i = 0; i < sizeof failures / sizeof *failures; i++) {

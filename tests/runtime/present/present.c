@@ -276,14 +276,6 @@ TEST(beside_a_begin, .gpu = ON_GPU)
     }
 }
 
-/* How often the fake driver's function was called. */
-static int fake_calls(const char *name)
-{
-    int (*count)(const char *);
-    find(dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD), "fake_cuda_calls", &count);
-    return count(name);
-}
-
 /* ---- beside deferred launches ---------------------------------------------------------------- */
 
 /*

@@ -114,7 +114,7 @@ TEST(with_the_same_image)
     check_again(NULL);
 }
 
-/* LLVM 18 takes no registration back. */
+/* LLVM 18 cannot end a registration. */
 TEST(with_another_image)
 {
     struct path other = other_image();
@@ -126,7 +126,7 @@ TEST(with_another_image)
     assert_int_equal(rex_offload_fini(), 0);
     assert_null(register_cubin(other.text));
     assert_int_equal(rex_last_error_code(), REX_EUNSUPPORTED);
-    assert_non_null(strstr(rex_last_error(), "LLVM 18 takes no registration back"));
+    assert_non_null(strstr(rex_last_error(), "LLVM 18 cannot end a registration"));
 }
 
 /* Each round has an image of its own: the number of the round is behind the default one. */
@@ -136,7 +136,7 @@ TEST(with_images_that_differ)
     struct bytes image = read_bytes(default_image().text);
     struct path own = temporary_file("own");
     if (!loads_late())
-        leave_out("LLVM 18 takes no registration back");
+        leave_out("LLVM 18 cannot end a registration");
     image.bytes = realloc(image.bytes, image.size + 8);
     assert_non_null(image.bytes);
     heap_is_counted();
@@ -160,7 +160,7 @@ TEST(of_a_library, .gpu = ON_HOST_DEVICE)
     int rounds = registrations_of(wanted_rounds());
     struct path other = other_image();
     if (!loads_late())
-        leave_out("LLVM 18 takes no registration back");
+        leave_out("LLVM 18 cannot end a registration");
     heap_is_counted();
     for (int round = 1; round <= rounds; round++) {
         struct rex_library *library = NULL;
