@@ -114,6 +114,7 @@ inline fork()
 inline publish(to)
 {
     d_step {
+        skip; /* = call REGISTRATION_OF */
         skip; /* = store descriptor RELEASE */
         rules = to; /* = store packet_rules RELEASE */
         if
@@ -312,14 +313,20 @@ inline register_module()
     was_registered[me] = false
 }
 
-/* code: end_registration */
-inline end_registration()
+/* code: end_part */
+inline end_part()
 {
     publish(false); /* = call publish */
     d_step {
         assert(in_runtime);
         in_runtime = false
     }
+}
+
+/* code: end_registration */
+inline end_registration() /* of a module with one image */
+{
+    end_part() /* = call end_part */
 }
 
 /* code: rex_module_fini */

@@ -146,7 +146,7 @@ run "$work/moved there/bin/rex-run" cat /proc/self/maps
 prints "$work/moved there/lib/librex.so"
 for name in 'moved,there' 'moved:there'; do
     mv "$work/moved there" "$work/$name"
-    refused 2 'with a comma or a colon in its name' "$work/$name/bin/rex-cc" "$work/version.c"
+    refused 2 'its name contains a comma or a colon' "$work/$name/bin/rex-cc" "$work/version.c"
     mv "$work/$name" "$work/moved there"
 done
 mv "$work/moved there" "$work/moved"

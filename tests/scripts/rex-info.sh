@@ -99,7 +99,7 @@ jq -r '.releases | to_entries[] | [.key,
     "$work/abi" | by_release >"$work/table"
 sed -n '/^LLVM\timage\tcopies/,/^\.TE/{/^[0-9]/p;}' "$page" | diff -u "$work/table" - || fail "the table of memory in $page is not librex's own"
 strict=$(jq -r '.releases | to_entries | map(select(.value["other host kernels"]).key) | join(" and ")' "$work/abi")
-grep -q "^LLVM $strict run host images whose kernels REX_DEVICE_KERNEL makes" "$page" || fail "$page does not say that LLVM $strict refuse host images"
+grep -q "^LLVM $strict refuse host images whose kernels REX_DEVICE_KERNEL does not make" "$page" || fail "$page does not say that LLVM $strict refuse host images"
 grep -q "on $strict, a host image whose kernels" include/rex/module.h || fail "rex_module_register() does not say the same of LLVM $strict"
 
 # ---- none

@@ -255,9 +255,9 @@ static int print_growth(const struct run *run, bool with_end, int found)
  * Calls of any number: they look up and measure, or make what is kept for speed. On LLVM 14
  * an address is looked up by a region.
  */
-#define LOOKING                                                                                    \
-    "@(cuCtx*|cuDeviceP*|cuEvent*|cuLink*|cuPointer*|omp_target_is_present|omp_get_mapped_ptr|"    \
-    "__tgt_target_data_begin_mapper|__tgt_target_data_end_mapper)"
+#define LOOKING                                                                            \
+    "@(cuCtx*|cuDeviceP*|cuEvent*|cuLink*|cuPointer*|cuStreamGetP*|omp_target_is_present|" \
+    "omp_get_mapped_ptr|__tgt_target_data_begin_mapper|__tgt_target_data_end_mapper)"
 
 /*
  * Where librex gets on without memory, and says so to nobody, all is as with it. Large copies need
@@ -268,7 +268,8 @@ static int print_difference(const struct run *run, const struct report *before, 
     const struct report *now = &run->report;
     char text[200];
     enum kind kind = torture_calls[now->plan.call].kind;
-    if (now->plan.code != ENOMEM || kind == KIND_THREADS || now->has_failed || strcmp(run->scenario->name, "large") == 0)
+    if (now->plan.code != ENOMEM || kind == KIND_THREADS || now->has_failed ||
+        strcmp(run->scenario->name, "large") == 0)
         return found;
     for (size_t i = 0; i < torture_call_count; i++) {
         const char *name = torture_calls[i].name;

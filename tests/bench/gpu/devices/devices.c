@@ -358,7 +358,7 @@ static double time_heat(const struct peer *peer, int count)
     }
     for (int i = 0; i < count; i++)
         peer->finish(&gpus[i]);
-    return (now() - began) / STEPS;
+    return (now() - began) / (double)STEPS;
 }
 
 /* Whether the plate is what one GPU has computed, which FIRST keeps. */
