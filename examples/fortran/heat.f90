@@ -7,7 +7,7 @@
 !
 ! Run it:  make && $(make -s print-O)/examples/fortran/fortran
 ! By hand: gfortran -c share/librex/rex.f90 heat.f90
-!          rex-cc rex.o heat.o kernels.cu -lgfortran -o heat
+!          rex-cc --no-check rex.o heat.o kernels.cu -lgfortran -o heat
 !
 ! SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 program heat
