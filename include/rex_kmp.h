@@ -238,11 +238,11 @@ REX_API int rex_module_target_data(struct rex_module *module, enum rex_data_call
  * @begin        column of begin addresses.
  * @sizes        column of sizes, in bytes.
  * @types        column of map types.
- * @num_teams    blocks in x; 0: the argument of the launch.
- * @thread_limit threads of a block in x; 0: the argument of the launch.
+ * @num_teams    blocks in x; 0: the launch's own argument counts.
+ * @thread_limit threads of a block in x; 0: the launch's own argument counts.
  *
- * The columns belong to the caller. In the packet names, mappers, trip count, flags and dynamic
- * memory are 0, and y and z of the grid are 1: set the fields that the launch needs.
+ * The columns belong to the caller. The fields for names, mappers, trip count, flags and dynamic
+ * memory are set to 0, and y and z of the grid to 1. Set those that the launch needs.
  */
 static inline struct __tgt_kernel_arguments rex_packet(int32_t count, void **base, void **begin,
                                                        int64_t *sizes, int64_t *types,

@@ -30,15 +30,15 @@
  * compares their widths before the kernel runs. Each pointer or struct type stays its own.
  */
 
-/** struct rex_integer: the type of every integer, bool and enum. */
+/** struct rex_integer: stands for every integer, bool and enum type in the comparison. */
 struct rex_integer {
     char unused; /**< 0. */
 };
-/** struct rex_float: the type of a float. */
+/** struct rex_float: stands for the type float in the comparison. */
 struct rex_float {
     char unused; /**< 0. */
 };
-/** struct rex_double: the type of a double. */
+/** struct rex_double: stands for the type double in the comparison. */
 struct rex_double {
     char unused; /**< 0. */
 };
@@ -81,9 +81,11 @@ struct rex_any_pointer {
     template <class type> operator type *() const;
 };
 }
-/** REX_ARGUMENT(expression): an expression of the compared type for @expression. */
+/** REX_ARGUMENT(expression): an expression of the type with which @expression is compared. */
 #define REX_ARGUMENT(...) rex_argument(__VA_ARGS__)
-/** REX_ARGUMENT_TYPE(type): the compared type for a parameter of @type. */
+/**
+ * REX_ARGUMENT_TYPE(type): the type with which an argument is compared for a parameter of @type.
+ */
 #define REX_ARGUMENT_TYPE(...) \
     rex_argument_of<__typeof__(__VA_ARGS__), REX_KIND_OF_TYPE(__VA_ARGS__)>::rex_type
 /** REX_ARGUMENT_POINTER: an argument that fits every pointer. */
@@ -150,20 +152,20 @@ struct rex_at_most_64_rows {
 #define REX_OF_OPENED_TWICE(row) \
     REX_PARAMETER_PICK(REX_OPENED_TWICE row, REX_OF_MADE, REX_OF_OTHER, )(row)
 /**
- * REX_OF_MADE(row): REX_OF_ROW() for a row of REX_ROW(), which begins with three: `of` without its
- * `(void)`.
+ * REX_OF_MADE(row): REX_OF_ROW() for a row of REX_ROW(), which begins with three parentheses. The
+ * result is `of` without its `(void)`.
  */
 #define REX_OF_MADE(row) REX_WITHOUT_VOID(REX_FIRST_IN row)
 /**
- * REX_OPENED: makes two arguments of the `(first, more)` after it, if @first begins with a
- * parenthesis.
+ * REX_OPENED: is written before `(first, more)`. Expands to two arguments if @first begins with a
+ * parenthesis, else to one.
  */
 #define REX_OPENED(...) REX_OPENED_FIRST(__VA_ARGS__, )
 /** REX_OPENED_FIRST(first, more...): REX_OPENED for @first. */
 #define REX_OPENED_FIRST(first, ...) REX_PARAMETER_TYPE first
 /**
- * REX_OPENED_TWICE: makes two arguments of the `(first, more)` after it, if @first begins with two
- * parentheses.
+ * REX_OPENED_TWICE: is written before `(first, more)`. Expands to two arguments if @first begins
+ * with two parentheses, else to one.
  */
 #define REX_OPENED_TWICE(...) REX_OPENED_TWICE_FIRST(__VA_ARGS__, )
 /** REX_OPENED_TWICE_FIRST(first, more...): REX_OPENED_TWICE for @first. */

@@ -238,13 +238,16 @@ REX_PER_BINARY int rex_offload_fini(void)
  * These names are only for the macros rex_offload_init and rex_offload_fini.
  */
 
-/* rex_this_init(): a call of rex_offload_init(), or with `void` its declaration. */
+/* rex_this_init(): calls rex_offload_init(); rex_this_init(void) declares it. */
 #define rex_this_init(...) rex_this_init_##__VA_ARGS__
 /* rex_this_init_: the call. */
 #define rex_this_init_ rex_this_init()
-/* rex_this_init_void: the declaration, with a third name in C, because its result may be void. */
+/*
+ * rex_this_init_void: the declaration. It has a third name in C, because the result that a file
+ * declares may be void: under the name rex_this_init it would conflict with int.
+ */
 #define rex_this_init_void rex_declared_init(void) __asm__("rex_offload_init")
-/* rex_this_fini(): a call of rex_offload_fini(), or with `void` its declaration. */
+/* rex_this_fini(): calls rex_offload_fini(); rex_this_fini(void) declares it. */
 #define rex_this_fini(...) rex_this_fini_##__VA_ARGS__
 /* rex_this_fini_: the call. */
 #define rex_this_fini_ rex_this_fini()

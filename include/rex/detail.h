@@ -327,8 +327,8 @@ REX_API int64_t rex_module_resident_blocks(struct rex_module *module,
 REX_API int rex_module_data_enter(struct rex_module *module, int64_t device,
                                   const struct rex_map *map);
 /**
- * rex_module_region_end(): ends a data region of @module, as rex_module_data_exit(), but does not
- * check rows of REX_PRESENT().
+ * rex_module_region_end(): ends a data region of @module, like rex_module_data_exit(), but does
+ * not check rows of REX_PRESENT().
  */
 REX_API int rex_module_region_end(struct rex_module *module, int64_t device,
                                   const struct rex_map *map);

@@ -49,8 +49,8 @@ REX_API const char *rex_version(void);
 /** REX_VERSION_MINOR: the minor version of the header. */
 #define REX_VERSION_MINOR 2
 /**
- * REX_VERSION_AT_LEAST(major, minor): 1 if the header has this version or a later one, else 0; also
- * for #if.
+ * REX_VERSION_AT_LEAST(major, minor): 1 if the header has this version or a later one, else 0. It
+ * can be used in #if.
  */
 #define REX_VERSION_AT_LEAST(major, minor) \
     (REX_VERSION_MAJOR > (major) || (REX_VERSION_MAJOR == (major) && REX_VERSION_MINOR >= (minor)))

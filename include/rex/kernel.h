@@ -180,22 +180,22 @@ REX_DETAIL_RULE rex_detail_not_inside_REX_FOR_TEAMS(void);
 #define REX_GRID_STRIDE(i, n, d)                                            \
     REX_DETAIL_LOOP(i, n, rex_team(d) * rex_num_threads(d) + rex_thread(d), \
                     rex_num_teams(d) * rex_num_threads(d))
-/** REX_FOR(i, n): runs its body for every i in [0, n), over x. */
+/** REX_FOR(i, n): runs its body for every i in [0, n), in the grid's x dimension. */
 #define REX_FOR(i, n)                                                           \
     REX_DETAIL_FOR_GRID(rex_detail_count(n),                                    \
                         "omp parallel for num_threads(rex_detail_run.threads)", \
                         REX_GRID_STRIDE(i, n, 0))
 /**
- * REX_FOR_2D(i, ni, j, nj): runs its body for every pair (i, j), over x for j, the faster index,
- * and y for i.
+ * REX_FOR_2D(i, ni, j, nj): runs its body for every pair (i, j). j, the faster index, uses the
+ * grid's x dimension, and i uses y.
  */
 #define REX_FOR_2D(i, ni, j, nj)                                                            \
     REX_DETAIL_FOR_GRID(rex_detail_count(ni) * rex_detail_count(nj),                        \
                         "omp parallel for num_threads(rex_detail_run.threads) collapse(2)", \
                         REX_GRID_STRIDE(i, ni, 1) REX_GRID_STRIDE(j, nj, 0))
 /**
- * REX_FOR_3D(i, ni, j, nj, k, nk): runs its body for every triple (i, j, k), over x for k, y for j
- * and z for i.
+ * REX_FOR_3D(i, ni, j, nj, k, nk): runs its body for every triple (i, j, k). k, the fastest index,
+ * uses the grid's x dimension, j uses y, and i uses z.
  */
 #define REX_FOR_3D(i, ni, j, nj, k, nk)                                                     \
     REX_DETAIL_FOR_GRID(rex_detail_count(ni) * rex_detail_count(nj) * rex_detail_count(nk), \
@@ -280,8 +280,8 @@ REX_DETAIL_RULE rex_detail_not_inside_REX_FOR_TEAMS(void);
  */
 #define REX_DEVICE_KERNEL_ENV_STEM(S, ...) REX_DEVICE_ENV(S, , __VA_ARGS__)
 /*
- * REX_DEVICE_ENV(S, bounds, parameters...): head of an env kernel with CUDA's launch bounds, or
- * empty @bounds.
+ * REX_DEVICE_ENV(S, bounds, parameters...): head of an env kernel. @bounds is CUDA's
+ * `__launch_bounds__(...)`, or empty.
  */
 #define REX_DEVICE_ENV(S, bounds, ...)                                                             \
     REX_DEVICE_FORM(S, 3, rex_environment, bounds,                                                 \

@@ -121,8 +121,8 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
  *
  * @pointer is an array or a pointer to a complete type; @lower and @length count its elements.
  * If the memory is mapped already, it is not copied: only its reference count changes. If @length
- * is 0, nothing is mapped, and the kernel gets the address that REX_POINTER() describes; in a queue
- * on a GPU it gets NULL for memory that is not mapped. With a negative length the call returns
+ * is 0, nothing is mapped, and the kernel gets the same address as for REX_POINTER(). In a queue on
+ * a GPU it gets NULL instead if the memory is not mapped. If @length is negative, the call returns
  * REX_EINVAL.
  *
  * Guide: rex-maps(7).
@@ -260,7 +260,10 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
  * NULL for memory that is not mapped. On the host all memory counts as mapped.
  */
 #define REX_OR_NULL(row) REX_ROW(REX_OF_ROW(row), rex_row_with((row), REX_MAP_FB_NULLIFY))
-/** REX_RETURN(row): @row, which also returns the device address, in column 1: rex_map_address(). */
+/**
+ * REX_RETURN(row): makes a row like @row. The call also stores the device address in column 1 of
+ * the row; rex_map_address() reads it.
+ */
 #define REX_RETURN(row) REX_ROW(REX_OF_ROW(row), rex_row_with((row), REX_MAP_RETURN_PARAM))
 /**
  * rex_map_address(): returns the address that row @row of @map, counted from 0, has received: the
@@ -389,9 +392,13 @@ struct rex_map_builder;
 typedef int rex_rows(struct rex_map_builder *builder, void *context);
 
 /**
- * rex_map_add(): adds @row. Returns 0, or REX_EINVAL: @builder is NULL; there are more rows than
- * the first pass counted, or more than 2147483647; the size is negative; a member's parent does not
- * come before it; or a mapper adds memory at NULL, or memory of the section outside its element.
+ * rex_map_add(): adds @row. Returns 0, or REX_EINVAL if:
+ *
+ * - @builder is NULL;
+ * - there are more rows than the first pass counted, or more than 2147483647;
+ * - the size of @row is negative;
+ * - the parent of a member does not come before the member;
+ * - a mapper adds memory at NULL, or memory of the section that is outside its element.
  */
 REX_API int rex_map_add(struct rex_map_builder *builder, struct rex_row row);
 

@@ -51,11 +51,11 @@ static inline struct __tgt_bin_desc *rex_older_register(char *name, void *begin,
 #define register_cubin rex_older_register
 /* __tgt_unregister_lib(): ends the file's module. */
 #define __tgt_unregister_lib(desc) ((void)(desc), (void)rex_module_fini(&rex_older_module))
-/* __cubin_desc: the file's own variable. */
+/* __cubin_desc: renames the variable that the file defines. */
 #define __cubin_desc rex_older_desc
-/* __start_omp_offloading_entries: the file's own variable. */
+/* __start_omp_offloading_entries: renames the linker's symbol to a variable of the file. */
 #define __start_omp_offloading_entries rex_older_begin
-/* __stop_omp_offloading_entries: the file's own variable. */
+/* __stop_omp_offloading_entries: renames the linker's symbol to a variable of the file. */
 #define __stop_omp_offloading_entries rex_older_end
 /*
  * __tgt_target: the wrapper that finds the module by the key. The next macros name such wrappers,

@@ -51,8 +51,8 @@
 #define REX_PARAMETER_NAME(context, type, name) name
 
 /**
- * REX_IF_PARAMETERS(parameters...): the result, followed by (then, otherwise), is @then for a list
- * or `void`, and @otherwise for empty parameters.
+ * REX_IF_PARAMETERS(parameters...): is written before `(then, otherwise)`. Expands to @then if the
+ * parameters are a list or `void`, and to @otherwise if they are empty.
  */
 #define REX_IF_PARAMETERS(...) REX_IF_PARAMETERS_OF(__VA_ARGS__, )
 /** REX_IF_PARAMETERS_OF(first, more...): REX_IF_PARAMETERS() for the first parameter. */

@@ -182,12 +182,12 @@ REX_DEVICE unsigned rex_detail_lanes(void)
 /*
  * ---- Sum, minimum and maximum over all indices ------------------------------------------------
  *
- * @to is the address of the result, in memory that the kernel received, of a type that
- * rex_atomic_add() takes. The old value at @to is an operand, too: set it before the launch, for a
- * sum to 0. @expression uses @i and must not leave the loop. The grid has one dimension: threads
- * along y or z would count every index again. All threads of a team must reach the loop, as with a
- * barrier. The order of additions is not defined, so that the last digits of a sum of floats or
- * doubles may differ from run to run. A sum is computed in its own type: a float represents all
+ * @to is the address of the result. It is in memory that the kernel received, and its type is one
+ * that rex_atomic_add() takes. The old value at @to is an operand, too: set it before the launch,
+ * to 0 for a sum. @expression uses @i and must not leave the loop. The grid has one dimension:
+ * threads along y or z would count every index again. All threads of a team must reach the loop, as
+ * with a barrier. The order of additions is not defined, so that the last digits of a sum of floats
+ * or doubles may differ from run to run. A sum is computed in its own type: a float represents all
  * integers only up to 2^24.
  */
 

@@ -62,9 +62,9 @@ struct rex_output {
 };
 
 /*
- * Opens the file that PATTERN and ADD_NUMBER name (rex_file_name()) for OUTPUT, which has no file.
- * Creates the file if it does not exist. A pipe without a reader is an error: librex does not wait
- * for a reader. Returns 0 or an error for rex_output_why().
+ * Opens a file for OUTPUT, which must not have one open. rex_file_name() makes the file's name from
+ * PATTERN and ADD_NUMBER. Creates the file if it does not exist. A pipe without a reader is an
+ * error: librex does not wait for a reader. Returns 0 or an error for rex_output_why().
  */
 int rex_output_open(struct rex_output *output, const char *pattern, bool add_number);
 

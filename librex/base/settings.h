@@ -37,7 +37,7 @@ enum rex_wait { REX_WAIT_AUTO, REX_WAIT_SPIN, REX_WAIT_YIELD, REX_WAIT_BLOCK, RE
  */
 enum rex_check { REX_CHECK_OFF, REX_CHECK_ON, REX_CHECK_FULL };
 
-/* REX_OPTION_LAUNCH_BY: the backend of a waiting launch on a GPU. */
+/* REX_OPTION_LAUNCH_BY: the backend that launches on a GPU if the call waits for its kernel. */
 enum rex_launch_by { REX_BY_AUTO, REX_BY_DRIVER, REX_BY_RUNTIME };
 
 /* REX_OPTION_TRACE: the destination of a trace. The text of the setting is the name of the file. */

@@ -223,8 +223,8 @@ int rex_call_kernel(ident_t *loc, int64_t device, const void *key,
  * ---- the program's data calls ------------------------------------------------------------------
  *
  * A registration delays the program's calls. Only the end of the process, a child of fork that
- * cannot call libomptarget, and a lost device stop them; the error is logged. Without a call, a
- * function returns what it returns if it fails.
+ * cannot call libomptarget, and a lost device stop them; the error is logged. If libomptarget is
+ * not called, the function returns the value with which libomptarget's function reports failure.
  */
 
 #define IS_LATER(name) (strstr(#name, "nowait") != NULL)

@@ -15,11 +15,11 @@
 
 /*
  * Makes librex's own calls use the functions of SLOTS, which are those of the bound libomptarget.
- * Replaces the slots that launch, map, register or work on a device by functions of librex. They
- * count the call in the gate, observe it and call libomptarget. libomptarget reports its caller's
- * code to an OMPT tool, which expects the program's. So if there is a tool, slots are replaced only
- * if a trace is on or the log is at debug. ALL: every call of the process comes through the
- * forwarders.
+ * Replaces the slots that launch, map, register or work on a device by functions of librex. These
+ * functions count the call in the gate, observe it and call libomptarget. libomptarget reports to
+ * an OMPT tool the address that called it. The tool expects an address in the program, but with
+ * replaced slots it gets one in librex. So if there is a tool, slots are replaced only if a trace
+ * is on or the log is at debug. ALL: every call of the process comes through the forwarders.
  */
 void rex_calls_bind(struct rex_entry_points *slots, bool all);
 

@@ -340,12 +340,17 @@ int rex_info(int release, rex_info_row *row, void *context)
             return rex_fail_again(REX_EINVAL, message);
         say_adaptations(&to, known);
         /*
-         * clang up to 17 builds kernels without a parameter for the runtime. Kernels of 18 have
-         * one, which LLVM 18 alone always passes, to all kernels. Kernels of 19 to 22 get it by the
-         * packet's version 3, and from 23 on it comes last. LLVM 14 and 15 ignore the version.
-         * Packets of 15 end where those of 16 and later have Flags, so that later releases would
-         * read random flags. Programs of 22 and later attach pointers by rows of their own. Earlier
-         * releases map these rows, so that the kernels use the wrong memory.
+         * The facts, by the release of clang:
+         * - to 17: kernels have no parameter for the runtime.
+         * - 18: kernels have the parameter. LLVM 18 passes it to every kernel; no other release
+         *   does.
+         * - 19 to 22: kernels get it if the packet's version is 3. LLVM 14 and 15 ignore the
+         *   version.
+         * - from 23: it is the last parameter.
+         * - 15: packets end before the Flags of 16 and later. Later releases would read random
+         *   flags.
+         * - from 22: programs attach pointers by rows of their own. Earlier releases map these
+         *   rows, so the kernels use the wrong memory.
          */
         for (built = rex_release_after(0); built != NULL;
              built = rex_release_after(built->number)) {

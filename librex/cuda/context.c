@@ -174,7 +174,8 @@ bool rex_contexts_are_kept(void)
 
 /*
  * Releases the contexts without the lock, because the last release of a context waits for its work.
- * A thread that activates one meanwhile may find it active, with its present policy.
+ * Meanwhile another thread that activates a context may find that it is still active. That context
+ * then keeps its present wait policy.
  */
 bool rex_context_user_ends(void)
 {

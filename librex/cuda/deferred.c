@@ -320,7 +320,7 @@ void rex_deferred_stop(int number)
     if (number != REX_ANY_DEVICE)
         devices = number >= 0 && number < REX_CUDA_DEVICES_MAX ? UINT64_C(1) << number : 0;
     __atomic_fetch_or(&stopped, devices, __ATOMIC_SEQ_CST);
-    /* A launch that did not see the bit holds the lock until its number is issued. */
+    /* Take each lock once: a launch that did not see the bit holds it until it has its number. */
     for (int i = 0; i < REX_CUDA_DEVICES_MAX; i++) {
         struct deferred *of = __atomic_load_n(&deferred[i], __ATOMIC_SEQ_CST);
         if ((devices >> i & 1) == 0 || of == NULL)

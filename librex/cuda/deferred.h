@@ -101,7 +101,7 @@ void rex_deferred_stop(int number);
  */
 bool rex_deferred_runs(const struct rex_registration *registration);
 
-/* Adds the kernels of device NUMBER that no wait has seen done to LIST, for a message. */
+/* Adds to LIST, for a message, the kernels of device NUMBER that no wait has found finished. */
 void rex_deferred_kernels(int number, struct rex_kernel_list *list);
 
 /* ---- the end --------------------------------------------------------------------------------- */

@@ -51,7 +51,8 @@ static struct {
      * has started it, or the start found no device.
      */
     unsigned starter;
-    unsigned caller; /* rex_forks() plus 1 of the process that called cuInit, even if it failed */
+    /* rex_forks() of the process that called cuInit, plus 1; also if cuInit failed. 0: no call. */
+    unsigned caller;
     const struct function *missing[REX_CUDA_GROUPS]; /* first missing function of each group */
 } driver = {.absent = ""};
 

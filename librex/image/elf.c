@@ -165,7 +165,7 @@ const unsigned char *rex_elf_at(const struct rex_elf *elf, uint64_t address, uin
     const unsigned char *found = NULL;
     Elf64_Shdr section;
     for (size_t i = 0; i < MOST_SEARCHED && rex_elf_section(elf, i, &section); i++) {
-        uint64_t into = address - section.sh_addr; /* a huge number before the section */
+        uint64_t into = address - section.sh_addr; /* huge for an earlier address */
         if (!(section.sh_flags & SHF_ALLOC) || into >= section.sh_size)
             continue;
         const unsigned char *bytes = rex_elf_section_bytes(elf, &section);

@@ -30,7 +30,8 @@ struct rex_view {
     unsigned architecture; /* SM number of a CUBIN: 90 */
     struct rex_image_symbol *symbols;
     size_t count, room;
-    size_t signatures; /* mangled signatures, which follow the symbols; not kernels to launch */
+    /* number of mangled signatures; they are stored after the symbols, and cannot be launched */
+    size_t signatures;
     struct rex_image_parameter *parameters; /* of all kernels; indexed by a symbol's `first` */
     size_t parameter_count, parameter_room;
     struct rex_view_name *names; /* index of the symbols by name, sorted, without duplicates */

@@ -23,7 +23,10 @@ int rex_attributes_check(const struct rex_loaded_kernel *kernel, const struct re
 int rex_resident_count(const struct rex_loaded_kernel *kernel, const struct rex_grid *grid,
                        uint64_t *blocks);
 
-/* Returns REX_EUNSUPPORTED: libomptarget has no attributes. The message has REQUEST's reasons. */
+/*
+ * Returns REX_EUNSUPPORTED, because libomptarget has no launch attributes. The message reports why
+ * the driver does not launch REQUEST.
+ */
 int rex_attributes_refuse(const struct rex_request *request);
 
 /* Implements rex_packed_put() for a launch with attributes. */

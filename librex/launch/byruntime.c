@@ -92,8 +92,9 @@ static int send_packet_with_row(const struct rex_request *request,
 }
 
 /*
- * Enters the present table, and then checks that the rows are mapped: before that, another call
- * could map a part of them. The rows of a packet are not checked. Returns 0 or an error.
+ * Enters the present table, then checks that the rows are mapped. If it checked first, another call
+ * could map a part of the rows in between. The rows of a packet are not checked. Returns 0 or an
+ * error.
  */
 static int enter_and_send(const struct rex_request *request, const struct rex_packet_rule *rule,
                           struct __tgt_kernel_arguments *packet, int *returned)

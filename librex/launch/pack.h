@@ -59,8 +59,8 @@ static inline bool rex_argument_fits(const struct rex_image_parameter *parameter
 }
 
 /*
- * Writes a text: ROW of MAP does not fit parameter INDEX of LAYOUT. ROW may be the number of rows,
- * if a row is missing, or INDEX the number of parameters, if a parameter is missing.
+ * Writes to TEXT why ROW of MAP does not fit parameter INDEX of LAYOUT. If a row is missing, ROW is
+ * the number of rows. If a parameter is missing, INDEX is the number of parameters.
  */
 #define REX_MISFIT_MAX (REX_ROW_TEXT + REX_PARAMETER_MAX + 200)
 void rex_misfit_print(const struct rex_layout *layout, uint32_t index, const struct rex_map *map,

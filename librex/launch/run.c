@@ -324,7 +324,10 @@ int rex_plan_run(struct rex_plan *plan)
         uint64_t device = plan->is_staged ? context->arena + outer->offset : outer->device;
         plan->device[own->span.row] = (uintptr_t)device + (own->span.begin - outer->span.begin);
     }
-    /* A row without elements that points into an own row gets its address in that row. */
+    /*
+     * If a row of size 0 points into a row that this launch maps itself, the kernel gets the
+     * matching device address in that row.
+     */
     for (size_t i = 0; plan->has_empty && i < plan->ranges.count; i++) {
         const struct rex_range *range = &plan->ranges.range[i];
         for (size_t j = 0; j < plan->own_count; j++) {

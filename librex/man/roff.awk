@@ -129,7 +129,7 @@ function item(line,   tag)
     return line
 }
 
-# source[1] to source[count], the lines of a comment.
+# Writes the lines of a comment, source[1] to source[count], as paragraphs, lists and examples.
 function prose(count,   k, line, in_item)
 {
     buffer = ""

@@ -132,7 +132,8 @@ int rex_rows_update(const char *what, int64_t device, int number, const struct r
     int32_t done = 0; /* the first row that is not updated yet */
     int result = REX_OK;
     for (int32_t i = 0, some = 1; i <= map->count && result == REX_OK; i += some) {
-        bool are_copied = i == map->count; /* ends the rows that libomptarget updates */
+        /* If true, libomptarget first updates the rows before row I that librex has not copied. */
+        bool are_copied = i == map->count;
         if (i < map->count)
             some =
                 (int32_t)rex_copy_some(copies + i, (size_t)(map->count - i), number, &are_copied);
@@ -187,8 +188,8 @@ int rex_rows_begin(const char *what, int64_t device, int number, const struct re
         types[i] = map->types[i];
         copies[i] = (struct rex_copy){.host = copy.host};
         /*
-         * Copy only a row that makes a mapping of its own, which no launch by libomptarget can use
-         * meanwhile. Its device address is not known yet.
+         * Copy only a row that makes a new mapping: no launch by libomptarget can use that mapping
+         * before the copy. Its device address is not known yet.
          */
         if ((types[i] & REX_MAP_TO) && copy.size > 0 &&
             rex_mapping_is_new(copy.host, copy.size, number) &&

@@ -179,10 +179,10 @@ static int check_mapped_row(struct look *look, int32_t i)
 }
 
 /*
- * Returns true if the present table shows that all rows are right: each lies in one mapping, or is
- * plain, absent and apart from the others. Otherwise librex has to ask libomptarget. That is so
- * while another call maps memory without an entry. It is also so if the driver does not launch,
- * because the table does not follow all calls then.
+ * Returns true if the present table shows that all rows are right: each row lies in one mapping, or
+ * is plain, absent and apart from the other rows. Returns false if librex has to ask libomptarget.
+ * The table cannot show that a row is absent while another call maps memory that has no entry. Nor
+ * can it if the driver does not launch, because the table then does not follow all calls.
  */
 static bool are_ranges_right(const struct rex_map *map, const struct rex_range_lock *ranges,
                              enum rex_purpose purpose)

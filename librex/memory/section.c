@@ -86,7 +86,7 @@ int rex_map_add_strided(struct rex_map_builder *builder, void *base, int64_t ele
     for (int d = 0; d < count; d++)
         if (dimensions[d].length == 0)
             return REX_OK;
-    /* Trailing dimensions that are whole form one run with the dimension before them. */
+    /* A trailing dimension that is all covered forms one run with the dimension before it. */
     while (run > 0 && dimensions[run].stride == 1 && dimensions[run].lower == 0 &&
            dimensions[run].length == dimensions[run].extent)
         run--;

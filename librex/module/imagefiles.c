@@ -177,7 +177,7 @@ int rex_sources_add_files(struct rex_sources *sources, const struct rex_module *
             rex_log(REX_LOG_DEBUG, "there is no %s", name);
             result = REX_OK;
         } else if (result == REX_OK) {
-            /* the other folders of a file that was found are not reported */
+            /* the file was found: do not report the folders in which it was not */
             missing->length = before;
             missing->text[before] = '\0';
             result = list_source(sources, source, source->file.bytes, source->file.size);

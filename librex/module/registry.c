@@ -31,9 +31,9 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /*
  * Ends registrations in a child of fork. The child has no CUDA and none of libomptarget's threads,
- * so a launch would hang. It would also hang in data that another thread was changing inside
- * libomptarget. A thread that was registering a module is not in the child, so no thread may wait
- * for it.
+ * so a launch would hang. It could also hang because another thread was changing libomptarget's
+ * data at the fork. A thread that was registering a module is not in the child, so no thread may
+ * wait for it.
  */
 static void end_modules_in_child(void)
 {

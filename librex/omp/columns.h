@@ -24,10 +24,10 @@
     (REX_MAP_TOFROM | REX_MAP_ALWAYS | REX_MAP_TARGET_PARAM | REX_MAP_IMPLICIT | REX_MAP_CLOSE | \
      REX_MAP_PRESENT | REX_MAP_OMPX_HOLD)
 
-/* A row that gives an address back. */
+/* The bits of a row that returns an address. */
 #define REX_ROW_RETURNED (REX_MAP_RETURN_PARAM | REX_MAP_FB_NULLIFY)
 
-/* Mapped memory for which libomptarget's count changes by one for each call with the row. */
+/* The bits of a mapped row if each call with it changes libomptarget's count by one. */
 #define REX_ROW_COUNTED ((REX_ROW_MAPPED & ~REX_MAP_OMPX_HOLD) | REX_ROW_RETURNED)
 
 /* All bits of map types, except the kinds of values. */

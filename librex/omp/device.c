@@ -48,7 +48,10 @@ int rex_devices_enter(void)
     return rex_fail(REX_EINVAL, "the last module has ended, and libomptarget has no device");
 }
 
-/* Defines a function that calls libomptarget's inside the gate, or returns REFUSED if kept out. */
+/*
+ * Defines a function that enters the gate and calls the function of this name in libomptarget. If
+ * the gate refuses, the function returns REFUSED.
+ */
 #define IN_FLIGHT(type, name, parameters, arguments, refused) \
     static type name parameters                               \
     {                                                         \

@@ -225,8 +225,8 @@ int rex_gate_register(const char *what, bool ends)
 #define EXIT_NAPS 1000
 
 /*
- * The atexit() handlers that run later destroy objects that calls in flight use. The wait is
- * limited, because a kernel may never end.
+ * Closes the gate and waits for calls in flight, because later atexit() handlers destroy objects
+ * that these calls use. The wait is limited, because a kernel may never end.
  */
 static void close_at_exit(void)
 {

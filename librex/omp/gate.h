@@ -102,8 +102,9 @@ static inline void rex_await_deferred(int number)
 void rex_await_all_deferred(void);
 
 /*
- * Call rex_gate_used() after libomptarget has first used a device. LLVM 24 then makes an object
- * that closes host images at the end of the process. An atexit() handler closes the gate before.
+ * Call rex_gate_used() after libomptarget has first used a device. In LLVM 24 that first use makes
+ * an object that closes host images at the end of the process. rex_gate_watch() registers an
+ * atexit() handler that closes the gate before that.
  */
 extern bool rex_gate_is_watched; /* atomic */
 void rex_gate_watch(void);

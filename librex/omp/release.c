@@ -184,8 +184,8 @@ const struct rex_release *rex_release_tell(bool (*exports)(const char *name, voi
         return NULL;
     const struct rex_release *told = &rows[i - 1];
     /*
-     * Several rows may share a marker. Then the row with number NAMED is the result, or else the
-     * oldest, which assumes least.
+     * Several rows may share a marker. Then the result is the row with number NAMED if it is one of
+     * them, else the oldest of them, which assumes least.
      */
     while (told > rows && strcmp(told[-1].marker, told->marker) == 0 && told->number != named)
         told--;

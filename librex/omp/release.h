@@ -93,11 +93,15 @@ struct rex_release {
     uint32_t newest_container;
     /* CUBINs of CUDA 13 need the old header, which exists up to this SM; 0: not needed */
     int newest_old_header;
-    bool new_header_refused; /* refuses the new header also above that SM */
+    /* refuses the header of CUDA 13 also for SMs above newest_old_header */
+    bool new_header_refused;
     /* the newest driver function that its CUDA plugin needs; NULL: not checked */
     const char *driver_function;
     const char *driver_since; /* the first CUDA release with driver_function */
-    /* bytes of a symbol NAME_kernel_environment, which defines how NAME is launched; else abort */
+    /*
+     * Bytes of a symbol NAME_kernel_environment, which defines how kernel NAME is launched. The
+     * release aborts if the symbol has another size.
+     */
     uint32_t environment_size;
     uint64_t strict_flags; /* Flags bits that make the grid exact */
     /*

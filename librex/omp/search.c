@@ -203,7 +203,8 @@ int rex_search_tell(const char *path, const struct rex_release **release, char *
 struct list {
     struct rex_candidate *candidates;
     size_t count;
-    bool is_beside; /* candidates that are added now are beside the process's libomp */
+    /* true while candidates are added from the folder of the libomp that the process uses */
+    bool is_beside;
     struct rex_report *report;
 };
 

@@ -95,7 +95,10 @@ static bool find_used(const struct rex_present_table *table, struct rex_range_lo
     return some;
 }
 
-/* Marks the entries of ranges in use as awaited, and no others. Returns true if there are any. */
+/*
+ * Counts each range in use in `awaited` of its entries. Takes back the count of a range that is no
+ * longer in use. Returns true if a range is in use.
+ */
 static bool mark_used(struct rex_present_table *table, struct rex_range_lock *end)
 {
     struct rex_entry *entry;

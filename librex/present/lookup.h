@@ -62,8 +62,8 @@ void rex_lookup_end(int number);
  * rex_ending_end(). A thread may be inside several, because LLVM 15's functions call each other
  * through the forwarders.
  *
- * A thread that counts its calls in flight (gate.h) counts them first. So no thread waits for a
- * registration between begin and end; a registration waits for all calls in flight.
+ * Count the call in flight (gate.h) before rex_ending_begin(). A registration waits for all calls
+ * in flight. A thread that waited for a registration between begin and end could cause a deadlock.
  */
 bool rex_ending_begin(int number);
 void rex_ending_end(int number);

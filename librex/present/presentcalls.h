@@ -46,9 +46,9 @@ bool rex_present_is_entered(void);
 bool rex_pointers_are_attached(void);
 
 /*
- * Returns true if a call may have mapped a row whose base is outside it: a section after its
- * array's begin, or a row of a mapper. LLVM 15 and later also find such a mapping by addresses
- * between base and row.
+ * Returns true if a call may have mapped a row that does not contain its base address. Such a row
+ * is a section that does not start at the array's begin, or comes from a mapper. LLVM 15 and later
+ * also find such a mapping by addresses between base and row.
  */
 bool rex_bases_are_apart(void);
 

@@ -73,7 +73,7 @@ struct rex_slice {
     uint64_t to, from;    /* bytes copied to and from the device */
     const char *by;       /* the backend of a kernel: one of the two words above; else NULL */
     const char *because;  /* the fallback reason, or NULL */
-    bool is_deferred;     /* a call that returned before its kernel was done, or that kernel */
+    bool is_deferred;     /* of a call that returned before its kernel ended, or of that kernel */
     struct rex_track *on; /* the device's track, on which the slice is also shown; or NULL */
     /* writes members of a JSON object; NULL: no members */
     void (*details)(struct rex_line *line, const void *context);

@@ -198,7 +198,10 @@ void rex_line_launch(struct rex_line *line, const void *key, const uint32_t team
 
 /* ---- the summary ----------------------------------------------------------------------------- */
 
-/* If MOST rows are used, one more row for each part counts all other names. */
+/*
+ * After MOST rows are used, a new name gets no row of its own. Each part of the table then has one
+ * more row, which counts such names together.
+ */
 #define ROWS 2048
 #define MOST (ROWS / 2)
 #define NAME_WIDTH 40

@@ -39,7 +39,8 @@ static const struct rex_image_parameter *parameter_of(const struct rex_image_sym
     return &kernel->parameter[index + kernel->env];
 }
 
-#define MOST_OF_WORD 32 /* maximum bytes of ", struct of 65535", and of the name of any kind */
+/* Enough bytes for the longest text, such as ", struct of 65535", and for the name of any kind. */
+#define MOST_OF_WORD 32
 
 static size_t print_word(unsigned kind, unsigned width, char *text)
 {

@@ -9,12 +9,12 @@
 #include "report.h"
 #include "tokens.h"
 
-/*
- * An entry. A kernel that a device file defines. A host key that a launch passes, or whose address
- * is taken outside of the entries. A place where unseen entries may be defined, or, if placed,
- * unseen kernels.
- */
-enum item_kind { ITEM_ENTRY, ITEM_KERNEL, ITEM_KEY, ITEM_UNSEEN };
+enum item_kind {
+    ITEM_ENTRY,  /* an entry */
+    ITEM_KERNEL, /* a kernel that a device file defines */
+    ITEM_KEY,    /* a host key that a launch passes, or whose address is taken outside of entries */
+    ITEM_UNSEEN  /* a place where unseen entries may be defined or, if `placed`, unseen kernels */
+};
 
 struct item {
     enum item_kind kind;

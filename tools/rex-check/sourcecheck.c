@@ -23,7 +23,7 @@
 #define FOUND(finding, item, near, ...) \
     report_finding_at(index->report, FINDING_##finding, (item)->at, near, __VA_ARGS__)
 
-/* Lists of names. A name has the number of its item in the list of items. */
+/* Lists of names. The number of a name in its list is the number of its item in `items`. */
 enum list { KEYS, ENTRIES, KERNELS, LISTS };
 
 struct index {

@@ -112,7 +112,10 @@ static void name_rows_at(struct row **rows, size_t count, const struct elf_symbo
         rows[low]->key.symbol = symbol->name;
 }
 
-/* Names keys without our suffix among ROWS: keys of clang or of globals, or wrong ones. */
+/*
+ * Stores the symbols of the keys of ROWS: keys that no symbol *id__ names. Such a key is clang's, a
+ * global's, or wrong.
+ */
 static void name_others(struct program *program, struct row **rows, size_t count)
 {
     struct elf_symbols symbols;

@@ -65,7 +65,7 @@ static int print_abi(bool json)
     return finish(STATUS_USABLE);
 }
 
-/* Cures if no GPU can be used, chosen by words of the error. */
+/* Advice for the case that no GPU can be used. Words of the error message select it. */
 static const struct {
     const char *words, *helps;
 } advice[] = {

@@ -44,7 +44,7 @@ static int version_beside(const char *nvcc)
     int version = 0;
     size_t folder = (size_t)(strrchr(nvcc, '/') - nvcc);
     char *path = tool_format("%.*s/../include/cuda.h", (int)folder, nvcc);
-    /* Refuses a pipe without a writer, and a device without an end. */
+    /* mapping_open() refuses a pipe or a device: reading it might never end. */
     int descriptor = mapping_open(path, &status, why);
     FILE *header = descriptor >= 0 ? fdopen(descriptor, "r") : NULL;
     while (version == 0 && header != NULL && fgets(line, sizeof line, header) != NULL)

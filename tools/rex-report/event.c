@@ -33,7 +33,8 @@ static uint64_t positive(int64_t number)
 /* ---- rows ------------------------------------------------------------------------------------ */
 
 /*
- * Returns true if WORD is one of the words of TYPE, "to|from|target_param", which is LENGTH long.
+ * Returns true if WORD is one of the words of TYPE, which has LENGTH bytes. TYPE is a list such as
+ * "to|from|target_param".
  */
 static bool has_word(const char *type, size_t length, const char *word)
 {

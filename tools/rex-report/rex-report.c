@@ -136,9 +136,9 @@ static void check_output(const char *output, FILE *trace)
 }
 
 /*
- * Finds the file that OUTPUT leads to. Returns true if a file beside it may replace it. The kernel
- * follows the links, because it refuses those of other users in folders like /tmp
- * (fs.protected_symlinks).
+ * Finds the file that OUTPUT leads to. Returns true if a file beside it may replace it. This
+ * function lets Linux follow the links, because Linux refuses links of other users in folders like
+ * /tmp (fs.protected_symlinks).
  */
 static bool find_place(const char *output, char place[PATH_MAX])
 {

@@ -155,8 +155,9 @@ static void look_at(struct program *program)
 /* ---- the search ------------------------------------------------------------------------------ */
 
 /*
- * Returns true if FOLDER/NAME can be executed. *ERROR becomes the reason why the first file of the
- * name cannot. A folder of PATH that cannot be searched has no such file.
+ * Returns true if FOLDER/NAME can be executed. If the file exists but cannot be executed, sets
+ * *ERROR to the reason, unless *ERROR has one from an earlier folder. A folder of PATH that cannot
+ * be searched counts as one without the file.
  */
 static bool try_folder(struct program *program, const char *folder, size_t length, const char *name,
                        int *error)

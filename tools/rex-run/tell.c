@@ -16,7 +16,7 @@
 
 static char *told;
 
-/* REX_LOG is LEVEL, LEVEL:FILE or :FILE, as --log sets it. */
+/* Returns true if REX_LOG sets level info or debug. It is LEVEL, LEVEL:FILE or :FILE. */
 bool is_told(void)
 {
     const char *value = getenv("REX_LOG");
