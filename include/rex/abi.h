@@ -182,8 +182,8 @@ REX_STATIC_ASSERT(sizeof(struct __tgt_kernel_arguments) == 104, "a packet is 104
 /** REX_MAP_MEMBER_OF(row): a member of the object in row @row, counted from 0. */
 #define REX_MAP_MEMBER_OF(row) ((int64_t)(((uint64_t)(row) + 1) << 48))
 /**
- * REX_PARENT_MAX: the highest row that REX_MAP_MEMBER_OF() can name. Its 16 bits count from 1, and
- * all ones are reserved for compilers.
+ * REX_PARENT_MAX: the highest row that REX_MAP_MEMBER_OF() can name. The bits of a map type count
+ * rows from 1 to 65534; 65535 is reserved for compilers.
  */
 #define REX_PARENT_MAX 65533
 /** REX_MAP_MEMBER_OF_MASK: the bits of REX_MAP_MEMBER_OF(). */

@@ -44,7 +44,10 @@ struct rex_double {
 };
 #ifdef __cplusplus
 extern "C++" {
-/** struct rex_argument_type: its rex_type is the compared type for @type, whose kind is @kind. */
+/**
+ * struct rex_argument_type: rex_type is the type with which an argument of @type is compared. @kind
+ * is the kind of @type.
+ */
 template <class type, unsigned kind> struct rex_argument_type {
     /** the type for an integer. */
     typedef struct rex_integer rex_type;
@@ -65,8 +68,8 @@ template <class type> struct rex_argument_type<type, REX_KIND_F64> {
     typedef struct rex_double rex_type;
 };
 /**
- * struct rex_argument_of: rex_argument_type, but a struct of any size is its own type, as a pointer
- * is.
+ * struct rex_argument_of: like rex_argument_type, but a struct of any size keeps its own type, as a
+ * pointer does.
  */
 template <class type, unsigned kind>
 struct rex_argument_of
@@ -219,8 +222,8 @@ struct rex_at_most_64_rows {
 
 /**
  * REX_ROW_ARGUMENT(none, between, m, context, row): for REX_WALK(): a comma, and an argument of the
- * type that @row passes. For a row that no macro of rex/map.h made, it is a struct rex_row, which
- * fits only kernels without a list.
+ * type that @row passes. For a row that no macro of rex/map.h made, the argument is a struct
+ * rex_row, which fits only kernels without a list.
  */
 #define REX_ROW_ARGUMENT(none, between, m, context, row) \
     REX_PARAMETER_PICK(REX_PARAMETER_TYPE row, REX_ARGUMENT_OF_ROW, REX_ROW_MAYBE, )(row)

@@ -131,7 +131,7 @@ template <class type> inline struct rex_row rex_row_scalar(type value)
     static_assert(sizeof value <= 8, "a value of more than 8 bytes: use REX_FIRSTPRIVATE");
     return rex_row_scalar(&value, sizeof value, REX_KIND_OF_TYPE(type));
 }
-/* rex_row_scalar(): an error of the compiler for an array, which is not a value. */
+/* rex_row_scalar(): makes the compiler refuse an array, which is not a value. */
 template <class type, size_t count> inline struct rex_row rex_row_scalar(type (&)[count])
 {
     static_assert(count == 0, "an array is no value: write REX_TO(array, length), or its like");

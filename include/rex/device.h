@@ -138,10 +138,10 @@ REX_API void *rex_mapped_ptr(const void *address, int64_t device);
 
 /**
  * rex_device_alloc(): allocates @size bytes on @device; a launch passes the address by
- * REX_IS_DEVICE_PTR(). If no module is registered, it registers a module that librex knows, or the
- * module of a loaded shared object (rex_binary_module). Free the memory with rex_device_free() for
- * the same @device. Returns the device address; or returns NULL and sets the last error to an error
- * of rex_module_register() or:
+ * REX_IS_DEVICE_PTR(). If no module is registered, the call registers a module that librex knows,
+ * or the module of a loaded shared object (rex_binary_module). Free the memory with
+ * rex_device_free() for the same @device. Returns the device address; or returns NULL and sets the
+ * last error to an error of rex_module_register() or:
  *
  * REX_EINVAL   @size is 0; no module is registered; offloading is disabled; the process is ending.
  * REX_EDEVICE  @device is below -1 or above the number of devices.

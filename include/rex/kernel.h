@@ -224,7 +224,7 @@ REX_DETAIL_RULE rex_detail_not_inside_REX_FOR_TEAMS(void);
  */
 
 #if REX_ON_GPU
-/* Without extern "C", which makes nvcc warn: C++ does not mangle variables at file scope. */
+/* extern "C" would make nvcc warn. C++ does not need it for variables at file scope. */
 #define REX_DEVICE_GLOBAL(type, name) __device__ type name
 #else
 /**

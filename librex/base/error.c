@@ -190,7 +190,7 @@ void rex_nearest_try(struct rex_nearest *nearest, const char *name)
     nearest->steps += wanted + length;
     if (length == longest)
         return;
-    /* All symbols of kernels end in __kernel__, which makes no name nearer than another. */
+    /* All symbols of kernels end in __kernel__. This ending makes no name nearer than another. */
     while (wanted > 0 && length > 0 && nearest->wanted[wanted - 1] == name[length - 1]) {
         wanted--;
         length--;

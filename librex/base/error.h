@@ -17,8 +17,8 @@
 /*
  * Sets this thread's last error to CODE and MESSAGE, and logs nothing: another thread has logged
  * the error. MESSAGE is escaped already. Returns CODE and preserves errno. If there is no memory
- * for MESSAGE, sets and returns REX_ENOMEM with a constant text; in the last destructors of a
- * thread, REX_EINVAL.
+ * for MESSAGE, sets and returns REX_ENOMEM with a constant text. In the last destructors of a
+ * thread, sets and returns REX_EINVAL instead.
  */
 int rex_fail_again(int code, const char *message);
 

@@ -97,7 +97,7 @@ int rex_file_write(int fd, const void *bytes, size_t size, size_t *done)
     if (number != 0 && sigismember(&pending, number) == 0) {
         sigemptyset(&one);
         sigaddset(&one, number);
-        sigtimedwait(&one, NULL, &at_once); /* no EINTR: it does not wait */
+        sigtimedwait(&one, NULL, &at_once); /* returns at once, so never with EINTR */
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return error;

@@ -33,7 +33,7 @@ bool rex_in_program(const void *address, char path[PATH_MAX]);
  */
 bool rex_keep_loaded(const void *address, char path[PATH_MAX]);
 
-/* TEXT, NULL for none, as a number that is not negative, and nothing but it; else -1. */
+/* Returns TEXT as a number. Returns -1 if TEXT is NULL, is negative or has more than a number. */
 int rex_number_in_text(const char *text);
 
 /*

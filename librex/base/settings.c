@@ -53,7 +53,7 @@ static const struct rex_word counts[] = {{"auto", -1}, {"0", 0}, {"1", 1}, {"2",
 
 enum { UNKNOWN = INT_MIN };
 
-/* Returns the value of the word that the first LENGTH bytes of TEXT are, or UNKNOWN. */
+/* Returns the value of the word in the first LENGTH bytes of TEXT, or UNKNOWN. */
 static int find_word(const struct rex_word *words, const char *text, size_t length)
 {
     for (; words->name != NULL; words++)
@@ -274,7 +274,7 @@ void rex_settings_review(void)
         int i = 0;
         while (i < REX_SETTINGS && strcmp(rex_settings[i].variable, name) != 0)
             rex_nearest_try(&nearest, rex_settings[i++].variable + strlen(PREFIX));
-        /* If more than half of the name would change, it is not a misspelt one. */
+        /* A name is not misspelt if more than half of it would change. */
         if (i == REX_SETTINGS && nearest.name != NULL &&
             2 * nearest.edits <= strlen(nearest.wanted))
             rex_log(REX_LOG_WARN, "%s is not a setting of librex; the nearest is %s", name,

@@ -68,7 +68,7 @@ static inline bool rex_launches_block(void)
 
 /*
  * Writes the text of OPTION to VALUE. Returns false if neither the program nor the environment gave
- * a valid one.
+ * a valid text.
  */
 bool rex_setting_text(enum rex_option option, char value[REX_SETTING_MAX]);
 
@@ -88,8 +88,8 @@ extern const struct rex_setting rex_settings[REX_SETTINGS];
 const char *rex_setting_by_program(enum rex_option option);
 
 /*
- * Logs a warning once for each variable of librex with an invalid value, and for each other
- * variable whose name looks like a misspelt one.
+ * Logs a warning once for each variable of librex with an invalid value, and for each variable
+ * whose name looks like a misspelt name of librex.
  */
 void rex_settings_review(void);
 

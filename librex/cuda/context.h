@@ -29,7 +29,7 @@ int rex_context_is_active(int number, unsigned *flags);
 
 /*
  * Activates the primary contexts of the GPUs that an image for sm_ARCHITECTURE suits, with the wait
- * policy of REX_WAIT. It must run before libomptarget activates them. LATER: each context is
+ * policy of REX_WAIT. Call it before libomptarget activates the contexts. LATER: each context is
  * activated at its first use. One rex_context_unhold() (cuda/launchcontext.h) undoes one call.
  */
 void rex_context_activate(unsigned architecture, bool later);

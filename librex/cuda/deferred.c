@@ -43,7 +43,7 @@ struct deferred {
     } kernel[NAMES]; /* index: the number of the launch modulo NAMES */
 };
 
-/* Indexed by libomptarget's device number. Each is made for the first launch, and stays. Atomic. */
+/* Indexed by libomptarget's device number. A device's first launch makes its element. Atomic. */
 static struct deferred *deferred[REX_CUDA_DEVICES_MAX];
 
 uint64_t rex_deferred_devices;
@@ -119,7 +119,7 @@ static void list_pending_kernels(const struct deferred *of, struct rex_kernel_li
         rex_kernel_list_add(list, of->kernel[(i + 1) % NAMES].name, NULL);
 }
 
-/* Marks the device as lost, after a driver call failed for a reason other than its own. */
+/* Marks the device as lost: after the failure of a driver call its context cannot be used. */
 static void lose_deferred(struct deferred *of, int number)
 {
     struct rex_kernel_list list = {.count = 0};

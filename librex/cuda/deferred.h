@@ -60,8 +60,9 @@ uint64_t rex_deferred_put(int number, const char *name, const struct rex_registr
 /* ---- waits ----------------------------------------------------------------------------------- */
 
 /*
- * Returns the number of the newest launch, or of the newest launch that a wait has seen done. On a
- * lost device all launches count as done: rex_deferred_seen() returns UINT64_MAX.
+ * rex_deferred_newest() returns the number of the newest launch, rex_deferred_seen() the number of
+ * the newest launch that a wait has seen done. On a lost device all launches count as done:
+ * rex_deferred_seen() returns UINT64_MAX.
  */
 uint64_t rex_deferred_newest(int number);
 uint64_t rex_deferred_seen(int number);

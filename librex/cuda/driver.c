@@ -37,8 +37,8 @@ static const struct function {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /*
- * All fields but `kept` are written under the lock. Without it, `missing` is read only after a GPU
- * was reported, and the others by atomics.
+ * All fields but `kept` are written under the lock. Without the lock, `missing` is read only after
+ * a GPU was reported, and the others by atomics.
  */
 static struct {
     void *library;      /* NULL until it is opened; never closed */
@@ -253,9 +253,9 @@ static int find_devices(int *count)
 /* ---- the GPUs -------------------------------------------------------------------------------- */
 
 /*
- * Returns true if the driver must not be started again. If a parent's cuInit failed, its answer
- * stays, because a child inherits the driver's state. A child does not try either if a thread of
- * its parent was loading the driver at the fork.
+ * Returns true if the driver must not be started again. If cuInit failed in a parent, a child does
+ * not call it again, because the child inherits the driver's state. A child does not start the
+ * driver either if a thread of its parent was loading the driver at the fork.
  */
 static bool driver_is_decided(void)
 {

@@ -255,7 +255,7 @@ static inline bool rex_cuda_is_of_call(int result)
 
 /*
  * All that librex keeps for one GPU, from one call to the next. Only the named file reads and
- * writes each part. A child of fork has no driver, and only `loss` still means anything there.
+ * writes each part. In a child of fork, which has no driver, only `loss` is valid.
  */
 struct rex_device {
     int handle; /* driver.c; written before the GPU is reported */
@@ -296,7 +296,7 @@ int rex_cuda_devices(void);
  */
 void rex_cuda_retry(void);
 
-/* Returns true if rex_cuda_retry() would call the driver, which can be opened. */
+/* Returns true if the driver can be opened and rex_cuda_retry() would call it. */
 bool rex_cuda_may_start(void);
 
 /*
@@ -378,7 +378,7 @@ static inline bool rex_cuda_has_made(int result, void **made)
  */
 void rex_nogpu_explain(int result, char *text, size_t size);
 
-/* Returns EMFILE or ENFILE if this process cannot open any file for that reason, otherwise 0. */
+/* Returns EMFILE or ENFILE if that error prevents this process from opening a file, else 0. */
 int rex_nogpu_open_error(void);
 
 /*

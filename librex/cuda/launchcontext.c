@@ -133,7 +133,8 @@ static struct rex_launch_context *new_launch_context(int ordinal, const char *wh
     context->ordinal = ordinal;
     context->device = &rex_devices[ordinal];
     context->ends = __atomic_load_n(&context->device->ends, __ATOMIC_SEQ_CST);
-    if (!rex_contexts_are_kept()) /* read after `ends`: the last unhold may come between */
+    /* Read after `ends`: the last unhold may come between the two reads. */
+    if (!rex_contexts_are_kept())
         context->ends--;
     if (rex_context_retain(ordinal, &context->cuda) != 0) {
         free(context);

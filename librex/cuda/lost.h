@@ -51,8 +51,8 @@ void rex_kernel_list_text(const struct rex_kernel_list *list, char text[REX_KERN
 /*
  * Marks GPU ORDINAL, which is libomptarget's device NUMBER, as lost: NAME, a queue or a kernel,
  * failed with WHY. Copies the strings; the first call counts. If KERNELS is NULL, the caller
- * reports the loss. Otherwise KERNELS are those that may have failed, and the next
- * rex_device_lost() reports it.
+ * reports the loss. Otherwise KERNELS are the kernels that may have failed, and the next
+ * rex_device_lost() reports the loss.
  */
 void rex_device_lose(int ordinal, int number, const char *name, const char *why,
                      const struct rex_kernel_list *kernels);

@@ -243,7 +243,7 @@ int rex_list_open(struct rex_list *list, const void *bytes, size_t size, const c
         struct rex_view view;
         list->plain = true;
         result = add_unpacked_image(list, 0, size);
-        /* If its kind is unknown, opening a view reports why. */
+        /* If the kind of the image is unknown, rex_view_open_within() reports why. */
         if (result == REX_OK && list->entries[0].item.kind == REX_IMAGE_OTHER)
             result = rex_view_open_within(&view, bytes, size, SIZE_MAX, name);
     }

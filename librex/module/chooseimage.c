@@ -30,7 +30,7 @@
 
 /*
  * Returns how well an image suits a GPU of SM; 0 if it does not suit. Code for one GPU or one
- * family is preferred to code for all, because it may use instructions that the other lacks.
+ * family is preferred, because it may use instructions that code for all GPUs lacks.
  */
 static unsigned rank_image(const struct rex_image_item *item, unsigned sm)
 {

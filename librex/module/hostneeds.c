@@ -96,8 +96,7 @@ static void *library_handle(const char *library)
 }
 
 /*
- * Returns true if the library has VERSION, or has no versions at all, of which the loader only
- * warns.
+ * Returns true if the library has VERSION, or has no versions at all: then the loader only warns.
  */
 static bool has_version(const char *library, const char *version)
 {

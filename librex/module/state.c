@@ -64,7 +64,7 @@ static bool begin_work(struct rex_registration *registration, uintptr_t from)
                                      __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
         return false;
     rex_shelter_begin();
-    /* Relaxed: a thread only compares the value with itself. */
+    /* Relaxed: a thread only compares `worker` with its own address. */
     __atomic_store_n(&registration->worker, &rex_thread, __ATOMIC_RELAXED);
     return true;
 }

@@ -8,7 +8,7 @@
 
 #include "program.h"
 
-/* Finds the launch sites if no relocations tell them. Call it after symbols_name(). */
+/* Finds the launch sites if no relocations show them. Call it after symbols_name(). */
 void code_find_sites(struct program *program);
 
 #endif

@@ -55,7 +55,7 @@ static void add(struct images *images, struct image image)
     images->list[images->count++] = image;
 }
 
-/* Returns the name of an image as of an archive's member: "images.fatbin(sm_90a)". */
+/* Returns the name of an image, written like a member of an archive: "images.fatbin(sm_90a)". */
 static char *member_path(const char *path, const struct rex_image_item *item)
 {
     if (item->kind == REX_IMAGE_HOST)

@@ -109,8 +109,9 @@ struct program {
 size_t table_entry_size(const struct table *table);
 
 /*
- * Returns true if clang made the entry of ROW for its own offloading, judged by its name or its
- * symbols. Only the symbol shows it for a global, and linkers drop the symbol of a second one.
+ * Returns true if clang made the entry of ROW for its own offloading. The entry's name or symbols
+ * show that; for a global only the symbol does. If two entries have one symbol, linkers keep it only
+ * for the first.
  */
 bool row_is_clangs(const struct row *row);
 

@@ -10,7 +10,7 @@
 
 #include "json.h"
 
-/* librex's numbers of tracks. A thread has its number of the system, which is below both. */
+/* librex's numbers of tracks. A thread's track has the system's thread ID, which is lower. */
 #define DEVICE_TRACKS (UINT64_C(1) << 23)
 #define QUEUE_TRACKS (UINT64_C(1) << 24)
 

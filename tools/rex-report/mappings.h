@@ -20,7 +20,7 @@ struct mappings {
     size_t count;
 };
 
-/* Whether one row was copied to the device, and from it. */
+/* The directions in which one row was copied: to the device, from the device. */
 struct copied {
     bool to, from;
 };

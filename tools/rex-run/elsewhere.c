@@ -59,7 +59,7 @@ static int number_in(const char *name)
     return number >= 14 ? number : 14;
 }
 
-/* The answer of rex_info(): whether a release runs programs that a release of clang built. */
+/* The fact of rex_info() that reports if a release runs programs of a release of clang. */
 struct asked {
     char compiler[32], answer[32];
 };

@@ -59,8 +59,8 @@ static void remove_old(void)
 }
 
 /*
- * Checks that the file at PATH can be written. Returns 0 or an error number. *MADE: the file was
- * created here.
+ * Checks that the file at PATH can be written. Returns 0 or an error number. *MADE becomes true
+ * if this call has created the file.
  */
 static int try_output(const char *path, bool *made)
 {
