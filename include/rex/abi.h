@@ -113,18 +113,19 @@ struct __tgt_kernel_arguments {
     void **ArgMappers;          /**< mapper functions, one for each row; may be NULL. */
     REX_PACKET_INT(64) Tripcount; /**< iterations of the loop, 0 if unknown. */
     /**
-     * bit 0: nowait; bits 6 and 7: the grid is exact (LLVM 23). A bit that the release does not
-     * know is REX_EINVAL.
+     * bit 0: nowait; bits 6 and 7: the grid is exact (LLVM 23). If the release does not know a bit,
+     * the launch returns REX_EINVAL.
      */
     REX_PACKET_INT(64) Flags;
     /**
-     * blocks in x, y, z. 0 in x: the num_teams argument; if that is 0 or less, @Tripcount divided
-     * by the threads and rounded up, or 128 without a trip count. 0 in y or z: 1.
+     * blocks in x, y, z. If x is 0, the num_teams argument counts. If the argument is 0 or less, x
+     * is @Tripcount divided by the threads and rounded up, or 128 without a trip count. 0 in y or z
+     * counts as 1.
      */
     REX_PACKET_INT(32) Teams[3];
     /**
-     * threads of a block in x, y, z. 0 in x: the thread_limit argument; if that is 0 or less, 128.
-     * 0 in y or z: 1.
+     * threads of a block in x, y, z. If x is 0, the thread_limit argument counts; if the argument
+     * is 0 or less, x is 128. 0 in y or z counts as 1.
      */
     REX_PACKET_INT(32) Threads[3];
     REX_PACKET_INT(32) DynCGroupMem; /**< dynamic shared memory of a block, in bytes. */

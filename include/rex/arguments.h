@@ -189,8 +189,8 @@ struct rex_at_most_64_rows {
 #ifndef __cplusplus
 /**
  * REX_ROW_ELEMENT(none, between, m, context, row): for REX_WALK(): @row as an element of an array,
- * and a comma. If no macro of rex/map.h made @row, the compiler checks its type first: otherwise
- * one wrong element would cause many messages.
+ * and a comma. If no macro of rex/map.h made @row, the compiler first checks the type of @row:
+ * otherwise one wrong element would cause many messages.
  */
 #define REX_ROW_ELEMENT(none, between, m, context, row) \
     REX_PARAMETER_PICK(REX_PARAMETER_TYPE row, REX_ELEMENT_OPENED, REX_ELEMENT_MAYBE, )(row)

@@ -181,7 +181,7 @@ __attribute__((__weak__, __visibility__("default"))) struct rex_module *rex_bina
 
 #ifdef REX_IS_HELPER
 /**
- * rex_offload_init(): the helper's own function; only the helper uses its result, if it has one.
+ * rex_offload_init(): the helper's own function. If it has a result, only the helper uses it.
  */
 REX_HIDDEN void rex_offload_init(void);
 /** rex_offload_fini(): the helper's own function. */

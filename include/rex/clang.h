@@ -45,7 +45,7 @@
 #include <stddef.h>
 
 #define REX_CUDA static __device__ __forceinline__
-/* A call of the function is an error of the compiler with the message TEXT. */
+/* The compiler refuses a call of the function with the message TEXT. */
 #define REX_REFUSED(text) __attribute__((__diagnose_if__(true, text, "error")))
 
 /* ---- The C library -------------------------------------------------------------------------- */

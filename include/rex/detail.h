@@ -59,7 +59,7 @@ static inline int64_t rex_row_bytes(int64_t length, size_t element)
 /**
  * rex_row_section(): returns the row of REX_SECTION(); @element in bytes, @lower and @length in
  * elements. @base is an integer, because gcc assumes that a function reads the memory of a pointer
- * to const, and warns if that is uninitialised.
+ * to const, and warns if that memory is uninitialised.
  */
 static inline struct rex_row rex_row_section(int64_t type, uintptr_t base, size_t element,
                                              int64_t lower, int64_t length)
@@ -233,7 +233,7 @@ inline struct rex_row rex_row_made(const struct rex_row &row)
 {
     return row;
 }
-/** rex_row_made(): an error of the compiler for any other type. */
+/** rex_row_made(): makes the compiler refuse any other type. */
 template <class type> inline struct rex_row rex_row_made(const type &)
 {
     static_assert(sizeof(type) == 0, REX_NO_ROW);

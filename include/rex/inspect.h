@@ -68,7 +68,7 @@ extern "C" {
  */
 enum rex_image_kind { REX_IMAGE_CUBIN, REX_IMAGE_HOST, REX_IMAGE_PTX, REX_IMAGE_OTHER };
 
-/** struct rex_image_item: one image of a list. It belongs to the list. */
+/** struct rex_image_item: one image of a list. The list owns it. */
 struct rex_image_item {
     enum rex_image_kind kind; /**< kind of the image. */
     unsigned architecture;    /**< 90 for sm_90, or for PTX of compute_90; 0 for a host image. */
@@ -183,9 +183,9 @@ struct rex_image_symbol {
     /** size of the symbol NAME_kernel_environment in bytes; 0: no such symbol. */
     uint32_t environment_size;
     bool kernel; /**< true for a kernel, false for a global. */
-    /** true if the image says that the first parameter is the runtime's. */
+    /** true if the image marks the first parameter as the runtime's. */
     bool env;
-    /** true if the image says that the kernel has no parameter of the runtime. */
+    /** true if the image shows that the kernel lacks the runtime's parameter. */
     bool plain;
     /** true if the kernel has a signature of rex/kernel.h, with the kinds of its parameters. */
     bool signature;
@@ -198,7 +198,7 @@ struct rex_image_symbol {
     const struct rex_image_parameter *parameter;
 };
 
-/** struct rex_image_view: an opened image. All memory that its fields point to belongs to it. */
+/** struct rex_image_view: an opened image. The view owns all memory that its fields point to. */
 struct rex_image_view {
     enum rex_image_kind kind; /**< kind of the image. */
     /** 90 for a CUBIN of sm_90; for PTX the lowest architecture that it compiles for; else 0. */

@@ -56,7 +56,7 @@
 #include "rex/parameters.h"
 
 #ifdef __CUDACC__
-/** REX_ON_GPU: 1 if nvcc or clang compiles for a GPU, 0 in a host image; also for #if. */
+/** REX_ON_GPU: 1 if nvcc or clang compiles for a GPU, 0 in a host image. It can be used in #if. */
 #define REX_ON_GPU 1
 /** REX_DEVICE: written before the definition of a function that kernels call. */
 #define REX_DEVICE static __device__ __forceinline__
@@ -267,8 +267,8 @@ REX_DETAIL_RULE rex_detail_not_inside_REX_FOR_TEAMS(void);
  */
 #define REX_DEVICE_KERNEL_STEM(S, ...) REX_DEVICE_PLAIN(S, , __VA_ARGS__)
 /*
- * REX_DEVICE_PLAIN(S, bounds, parameters...): head of a plain kernel with CUDA's launch bounds, or
- * empty @bounds.
+ * REX_DEVICE_PLAIN(S, bounds, parameters...): head of a plain kernel. @bounds is CUDA's
+ * `__launch_bounds__(...)`, or empty.
  */
 #define REX_DEVICE_PLAIN(S, bounds, ...)     \
     REX_DEVICE_FORM(S, 2, (void *)0, bounds, \
@@ -312,7 +312,7 @@ REX_DETAIL_RULE rex_detail_not_inside_REX_FOR_TEAMS(void);
 #define REX_DEVICE_KERNEL_ENV(name, ...) REX_DEVICE_KERNEL_ENV_STEM(REX_JOIN(name, __), __VA_ARGS__)
 /**
  * REX_DEVICE_KERNEL_ENV_BOUNDS(name, (max_threads, min_teams), parameters...): head of an env
- * kernel with bounds, as REX_DEVICE_KERNEL_BOUNDS().
+ * kernel with bounds, like REX_DEVICE_KERNEL_BOUNDS().
  */
 #define REX_DEVICE_KERNEL_ENV_BOUNDS(name, bounds, ...) \
     REX_DEVICE_KERNEL_ENV_BOUNDS_STEM(REX_JOIN(name, __), bounds, __VA_ARGS__)

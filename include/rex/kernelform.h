@@ -18,7 +18,7 @@
 
 #ifdef __cplusplus
 /**
- * REX_PARAMETER_FITS(context, type, name): an error of the compiler for a parameter of more than 8
+ * REX_PARAMETER_FITS(context, type, name): makes the compiler refuse a parameter of more than 8
  * bytes.
  */
 #define REX_PARAMETER_FITS(context, type, name)                                               \
@@ -61,7 +61,7 @@ template <class type, bool rex_is_whole = sizeof(type) == 8> struct rex_slot {
 };
 /* A type of 8 bytes. */
 template <class type> struct rex_slot<type, true> {
-    typedef type rex_type; /**< the type itself: a pointer stays one. */
+    typedef type rex_type; /**< the type itself: a pointer stays a pointer. */
 };
 /** REX_PARAMETER_SLOT(context, type, name): declares a kernel's parameter of 8 bytes. */
 #define REX_PARAMETER_SLOT(context, type, name) rex_slot<__typeof__ type>::rex_type name
@@ -76,8 +76,8 @@ template <unsigned... numbers> struct rex_kinds;
  * REX_SIGNATURE(kernel, form, parameters...): the signature of @kernel: its form, 2 for plain and 3
  * for env, and the REX_KIND_OF_TYPE() of each parameter. For a GPU it is the mangled name of an
  * empty kernel, `rex_signature_KERNEL`, which every compiler and linker keeps, as it keeps kernels.
- * In a host image it is an array of numbers of that name. If a parameter is wider in the signature
- * than in the image, librex logs a warning and does not use the signature.
+ * In a host image it is an array of numbers with the name `rex_signature_KERNEL`. If a parameter is
+ * wider in the signature than in the image, librex logs a warning and does not use the signature.
  */
 #define REX_SIGNATURE(kernel, form, ...)                                         \
     REX_EACH_PARAMETER(REX_PARAMETER_FITS, , __VA_ARGS__)                        \

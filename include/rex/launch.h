@@ -90,8 +90,9 @@ struct rex_launch_config {
     /** the queue (rex/queue.h) that gets the launch; NULL: the call waits for the kernel. */
     struct rex_queue *queue;
     /**
-     * blocks in x, y, z. 0 in x: enough for @trip_count; if @trip_count is 0, 128, or 1 with
-     * REX_LAUNCH_GRID_STRIDE. 0 in y or z: 1. A GPU's grid has at most 65535 in y and in z.
+     * blocks in x, y, z. If x is 0, librex chooses enough blocks for @trip_count. If @trip_count is
+     * 0, too, it chooses 128, or 1 with REX_LAUNCH_GRID_STRIDE. 0 in y or z counts as 1. A GPU's
+     * grid has at most 65535 in y and in z.
      */
     uint32_t teams[3];
     /**
@@ -105,7 +106,8 @@ struct rex_launch_config {
     /**
      * blocks of a thread block cluster in x, y, z. All 0: no clusters, or the clusters that the
      * kernel declares. If only some are 0, they count as 1. A cluster has at most 8 blocks, and
-     * teams are a multiple of it in each dimension. For GPUs of compute capability 9.0 and later.
+     * teams are a multiple of the cluster in each dimension. For GPUs of compute capability 9.0 and
+     * later.
      */
     uint32_t cluster[3];
     uint32_t reserved[3]; /**< 0; other values are REX_EINVAL. */

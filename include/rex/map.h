@@ -165,7 +165,7 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
 #define REX_DELETE(pointer, length) REX_SECTION(REX_MAP_DELETE, pointer, 0, length)
 /**
  * REX_OBJECT(type, object): one whole variable, array or struct; @type as for REX_SECTION(). The
- * kernel gets its address.
+ * kernel gets the object's address.
  */
 #define REX_OBJECT(type_bits, object)                                                   \
     REX_ROW(REX_OF_ANY_POINTER,                                                         \
@@ -173,8 +173,8 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
                          sizeof(__typeof__(object))))
 /**
  * REX_POINTER(pointer): a pointer that a kernel uses and no clause maps. The kernel gets the device
- * address of the memory at @pointer. If that memory is not mapped, it gets the host address, or
- * NULL on LLVM 14 and 15. In a queue the memory must be mapped.
+ * address of the memory at @pointer. If that memory is not mapped, the kernel gets the host
+ * address, or NULL on LLVM 14 and 15. In a queue the memory must be mapped.
  */
 #define REX_POINTER(pointer) REX_SECTION(REX_MAP_IMPLICIT, pointer, 0, 0)
 
@@ -206,7 +206,7 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
 #define REX_NO_PARAM(row) REX_ROW(REX_OF_NONE, rex_row_without((row), REX_MAP_TARGET_PARAM))
 /**
  * REX_IMPLICIT(row): marks a row without a clause, as compilers do for captured variables. The row
- * may be larger than the mapped memory that it begins in, unless it is then copied.
+ * may be larger than the mapped memory that it begins in, unless the row is then copied.
  */
 #define REX_IMPLICIT(row) REX_ROW(REX_OF_ROW(row), rex_row_with((row), REX_MAP_IMPLICIT))
 
@@ -232,12 +232,12 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
     REX_ROW(REX_OF_ANY_POINTER, rex_row_address((const volatile void *)(pointer)))
 /**
  * REX_FIRSTPRIVATE(object): firstprivate: the kernel gets the address of its own copy of @object,
- * which may have any size; changes are not copied back. Not in a queue.
+ * which may have any size; changes are not copied back. A queue refuses it.
  */
 #define REX_FIRSTPRIVATE(object) REX_OBJECT(REX_MAP_PRIVATE | REX_MAP_TO, object)
 /**
  * REX_PRIVATE(object): private: the kernel gets the address of uninitialised memory with the size
- * of @object. Not in a queue.
+ * of @object. A queue refuses it.
  */
 #define REX_PRIVATE(object) REX_OBJECT(REX_MAP_PRIVATE, object)
 
@@ -250,8 +250,8 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
 /**
  * REX_USE_DEVICE_PTR(pointer): use_device_ptr: after the region has begun, column 1 of the row has
  * the device address of the memory at @pointer: rex_map_address(). An earlier row or call must have
- * mapped that memory. If it is not mapped, there is no error: on each release column 1 keeps
- * @pointer, the host's address, as OpenMP requires.
+ * mapped that memory. If the memory is not mapped, there is no error: on each release column 1
+ * keeps @pointer, the host's address, as OpenMP requires.
  */
 #define REX_USE_DEVICE_PTR(pointer) \
     REX_ROW(REX_OF_NONE, rex_row_object((pointer), 0, REX_MAP_RETURN_PARAM))
@@ -293,7 +293,10 @@ static inline void *rex_map_address(const struct rex_map *map, int32_t row)
     REX_ROW(REX_OF_ANY_POINTER,                                        \
             rex_row_part(REX_MAP_TARGET_PARAM, (uintptr_t)(&(object)), \
                          offsetof(__typeof__(object), first), REX_END_OF(object, last)))
-/** REX_MEMBER(parent, type, object, member): @member of @object, whose row has number @parent. */
+/**
+ * REX_MEMBER(parent, type, object, member): @member of @object. The row of @object has number
+ * @parent.
+ */
 #define REX_MEMBER(parent, type_bits, object, member)                                      \
     REX_ROW(REX_OF_NONE, rex_row_member(rex_row_part((type_bits), (uintptr_t)(&(object)),  \
                                                      offsetof(__typeof__(object), member), \
@@ -310,8 +313,8 @@ static inline void *rex_map_address(const struct rex_map *map, int32_t row)
 /**
  * REX_ATTACH(type, pointer, lower, length): PTR_AND_OBJ: pointer[lower : length]; base is the
  * address of the lvalue @pointer. Make the row a member of the row that maps the pointer: with
- * rex_row_member(), or in a mapper, which does so by itself. If it is not a member, the pointer
- * stays mapped until the process ends, on every release.
+ * rex_row_member(), or in a mapper, which does so by itself. If the row is not a member, the
+ * pointer stays mapped until the process ends, on every release.
  */
 #define REX_ATTACH(type_bits, pointer, lower, length)                                      \
     REX_ROW(REX_OF(pointer), rex_row_attach((type_bits), &(pointer), REX_ELEMENT(pointer), \
@@ -386,8 +389,8 @@ struct rex_map_builder;
 
 /**
  * rex_rows: a function that adds the rows of one map, in order. librex calls it twice with the same
- * @context, to count and to fill; it must add the same number of rows each time. Returns 0, or an
- * error, which ends the build.
+ * @context, to count and to fill; the function must add the same number of rows each time. Returns
+ * 0, or an error, which ends the build.
  */
 typedef int rex_rows(struct rex_map_builder *builder, void *context);
 

@@ -54,7 +54,7 @@ struct rex_image_row {
 
 /**
  * struct rex_module: one linked binary with offload entries and a device image. Set librex's fields
- * to 0, and so all fields that the binary does not need. The object and all that it points to must
+ * to 0, and all fields that the binary does not need. The object and all that it points to must
  * live as long as the process (static storage).
  */
 struct rex_module {

@@ -166,7 +166,7 @@ REX_DEVICE struct rex_detail_run rex_detail_begin(struct rex_detail_place *place
 /*
  * rex_detail_end(run): updates the cost of an index. One thread may have waited for the processor,
  * so that the cost at most doubles from one run to the next, except after the first runs. Several
- * threads may have waited for each other, so that they can only lower it.
+ * threads may have waited for each other, so that such a run can only lower the cost.
  */
 REX_DEVICE void rex_detail_end(struct rex_detail_run *run)
 {

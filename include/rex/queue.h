@@ -74,8 +74,8 @@ struct rex_graph;
 /**
  * REX_QUEUE_OWN_GLOBALS: a flag of rex_queue_create(). The queue launches kernels of modules with
  * REX_GLOBAL(). In queues these kernels use the queues' own copy of the globals:
- * rex_queue_global(). On a GPU such a launch is REX_EUNSUPPORTED without the flag. A `__device__`
- * variable without REX_GLOBAL() also has a copy for queues, and needs no flag.
+ * rex_queue_global(). On a GPU such a launch returns REX_EUNSUPPORTED without the flag. A
+ * `__device__` variable without REX_GLOBAL() also has a copy for queues, and needs no flag.
  */
 #define REX_QUEUE_OWN_GLOBALS 0x4u
 /**

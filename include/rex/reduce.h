@@ -133,8 +133,7 @@ REX_DEVICE unsigned rex_detail_number(void)
 }
 
 /*
- * rex_detail_lanes(): returns the number of lanes of this warp that have a thread; these are the
- * first ones.
+ * rex_detail_lanes(): returns the number of lanes of this warp that have a thread: the first lanes.
  */
 REX_DEVICE unsigned rex_detail_lanes(void)
 {
@@ -241,8 +240,8 @@ REX_DETAIL_RULE rex_detail_one_REX_SHARED_DYNAMIC(void);
 
 /**
  * REX_FOR_TEAMS(i, n): runs its body for every i in [0, n), shared among the teams of x; all
- * threads of a team run it. Declare variables that the body writes inside it. The body must not
- * leave the loop with break, goto or return.
+ * threads of a team run it. Inside the body, declare the variables that it writes. The body must
+ * not leave the loop with break, goto or return.
  */
 #define REX_FOR_TEAMS(i, n)                                                       \
     REX_DETAIL_FOR(rex_detail_not_inside_REX_FOR_TEAMS,                           \

@@ -154,8 +154,8 @@ void rex_set_log_callback(rex_log_function *function, void *context)
     rex_output_lock();
     sink.context = context;
     /*
-     * Relaxed: a thread reads it under the lock before it calls it. Without the lock it is only
-     * compared with NULL.
+     * Relaxed: before a thread calls the function, it reads the pointer under the lock. Without the
+     * lock the pointer is only compared with NULL.
      */
     __atomic_store_n(&sink.function, function, __ATOMIC_RELAXED);
     rex_output_unlock();

@@ -193,7 +193,7 @@ static inline void rex_shelter_end(void)
     REX_FORK_HANDLER(rank, NULL, before, after, in_child)
 
 struct rex_fork_handler {
-    pthread_mutex_t *taken;               /* NULL: no lock, or a renewed one */
+    pthread_mutex_t *taken;               /* NULL: no lock, or the child renews it */
     void (*before)(void), (*after)(void); /* NULL: nothing is called */
     void (*in_child)(void);               /* NULL: nothing is called */
 };

@@ -147,7 +147,7 @@ int rex_context_hold(void)
     REX_ASSERT(contexts.users > 0 || contexts.home == 0);
     __atomic_add_fetch(&contexts.users, 1, __ATOMIC_SEQ_CST);
     if (contexts.home == 0) {
-        /* Pinned memory does not activate a GPU if another one is active. */
+        /* Pinned memory does not activate a GPU if another GPU is active. */
         int own = rex_launcher_device(rex_cuda_devices());
         int chosen = own < rex_cuda_devices() ? own : 0;
         for (int i = 0; i < rex_cuda_devices() && rex_context_is_active(chosen, NULL) <= 0; i++)

@@ -55,7 +55,10 @@ void rex_context_activate_later(int number);
  */
 int rex_context_hold(void);
 
-/* Undoes one call, for rex_context_unhold() alone. Returns true if no other call remains. */
+/*
+ * Undoes one call. Only rex_context_unhold() calls this function. Returns true if no other call
+ * remains.
+ */
 bool rex_context_user_ends(void);
 
 /* Returns true if any call that keeps a context is not undone yet. */

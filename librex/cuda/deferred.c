@@ -387,8 +387,8 @@ void rex_deferred_end(void)
 #define EXIT_NAPS 1000
 
 /*
- * Returns true if the kernels of device NUMBER are done, or one has failed. Returns false if one is
- * pending, or another thread holds the lock.
+ * Returns true if the kernels of device NUMBER are done, or one has failed. Returns false if a
+ * kernel is pending, or another thread holds the lock.
  */
 static bool is_over(struct deferred *of, int number)
 {

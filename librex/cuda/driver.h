@@ -290,9 +290,10 @@ extern struct rex_device rex_devices[REX_CUDA_DEVICES_MAX];
 int rex_cuda_devices(void);
 
 /*
- * Starts the driver, or starts it again if the last start found no GPU. A call that failed then may
- * succeed now: dlopen() fails while too many files are open. A start may take milliseconds. So call
- * this once for a registration, and once for each public call that reports devices.
+ * Starts the driver, or starts it again if the last start found no GPU. A call that failed at the
+ * last start may succeed now: dlopen() fails while too many files are open. A start may take
+ * milliseconds. So call this once for a registration, and once for each public call that reports
+ * devices.
  */
 void rex_cuda_retry(void);
 
@@ -315,7 +316,7 @@ void rex_load_lock(void);
 void rex_load_unlock(void);
 
 /*
- * Returns why there is no GPU. If there is one, returns this thread's last failed call and its
+ * Returns why there is no GPU. If there is a GPU, returns this thread's last failed call and its
  * error.
  */
 const char *rex_cuda_why(void);

@@ -97,8 +97,8 @@ bool rex_launch_context_make_chunks(struct rex_launch_context *context);
 void rex_launch_contexts_end(int ordinal);
 
 /*
- * Undoes a call that keeps primary contexts (cuda/context.h). The last one ends the launch contexts
- * of all GPUs, and the idle streams of deferred launches.
+ * Undoes a call that keeps primary contexts (cuda/context.h). The last such call ends the launch
+ * contexts of all GPUs, and the idle streams of deferred launches.
  */
 void rex_context_unhold(void);
 

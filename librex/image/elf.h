@@ -38,10 +38,10 @@ struct rex_elf {
 };
 
 /*
- * Check the file, each more than the one before it. rex_elf_identify() checks the ELF header, and
- * fills ->header even if it refuses the class or the byte order. rex_elf_view() also finds the
- * sections. rex_elf_open() also checks that every section and segment lies in the file, as a device
- * image needs. BYTES must outlive ELF. Return 0, or -1 with ->why.
+ * Check the file. Each function checks more than the function before it. rex_elf_identify() checks
+ * the ELF header, and fills ->header even if it refuses the class or the byte order. rex_elf_view()
+ * also finds the sections. rex_elf_open() also checks that every section and segment lies in the
+ * file, as a device image needs. BYTES must outlive ELF. Return 0, or -1 with ->why.
  */
 int rex_elf_identify(struct rex_elf *elf, const void *bytes, size_t size);
 int rex_elf_view(struct rex_elf *elf, const void *bytes, size_t size);

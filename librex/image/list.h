@@ -26,7 +26,7 @@ struct rex_list {
     size_t count, room;
     bool plain;      /* the file is one image, not a container of images */
     uint64_t packed; /* unpacked bytes of all compressed images */
-    /* maximum of bytes to which the compressed images may unpack, singly and together */
+    /* maximum of bytes to which one compressed image, and all together, may unpack */
     uint64_t unpack_most;
 };
 

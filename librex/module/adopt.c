@@ -36,7 +36,7 @@
 #include "present/present.h"
 #include "trace/trace.h"
 
-/* A registered descriptor, and the one that libomptarget was given for it. */
+/* A registered descriptor, and the descriptor that libomptarget was given in its place. */
 struct adopted {
     struct adopted *next;
     const struct __tgt_bin_desc *original;

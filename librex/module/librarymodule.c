@@ -30,9 +30,9 @@
 /* ---- entries --------------------------------------------------------------------------------- */
 
 /*
- * Returns symbol I of the image if it needs an entry, else NULL. Kernels need one, and in host
- * images globals, too; on a GPU the driver finds globals. The image's own table, if it has one,
- * gives the order.
+ * Returns symbol I of the image if it needs an entry, else NULL. Kernels need an entry, and so do
+ * the globals of host images. On a GPU the driver finds globals. The image's own table, if it has
+ * one, gives the order.
  */
 static const struct rex_image_symbol *symbol_with_entry(const struct rex_view *view, size_t i)
 {

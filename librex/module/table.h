@@ -24,7 +24,7 @@
 /* libomptarget launches it as its environment prescribes, in one dimension */
 #define REX_KERNEL_MANAGED 4
 #define REX_KERNEL_CALLED 8        /* the host device calls it by the image's rex_call_NAME */
-#define REX_KERNEL_BACKEND_TOLD 16 /* the log has the sender of its launches */
+#define REX_KERNEL_BACKEND_TOLD 16 /* the log names the backend of its launches */
 
 /*
  * A kernel's parameter that libomptarget misplaces: its number, and its width in bytes. The width

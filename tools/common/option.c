@@ -14,7 +14,7 @@
 
 /*
  * Returns the refused word. optind is after it, unless the refused letter is in a word of several
- * letters and another one follows.
+ * letters and another letter follows.
  */
 static const char *word_of(char *const *arguments)
 {

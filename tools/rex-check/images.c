@@ -31,7 +31,7 @@ static int map_file(const char *path, struct mapped *file, struct timespec *chan
     return 0;
 }
 
-/* Returns the processor of an image that holds code for another one than the program; else 0. */
+/* Returns the processor of an image if that is not the program's processor; else 0. */
 static unsigned other_machine(const struct program *program, const void *bytes, size_t size)
 {
     Elf64_Ehdr header;

@@ -110,8 +110,8 @@ size_t table_entry_size(const struct table *table);
 
 /*
  * Returns true if clang made the entry of ROW for its own offloading. The entry's name or symbols
- * show that; for a global only the symbol does. If two entries have one symbol, linkers keep it only
- * for the first.
+ * show that; for a global only the symbol does. If two entries have one symbol, linkers keep it
+ * only for the first.
  */
 bool row_is_clangs(const struct row *row);
 

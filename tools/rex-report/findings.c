@@ -68,7 +68,7 @@ static bool is_same(const struct repeat *repeat, const struct event *event,
            strcmp(repeat->kernel, event->name) == 0;
 }
 
-/* Returns NULL if there is no room for another one. */
+/* Returns the matching repeat, or adds it. Returns NULL if there is no room. */
 static struct repeat *find_repeat(struct findings *findings, const struct event *event,
                                   const struct event_row *row)
 {

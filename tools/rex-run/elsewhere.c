@@ -50,8 +50,8 @@ static void link_plugins(const char *beside)
 /* ---- releases that run each other's programs ------------------------------------------------- */
 
 /*
- * Returns the release in a name such as libomptarget.so.19.1; 14 for a name without one, as of 14
- * to 17.
+ * Returns the release in a name such as libomptarget.so.19.1; 14 for a name without a release, as
+ * LLVM 14 to 17 have.
  */
 static int number_in(const char *name)
 {
