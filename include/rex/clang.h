@@ -169,7 +169,7 @@ REX_SHUFFLE(__shfl_xor_sync, "bfly", lane, 31)
 #define REX_ATOMIC_DO(name, type, operation)           \
     REX_CUDA type name(type *at, type value)           \
     {                                                  \
-        /* Relaxed: as CUDA's atomics. */              \
+        /* Relaxed, like CUDA's atomics. */            \
         return operation(at, value, __ATOMIC_RELAXED); \
     }
 #define REX_ATOMICS_OF(type)                                                                     \
@@ -182,7 +182,7 @@ REX_SHUFFLE(__shfl_xor_sync, "bfly", lane, 31)
     REX_ATOMIC_DO(atomicExch, type, __atomic_exchange_n)                                         \
     REX_CUDA type atomicCAS(type *at, type was, type value)                                      \
     {                                                                                            \
-        /* Relaxed: as CUDA's atomics. */                                                        \
+        /* Relaxed, like CUDA's atomics. */                                                      \
         __atomic_compare_exchange_n(at, &was, value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED); \
         return was;                                                                              \
     }
@@ -200,14 +200,14 @@ REX_ATOMICS_OF(unsigned long long)
 /** atomicSub(): for int. */
 REX_CUDA int atomicSub(int *at, int value)
 {
-    /* Relaxed: as CUDA's atomics. */
+    /* Relaxed, like CUDA's atomics. */
     return __atomic_fetch_sub(at, value, __ATOMIC_RELAXED);
 }
 
 /** atomicSub(): for unsigned. */
 REX_CUDA unsigned atomicSub(unsigned *at, unsigned value)
 {
-    /* Relaxed: as CUDA's atomics. */
+    /* Relaxed, like CUDA's atomics. */
     return __atomic_fetch_sub(at, value, __ATOMIC_RELAXED);
 }
 
@@ -219,7 +219,7 @@ REX_CUDA unsigned atomicSub(unsigned *at, unsigned value)
 #define REX_ATOMIC_FLOATING(type, builtin)                                                    \
     REX_CUDA type atomicAdd(type *at, type value)                                             \
     {                                                                                         \
-        /* Relaxed: as CUDA's atomics. */                                                     \
+        /* Relaxed, like CUDA's atomics. */                                                   \
         return __scoped_atomic_fetch_add(at, value, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE); \
     }
 #else

@@ -96,8 +96,9 @@ struct rex_launch_config {
      */
     uint32_t teams[3];
     /**
-     * threads of a block in x, y, z. 0 in x: 128; 0 in y or z: 1. A block of a GPU has at most 1024
-     * threads, and at most 64 in z. The kernel's __launch_bounds__ or registers may allow fewer.
+     * threads of a block in x, y, z. 0 in x counts as 128, 0 in y or z as 1. A block of a GPU has
+     * at most 1024 threads, and at most 64 in z. The kernel's __launch_bounds__ or registers may
+     * allow fewer.
      */
     uint32_t threads[3];
     uint64_t trip_count;     /**< iterations of the kernel's loop, 0 if unknown. */

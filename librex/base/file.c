@@ -204,8 +204,8 @@ int rex_output_open(struct rex_output *output, const char *pattern, bool add_num
 
 /*
  * Also compares open flags: the program may have opened the same file for reading. Errors other
- * than EBADF do not mean that the program closed it; a network file's server may be down. A reopen
- * would then leak a descriptor for each line.
+ * than EBADF do not mean that the program closed the file; a network file's server may be down. A
+ * reopen would then leak a descriptor for each line.
  */
 bool rex_output_is_open(const struct rex_output *output)
 {

@@ -45,9 +45,9 @@ enum rex_trace_to { REX_TRACE_NOWHERE, REX_TRACE_TO_FILE, REX_TRACE_SUMMARY };
 
 /*
  * REX_OPTION_LOG is an enum rex_log_level.
- * REX_OPTION_UNFINISHED, 1: the end of a region or module waits for unfinished commands; 0: it
+ * REX_OPTION_UNFINISHED, 1: the end of a region or module waits for unfinished commands; 0: the end
  * fails.
- * REX_OPTION_COPY_THREADS is the number of threads that copy; -1: librex chooses it by the
+ * REX_OPTION_COPY_THREADS is the number of threads that copy; -1: librex chooses the number by the
  * processors.
  * REX_OPTION_REQUIRE_GPU, 1: a call that would use the host device instead of a GPU fails.
  * REX_OPTION_ADOPT, 1: librex adopts modules of other compilers.
@@ -55,7 +55,7 @@ enum rex_trace_to { REX_TRACE_NOWHERE, REX_TRACE_TO_FILE, REX_TRACE_SUMMARY };
 
 /*
  * REX_OPTION_LAUNCH_BLOCKING, 1: a launch returns when its kernel is done. The first launch reads
- * it, and so does rex_configure(), which then calls the hook of cuda/deferred.c if it is 1.
+ * it, and so does rex_configure(), which then calls the hook of cuda/deferred.c if the option is 1.
  */
 extern int8_t rex_launch_blocking;                 /* atomic; -1: not read yet */
 extern void (*rex_launches_became_blocking)(void); /* NULL: no launch can be deferred */

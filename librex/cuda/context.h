@@ -15,8 +15,8 @@
 /* ---- primary contexts ------------------------------------------------------------------------ */
 
 /*
- * Retains the primary context of GPU NUMBER in CONTEXT; it lasts at least until rex_context_drop().
- * Returns 0 or nonzero; rex_cuda_why() gives the reason.
+ * Retains the primary context of GPU NUMBER in CONTEXT. The context lasts at least until
+ * rex_context_drop(). Returns 0 or nonzero; rex_cuda_why() gives the reason.
  */
 int rex_context_retain(int number, void **context);
 void rex_context_drop(int number);
@@ -89,7 +89,8 @@ static inline void rex_context_leave(int entered)
 
 /*
  * The lock of short lists: pinned memory, device memory, lost devices, bases of maps. A thread
- * holds it only to read or change a list. It logs nothing and does not call the driver meanwhile.
+ * holds it only to read or change a list. Meanwhile the thread logs nothing and does not call the
+ * driver.
  */
 void rex_lists_lock(void);
 void rex_lists_unlock(void);

@@ -56,7 +56,10 @@ static struct {
     const struct function *missing[REX_CUDA_GROUPS]; /* first missing function of each group */
 } driver = {.absent = ""};
 
-/* A library may fork while it is loaded. Its thread continues in the child, and holds the lock. */
+/*
+ * A library may fork while a thread loads it. That thread continues in the child, and holds the
+ * lock.
+ */
 static void renew_load_lock(void)
 {
     if (rex_thread.loads == 0)

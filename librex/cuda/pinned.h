@@ -10,9 +10,9 @@
 #include <stddef.h>
 
 /*
- * Returns true if the byte at ADDRESS is pageable: neither pinned nor managed nor a device's. The
- * driver copies other memory faster than the processor, or the processor must not touch it. The
- * answer may be old.
+ * Returns true if the byte at ADDRESS is pageable: neither pinned nor managed nor a device's. For
+ * other memory, the driver copies faster than the processor, or the processor must not touch the
+ * memory. The answer may be old.
  */
 bool rex_is_pageable(const void *address);
 

@@ -76,11 +76,11 @@ struct rex_choice {
 };
 
 /*
- * Chooses the best image for a GPU: a CUBIN for exactly that GPU, else the newest CUBIN of its
- * major number that it runs, else the newest PTX that can be compiled for it. The first GPU with a
- * suitable image decides. An image for the CPU is chosen if there is no GPU or no image for any
- * GPU. A single file that is one image, not PTX, is chosen without a check. Returns 0, or
- * REX_ENODEVICE or REX_EFORK with a message that lists the images and their devices.
+ * Chooses the best image for a GPU: a CUBIN for exactly that GPU, else the newest CUBIN of the
+ * GPU's major number that the GPU runs, else the newest PTX that can be compiled for the GPU. The
+ * first GPU with a suitable image decides. An image for the CPU is chosen if there is no GPU or no
+ * image for any GPU. A single file that is one image, not PTX, is chosen without a check. Returns
+ * 0, or REX_ENODEVICE or REX_EFORK with a message that lists the images and their devices.
  */
 int rex_choose(const struct rex_sources *sources, struct rex_choice *choice);
 

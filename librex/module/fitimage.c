@@ -174,7 +174,7 @@ int rex_image_hide_modes(struct rex_module_image *image, const struct rex_releas
         return REX_OK;
     /*
      * nvcc's CUBINs have no exec modes. Parsing takes most of a registration's time, so skip it for
-     * them. If the image is damaged, its reader reports it later.
+     * them. If the image is damaged, its reader reports that later.
      */
     if (rex_elf_open(&elf, bytes, image->size) != 0 ||
         !rex_elf_find_type(&elf, SHT_SYMTAB, &symbols) ||

@@ -70,8 +70,8 @@ static int reserve_index(struct rex_table *table, size_t count)
 }
 
 /*
- * Returns true if the index matches the module's entries. Then it must not change, because another
- * thread may search it during a new registration (rex_modules_find()).
+ * Returns true if the index matches the module's entries. Such an index must not change, because
+ * another thread may search it during a new registration (rex_modules_find()).
  */
 static bool is_indexed(const struct rex_table *table, const struct rex_module *module, size_t count)
 {
@@ -208,7 +208,7 @@ static uint32_t most_threads(const struct rex_image_symbol *symbol, const struct
 
 /*
  * Checks the environment of a clang kernel, by which LLVM 18 to 23 decide how to launch the kernel.
- * LLVM 23 ignores it if the packet says that the grid is exact. Returns 0 or REX_EIMAGE.
+ * LLVM 23 ignores the environment if the packet marks the grid as exact. Returns 0 or REX_EIMAGE.
  */
 static int check_environment(const struct rex_image_symbol *symbol, const char *path,
                              const struct rex_release *release, uint8_t *flags)

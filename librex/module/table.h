@@ -123,9 +123,9 @@ static inline uint8_t rex_kernel_flags(const struct rex_kernel *kernel)
 
 /*
  * Compare all entries of TABLE, or only KERNEL, with the image of VIEW, and take the kernels' facts
- * from it. PATH is the image's name in messages. RELEASE is that of the libomptarget that launches
- * the kernels, or NULL if no libomptarget does. Only one thread at a time may call them. Return 0
- * or an error.
+ * from the view. PATH is the image's name in messages. RELEASE is the release of the libomptarget
+ * that launches the kernels, or NULL if no libomptarget does. Only one thread at a time may call
+ * them. Return 0 or an error.
  */
 int rex_table_match(struct rex_table *table, const struct rex_view *view, const char *path,
                     const struct rex_release *release);

@@ -116,9 +116,9 @@ int rex_trial_contexts(void)
 }
 
 /*
- * Tries the images on device NUMBER if its free memory is short. Its context already exists, unless
- * memory was short or libomptarget is to choose the context's wait policy. If libomptarget has all
- * GPUs, it numbers them as the driver does. Returns 0 or an error.
+ * Tries the images on device NUMBER if the device's free memory is short. The device's context
+ * already exists, unless memory was short or libomptarget is to choose the context's wait policy.
+ * If libomptarget has all GPUs, it numbers them as the driver does. Returns 0 or an error.
  */
 static int try_on_device(const struct trial *trial, int number)
 {
@@ -181,8 +181,8 @@ static const char *folder_of_images(void)
 }
 
 /*
- * Tests the folder with the image of MORE. If MORE is NULL, tests it with the images that device
- * NUMBER has not loaded. Returns 0 or an error.
+ * Tests the folder with the image of MORE. If MORE is NULL, tests the folder with the images that
+ * device NUMBER has not loaded. Returns 0 or an error.
  */
 static __attribute__((noinline)) int try_image_folder(int number, const struct rex_descriptor *more)
 {

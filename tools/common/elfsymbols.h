@@ -35,7 +35,7 @@ size_t elf_symbol_table(const struct elf_file *file, bool *full);
 
 /*
  * A relocation writes SYMBOL's address plus ADDEND to OFFSET, which is in the section that the
- * table relocates; in a linked file it is an address.
+ * table relocates. In a linked file OFFSET is an address.
  */
 struct elf_relocation {
     uint64_t offset;

@@ -13,7 +13,8 @@ void *tool_alloc(size_t count, size_t size);
 
 /*
  * Returns ARRAY, maybe moved, with room for one more element after its COUNT elements of SIZE
- * bytes. Room doubles, and COUNT alone determines it: only this function may grow such an array.
+ * bytes. Room doubles, and COUNT alone determines the room. So only this function may grow such an
+ * array.
  */
 void *tool_grow(void *array, size_t count, size_t size);
 

@@ -124,7 +124,7 @@ static struct names own_table_of(const struct image *image)
 
 /*
  * A shared object for the CPU has functions that are not kernels. If kernels launch kernels, nvcc
- * links those of CUDA's device runtime into the image; programs do not name them.
+ * links the kernels of CUDA's device runtime into the image; programs do not name them.
  */
 static bool is_kernel(const struct image *image, const struct names *own,
                       const struct rex_image_symbol *symbol)

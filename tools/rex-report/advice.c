@@ -25,7 +25,7 @@
 /*
  * The first launch of a kernel loads it, and the first copies find the pages of their memory. So
  * they take many times as long as later ones. A run with fewer calls and bytes consists mostly of
- * first ones.
+ * first launches and copies.
  */
 #define LEAST_JUDGED 20
 #define LEAST_JUDGED_BYTES LEAST_PAGEABLE

@@ -19,7 +19,7 @@ bool lead_to(const struct program *program, const char *library);
 
 /*
  * Makes PROGRAM find the libomptarget that it is linked with. If the loader does not find it but
- * librex does, its folder is put first in LD_LIBRARY_PATH.
+ * librex does, the library's folder is put first in LD_LIBRARY_PATH.
  */
 void find_linked(const struct program *program);
 

@@ -9,8 +9,8 @@
 #include <stdbool.h>
 
 /*
- * Characters that end a folder for the loader, or that it expands; its list of libraries has one a
- * line.
+ * Characters that a folder's name must not have. The loader ends a folder at ':' and ';', expands
+ * '$', and lists one library a line.
  */
 #define SEPARATORS ":;$\n"
 
