@@ -223,9 +223,9 @@ REX_API void rex_set_log_callback(rex_log_function *function, void *context);
  * takes a libomptarget that is in the process already, else $REX_OMPTARGET, else the newest release
  * that opens: librex(7). A bound libomptarget stays bound until the process ends. Any thread.
  *
- * Returns 0; REX_ENORUNTIME (the message lists those that librex tried, each with the reason);
- * REX_ENOMEM; or REX_EFORK (the process was forked while another thread of its parent loaded
- * libomptarget). If a libomptarget is bound already, returns 0.
+ * Returns 0; REX_ENORUNTIME (the message lists the libraries that librex tried, each with the
+ * reason); REX_ENOMEM; or REX_EFORK (the process was forked while another thread of its parent
+ * loaded libomptarget). If a libomptarget is bound already, returns 0.
  */
 REX_API int rex_runtime_bind(void);
 

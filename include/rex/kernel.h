@@ -297,8 +297,8 @@ REX_DETAIL_RULE rex_detail_not_inside_REX_FOR_TEAMS(void);
 /**
  * REX_DEVICE_KERNEL_BOUNDS(name, (max_threads, min_teams), parameters...): REX_DEVICE_KERNEL() for
  * launches of at most @max_threads threads in a team. @min_teams, which may be left out, is the
- * number of teams that should be resident on a multiprocessor. They are CUDA's `__launch_bounds__`,
- * and have no effect in a host image.
+ * number of teams that should be resident on a multiprocessor. The two numbers are CUDA's
+ * `__launch_bounds__`, and have no effect in a host image.
  */
 #define REX_DEVICE_KERNEL_BOUNDS(name, bounds, ...) \
     REX_DEVICE_KERNEL_BOUNDS_STEM(REX_JOIN(name, __), bounds, __VA_ARGS__)

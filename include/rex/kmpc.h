@@ -163,7 +163,7 @@ void __kmpc_flush(ident_t *loc);
 
 #ifndef REX_KMP_INTERNAL
 /*
- * A generated region has a parameter for each pointer, and a generated task a type of its own.
+ * A generated region has a parameter for each pointer, and a generated task has a type of its own.
  * libomp's functions need a cast for these.
  */
 /* __kmpc_fork_call(): calls the function and casts the region. */

@@ -74,8 +74,8 @@ REX_API const void *rex_library_kernel(const struct rex_library *library, const 
 
 /**
  * rex_library_view(): returns the view of the image: kernels, their parameters and globals
- * (rex/inspect.h). It belongs to @library and is valid until @library is unloaded. If @library is
- * NULL or was unloaded, returns NULL and sets the last error to REX_EINVAL.
+ * (rex/inspect.h). The view belongs to @library and is valid until @library is unloaded. If
+ * @library is NULL or was unloaded, returns NULL and sets the last error to REX_EINVAL.
  */
 REX_API const struct rex_image_view *rex_library_view(const struct rex_library *library);
 

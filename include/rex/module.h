@@ -186,8 +186,8 @@ REX_API int rex_module_register(struct rex_module *module, const char *image_nam
  * the image on the default device. A timed region then includes neither. `__tgt_register_lib` alone
  * does not load.
  *
- * Returns what rex_module_register() returns, or one of these errors. After these the module is
- * registered, and the next use of the device loads the image.
+ * Returns what rex_module_register() returns, or one of these errors. After these errors the module
+ * is registered, and the next use of the device loads the image.
  *
  * REX_EDEVICE  the default device number is out of range.
  */
