@@ -185,7 +185,7 @@ help:  ## print this list
 	    printf '  %-14s %s\n' "$$name" "$$text"; done
 	@echo
 	@echo '  Settings: CC CPPFLAGS CFLAGS LDFLAGS DESTDIR prefix libdir includedir mandir NVCC ARCH=sm_NN SAN=asan|ubsan|tsan'
-	@echo '            DEVICE_COMPILER=nvcc|clang for GPUs: CUBINs, or PTX without the CUDA toolkit, in folders of their own'
+	@echo '            DEVICE_COMPILER=nvcc makes CUBINs; =clang makes PTX and needs no CUDA toolkit; each has its own build folder'
 	@echo '            V=1 shows commands, K=pattern runs the tests whose name contains it, WERROR=-Werror stops at warnings'
 	@echo '  Building in $(O), with $(if $(DEVICE_COMPILER),$(DEVICE_COMPILER) for $(ARCH),no compiler for GPUs)'
 
@@ -346,13 +346,13 @@ demo-mpi:  ## run the demo on RANKS=4 ranks of Open MPI, one GPU each if there a
 run-demo-mpi: $(LIB) $(O)/examples/hotspot_mpi/hotspot_mpi
 	$(mpirun) -n $(RANKS) $(O)/examples/hotspot_mpi/hotspot_mpi --size 512 --png build/hotspot_mpi.png
 
-rodinia:  ## run the reduced Rodinia programs on the best device of this machine, in small and original sizes; K=pattern for some
+rodinia:  ## run the reduced Rodinia programs on the best device of this machine, in small and original sizes; K=pattern runs only those that match
 run-rodinia: $(LIB) $(EXAMPLES)
 	@O='$(O)' tests/rodinia $(if $(K),-k '$(K)')
 
 test_env = O='$(O)' CC=$(call quote,$(CC)) MAKE='$(MAKE)' SAN='$(SAN)' VERSION='$(VERSION)' NVCC='$(NVCC)'
-check:  ## build everything and run all tests, each on four LLVM releases and one of six others (installs missing packages); K=pattern: some tests, on all releases
-check-all:  ## run all tests on all releases, and slow ones: every mistake of the models, valgrind on each release, a longer walk
+check:  ## build everything and run all tests, programs on four LLVM releases and one or two of six others (installs missing packages); K=pattern runs only the tests that match, on all releases
+check-all:  ## run all tests on all releases, and slow tests: each mistake planted in the models, valgrind on each release, a longer walk
 asan:  ## run unit and runtime tests with AddressSanitizer
 ubsan:  ## run unit and runtime tests with UndefinedBehaviorSanitizer
 tsan:  ## run unit and runtime tests with ThreadSanitizer
@@ -363,12 +363,12 @@ asked_needs  := $(if $(filter 1,$(words $(asked_script))),$(shell sed -n 's/^\# 
 run-check run-check-all run-asan run-ubsan run-tsan: $(filter-out nothing,$(or $(asked_needs),test-programs))
 	@$(test_env) tests/run $(if $(filter %-all,$@),--all) $(if $(K),-k '$(K)')
 
-conform: $(LIB) $(O)/tools/rex-check | $(O)/lib  ## check that generated sources compile, match and run in every kind of build; DIR=folder, ARGS=arguments of the program
+conform: $(LIB) $(O)/tools/rex-check | $(O)/lib  ## check that generated sources compile, pass rex-check and run in every kind of build; DIR=folder, ARGS=arguments of the program
 	@$(if $(DIR),,echo 'conform: say which sources with DIR=...' >&2; exit 2;) O='$(O)' tests/conform $(DIR) -- $(ARGS)
 
 # The walk, with its own sanitized build of the library, and the readers' targets run on no GPU.
 for_gpu = $(filter-out $(addprefix $(O)/tests/,walk/% fuzz/% bench/%),$(EXTRA))
-check-gpu:  ## run the runtime tests on the GPU, with the libomptarget of the environment
+check-gpu:  ## run the runtime tests on the GPU with the libomptarget that the environment selects
 	@+$(submake) run-$@
 run-check-gpu: $(LIB) $(TOOLS) $(RUNTIME) $(EXAMPLES) $(for_gpu)
 	@$(test_env) tests/run --gpu $(if $(K),-k '$(K)')

@@ -26,7 +26,7 @@ $(bench_shared): $(O)/librex.so $(bench)/$(SONAME)
 WORK += bench
 .PHONY: run-bench-time
 bench: deps = bench
-bench: library  ## measure the cost of librex on top of libomptarget, in instructions and times, on any machine; in build/bench; QUICK=1
+bench: library  ## measure what librex adds to libomptarget, in instructions and time; needs no GPU; results in build/bench; QUICK=1 is shorter
 run-bench: $(if $(SAN),,$(bench_shared) $(bench_static) $(bench)/rex_lib_host.so $(O)/tools/rex-check)
 	@$(if $(SAN),echo 'bench: the instructions of a sanitizer would be counted too; leave SAN out' >&2; exit 1)
 	@$(test_env) QUICK='$(QUICK)' tests/bench/run

@@ -42,8 +42,8 @@ EXTRA += $(FUZZ) $(counted)
 # make fuzz: with clang, whose libFuzzer this is
 FUZZ_CC ?= clang-19
 WORK += fuzz fuzz-keep
-fuzz: library  ## search for bytes that break a reader, FUZZ_SECONDS=60 seconds for each; K=pattern for some targets
-fuzz-keep: library  ## copy findings of make fuzz that run more of the readers to tests/fuzz/corpus
+fuzz: library  ## fuzz the readers of files, each for FUZZ_SECONDS=60; K=pattern runs only those that match
+fuzz-keep: library  ## copy inputs from make fuzz that reach new code to tests/fuzz/corpus
 fuzz fuzz-keep: deps = fuzz
 fuzz fuzz-keep: with = CC='$(FUZZ_CC)' SAN=fuzz CFLAGS='-O1 -g'
 run-fuzz run-fuzz-keep: fuzz-programs

@@ -16,14 +16,15 @@
 #define CHECK_FINDINGS(X)                                                                          \
     X(NO_ENTRIES, "no-entries", "there is no section of offload entries, or it is empty")          \
     X(ENTRY_OUTSIDE, "entry-outside", "an entry is outside of that section")                       \
-    X(SECTION_LENGTH, "section-length", "the section's length is not a multiple of an entry's")    \
+    X(SECTION_LENGTH, "section-length",                                                            \
+      "the section's length is not a multiple of the size of an entry")                            \
     X(ENTRY_SIZE, "entry-size", "an entry of the wrong size, place or alignment")                  \
     X(ENTRY_EMPTY, "entry-empty", "an entry without a key or a name")                              \
-    X(KEY_SYMBOL, "key-symbol", "an entry's key is not a symbol *id__")                            \
+    X(KEY_SYMBOL, "key-symbol", "an entry's key is not a symbol whose name ends in id__")          \
     X(KEY_SHARED, "key-shared", "two entries have the same key")                                   \
     X(NAME_SHARED, "name-shared", "two entries have the same name")                                \
     X(NAME_DRIFT, "name-drift", "the stems of an entry's symbol, key and name disagree")           \
-    X(HOST_KEY_DRIFT, "host-key-drift", "a host key that launches may use is in no entry")         \
+    X(HOST_KEY_DRIFT, "host-key-drift", "launches may use a host key that no entry contains")      \
     X(NO_KERNEL, "no-kernel", "an entry names a kernel or global that an image does not have")     \
     X(NO_ENTRY, "no-entry", "a kernel of an image is in no entry")                                 \
     X(GLOBAL_SIZE, "global-size",                                                                  \
@@ -31,12 +32,13 @@
     X(MIXED_ARCHITECTURES, "mixed-architectures",                                                  \
       "images, or program and image, are for different processors")                                \
     X(SIGNATURE, "signature",                                                                      \
-      "a kernel of an image has other parameters than the program or another image declares")      \
+      "a kernel's parameters in an image differ from those in the program or in another image")    \
     X(PARAMETER_WIDTH, "parameter-width", "a kernel has a parameter that is not 8 bytes wide")     \
     X(ENVIRONMENT, "environment",                                                                  \
       "a symbol KERNEL_kernel_environment has a size at which LLVM 18 to 23 abort")                \
-    X(INCLUDE, "include", "source: rex_kmp.h is not included exactly once before the first entry") \
-    X(INIT, "init", "source: rex_offload_init() is called twice, or after a clock is read")        \
+    X(INCLUDE, "include", "source: rex_kmp.h is included twice, or not before its names are used") \
+    X(INIT, "init",                                                                                \
+      "source: rex_offload_init() is called twice, or not before the program measures time")       \
     X(SECTION_ATTRIBUTE, "section-attribute", "source: an entry without its section attribute")
 
 enum finding {

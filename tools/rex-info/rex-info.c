@@ -24,21 +24,20 @@ static const char usage[] =
     "usage: rex-info [--json]\n"
     "       rex-info --abi [--json]\n"
     "\n"
-    "Reports how librex would work on this machine: the libomptarget it "
-    "takes and why, its adaptations for that release, the GPUs and "
-    "devices,\n"
-    "the CUDA driver and the settings.\n"
+    "Shows which libomptarget librex would use on this machine and why, and how it\n"
+    "adapts to that release. Also shows the GPUs, the devices, the CUDA driver and\n"
+    "the settings.\n"
     "\n"
-    "  --abi             report the ABI instead, for code generators: every "
-    "struct with its offsets, every constant and exported function\n"
-    "  --json            write JSON, for programs\n"
+    "  --abi             print instead, for code generators, every struct with its\n"
+    "                    offsets, every constant and every exported function\n"
+    "  --json            print JSON\n"
     "  -h, --help        print this text\n"
     "  -V, --version     print the version\n"
     "\n"
-    "Exit status: 0 if there is a usable libomptarget, 1 if there is none, "
-    "2 for wrong usage or another error.\n"
-    "Each error of librex has a man page: man REX_EKEY. For causes of a "
-    "symptom: man rex-troubleshooting.\n";
+    "Exit status: 0 if there is a usable libomptarget, 1 if there is none, 2 for\n"
+    "wrong usage or if rex-info failed.\n"
+    "Each error has a man page, for example: man REX_EKEY.\n"
+    "To find the cause of a problem: man rex-troubleshooting.\n";
 
 static int fail(const char *why)
 {
