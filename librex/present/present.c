@@ -518,6 +518,7 @@ bool rex_present_is_awaited(const struct rex_range_lock *launch)
     struct rex_present_table *table = rex_present_table(launch->number);
     const struct rex_entry *entry;
     bool is_awaited = false;
+    REX_ASSERT(table != NULL);
     /* Relaxed: an end that begins to wait later may come after the launch. */
     if (__atomic_load_n(&table->awaiting, __ATOMIC_RELAXED) == 0)
         return false;
