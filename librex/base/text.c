@@ -39,9 +39,9 @@ size_t rex_shown_length(const char *text)
 {
     uint32_t character;
     size_t length = decode_utf8(text, &character);
+    /* 0x2028 and 0x2029 separate lines and paragraphs. */
     bool is_control = character < 0x20 || (character >= 0x7f && character < 0xa0) ||
-                      character == 0x2028 ||
-                      character == 0x2029; /* line and paragraph separators */
+                      character == 0x2028 || character == 0x2029;
     /* Unicode's Bidi_Control characters reorder the text around them. */
     bool is_reordering = character == 0x61c || character == 0x200e || character == 0x200f ||
                          (character >= 0x202a && character <= 0x202e) ||

@@ -85,12 +85,6 @@ static int copy_run(struct rectangle *all, char *to, char *from, size_t size)
 
 /* ---- all runs -------------------------------------------------------------------------------- */
 
-static bool is_whole(const struct side *side, int d)
-{
-    const struct rex_dimension *one = &side->dimensions[d];
-    return one->stride == 1 && one->lower == 0 && one->length == one->extent;
-}
-
 static int64_t offset_of(const struct side *side, const int64_t *index, int last)
 {
     int64_t offset = 0;
@@ -117,7 +111,8 @@ static int copy_runs(struct rectangle *all, int count)
     int64_t index[REX_MOST_DIMENSIONS] = {0};
     int run = count - 1, result = REX_OK;
     /* Trailing dimensions that are whole form one run with the dimension before them. */
-    while (run > 0 && is_whole(to, run) && is_whole(from, run))
+    while (run > 0 && rex_dimension_is_whole(&to->dimensions[run]) &&
+           rex_dimension_is_whole(&from->dimensions[run]))
         run--;
     int last = run;
     size_t size = (size_t)to->pitch[run];

@@ -87,8 +87,7 @@ int rex_map_add_strided(struct rex_map_builder *builder, void *base, int64_t ele
         if (dimensions[d].length == 0)
             return REX_OK;
     /* A trailing dimension that is all covered forms one run with the dimension before it. */
-    while (run > 0 && dimensions[run].stride == 1 && dimensions[run].lower == 0 &&
-           dimensions[run].length == dimensions[run].extent)
+    while (run > 0 && rex_dimension_is_whole(&dimensions[run]))
         run--;
     struct part part = {dimensions, pitch, run, type};
     /* Refuse the part first, because counting more rows than a map can have would take hours. */

@@ -6,6 +6,8 @@
 #ifndef REX_INTERNAL_SECTION_H
 #define REX_INTERNAL_SECTION_H
 
+#include <stdbool.h>
+
 #include "rex/launch.h"
 
 /* The state of a map that is being built. */
@@ -35,5 +37,11 @@ int64_t rex_type_inside(const struct rex_map_builder *builder, int64_t type);
  */
 int rex_part_check(const char *caller, int64_t element_size, const struct rex_dimension *dimensions,
                    int count, int64_t pitch[REX_MOST_DIMENSIONS]);
+
+/* Returns true if a part has all elements of ONE dimension, in their order. */
+static inline bool rex_dimension_is_whole(const struct rex_dimension *one)
+{
+    return one->stride == 1 && one->lower == 0 && one->length == one->extent;
+}
 
 #endif

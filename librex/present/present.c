@@ -75,6 +75,16 @@ static void put_in_order(struct rex_range_lock *ranges)
     ranges->is_ordered = true;
 }
 
+/* Notes that ENTRY, which is settled, has the whole of RANGE. */
+static inline void note_settled(struct rex_range *range, const struct rex_entry *entry)
+{
+    uintptr_t device = entry->device;
+    range->is_mapped = range->is_in_one = range->is_whole = true;
+    range->is_loose = false;
+    range->is_attached = entry->is_attached;
+    range->device = device != 0 ? device + (range->begin - entry->begin) : 0;
+}
+
 /*
  * Pins the ranges of a launch by the driver, which rex_plan_check() has prepared. Stops before a
  * range that is not in its last entry, or whose entry is held or may end.
@@ -86,13 +96,11 @@ static void pin_as_before(struct rex_present_table *table, struct rex_range_lock
     struct rex_range *range = launch->range, *end = range + launch->count;
     for (; range < end && range->at < used; range++) {
         struct rex_entry *entry = &entries[range->at];
-        uintptr_t begin = range->begin, device = entry->device;
-        if (!rex_entry_has(entry, begin, range->end) || !rex_entry_is_settled(entry) ||
+        if (!rex_entry_has(entry, range->begin, range->end) || !rex_entry_is_settled(entry) ||
             entry->held > 0)
             break;
-        range->is_mapped = range->is_in_one = range->is_whole = range->is_shared = true;
-        range->is_attached = entry->is_attached;
-        range->device = device != 0 ? device + (begin - entry->begin) : 0;
+        note_settled(range, entry);
+        range->is_shared = true;
         rex_entry_add_user(entry, REX_CALL_BY_DRIVER, range);
     }
     launch->known = (size_t)(range - launch->range);
@@ -141,10 +149,7 @@ static bool look_up_ranges(const struct rex_present_table *table, struct rex_ran
          */
         if (is_plain && entry != NULL && rex_entry_is_settled(entry) && !range->attaches &&
             rex_entry_has(entry, range->begin, range->end)) {
-            range->is_mapped = range->is_whole = range->is_in_one = true;
-            range->is_loose = false;
-            range->is_attached = entry->is_attached;
-            range->device = entry->device != 0 ? entry->device + (range->begin - entry->begin) : 0;
+            note_settled(range, entry);
             is_held |= entry->held > 0;
             continue;
         }

@@ -20,8 +20,8 @@
 /* ---- before a mapping or a module ends ------------------------------------------------------- */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t let_go =
-    PTHREAD_COND_INITIALIZER; /* signalled when a queue has no holder left */
+/* Signalled when a queue has no holder left. */
+static pthread_cond_t let_go = PTHREAD_COND_INITIALIZER;
 struct rex_unfinished *rex_unfinished_first;
 
 /* Forgets all queues, because all of them use GPUs, which a child of fork() cannot use. */

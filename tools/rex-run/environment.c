@@ -66,8 +66,8 @@ void preload_librex(void)
     if (address == NULL || dladdr(address, &info) == 0 || realpath(info.dli_fname, path) == NULL)
         die(NOT_RUN, "librex.so cannot be found");
     const char *name = path;
-    if (strchr(path, ' ') !=
-        NULL) { /* a space ends a name in LD_PRELOAD, but not in LD_LIBRARY_PATH */
+    /* A space ends a name in LD_PRELOAD, but not in LD_LIBRARY_PATH. */
+    if (strchr(path, ' ') != NULL) {
         char *slash = strrchr(path, '/');
         *slash = '\0';
         name = slash + 1;

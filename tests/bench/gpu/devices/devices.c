@@ -9,16 +9,13 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 #include <rex.h>
 #include <rex/interop.h>
+
+#include "bench/gpu/plaindriver.h"
 
 REX_KERNEL(empty);
 REX_KERNEL(heat);
@@ -56,30 +53,6 @@ static struct {
                           unsigned by, unsigned bz, unsigned shared, void *stream,
                           void **parameters, void **extra);
 } cu;
-
-static void must(int result, const char *what)
-{
-    if (result != 0) {
-        fprintf(stderr, "%s: %d %s\n", what, result, rex_last_error());
-        exit(1);
-    }
-}
-#define MUST(call) must((call), #call)
-
-static void find(void *slot, const char *name)
-{
-    void *address = dlsym(dlopen("libcuda.so.1", RTLD_NOW), name);
-    must(address == NULL, name);
-    memcpy(slot, &address, sizeof address);
-}
-#define FIND(name) find(&cu.name, #name)
-
-static double now(void)
-{
-    struct timespec at;
-    clock_gettime(CLOCK_MONOTONIC, &at);
-    return (double)at.tv_sec * 1e6 + 1e-3 * (double)at.tv_nsec;
-}
 
 /* What one GPU has for the benchmark. */
 static struct gpu {
@@ -224,46 +197,33 @@ enum { PEERS = sizeof peers / sizeof *peers };
 
 /* ---- a thread for each GPU ------------------------------------------------------------------- */
 
-static void launches(const struct peer *peer, const struct gpu *gpu)
-{
-    for (int i = 0; i < LAUNCHES; i++)
-        peer->launch(gpu);
-}
-
-static void pageable_to(const struct peer *peer, const struct gpu *gpu)
-{
-    for (int i = 0; i < COPIES; i++)
-        peer->copy_to(gpu, gpu->pageable);
-}
-
-static void pageable_from(const struct peer *peer, const struct gpu *gpu)
-{
-    for (int i = 0; i < COPIES; i++)
-        peer->copy_from(gpu, gpu->pageable);
-}
-
-static void pinned_to(const struct peer *peer, const struct gpu *gpu)
-{
-    for (int i = 0; i < COPIES; i++)
-        peer->copy_to(gpu, gpu->pinned);
-}
-
-static void pinned_from(const struct peer *peer, const struct gpu *gpu)
-{
-    for (int i = 0; i < COPIES; i++)
-        peer->copy_from(gpu, gpu->pinned);
-}
-
 static const struct work {
     const char *name;
-    void (*run)(const struct peer *peer, const struct gpu *gpu);
-    int units; /* of one GPU */
-} works[] = {{"launch_empty", launches, LAUNCHES},
-             {"to_pageable_64_MB", pageable_to, COPIES},
-             {"from_pageable_64_MB", pageable_from, COPIES},
-             {"to_pinned_64_MB", pinned_to, COPIES},
-             {"from_pinned_64_MB", pinned_from, COPIES}};
+    bool to, from, pinned; /* a copy; without a direction a launch */
+} works[] = {{.name = "launch_empty"},
+             {.name = "to_pageable_64_MB", .to = true},
+             {.name = "from_pageable_64_MB", .from = true},
+             {.name = "to_pinned_64_MB", .to = true, .pinned = true},
+             {.name = "from_pinned_64_MB", .from = true, .pinned = true}};
 enum { WORKS = sizeof works / sizeof *works };
+
+/* Launches or copies of one GPU. */
+static int units_of(const struct work *work)
+{
+    return work->to || work->from ? COPIES : LAUNCHES;
+}
+
+static void do_work(const struct work *work, const struct peer *peer, const struct gpu *gpu)
+{
+    char *host = work->pinned ? gpu->pinned : gpu->pageable;
+    for (int i = 0; i < units_of(work); i++)
+        if (work->to)
+            peer->copy_to(gpu, host);
+        else if (work->from)
+            peer->copy_from(gpu, host);
+        else
+            peer->launch(gpu);
+}
 
 static pthread_barrier_t barrier;
 
@@ -280,7 +240,7 @@ static void *do_task(void *context)
     task->peer->enter(task->gpu);
     task->peer->launch(task->gpu); /* what is made for a thread's first call is not timed */
     pthread_barrier_wait(&barrier);
-    task->work->run(task->peer, task->gpu);
+    do_work(task->work, task->peer, task->gpu);
     pthread_barrier_wait(&barrier);
     return NULL;
 }
@@ -301,7 +261,7 @@ static double time_work(const struct work *work, const struct peer *peer, int co
     for (int i = 0; i < count; i++)
         pthread_join(task[i].thread, NULL);
     pthread_barrier_destroy(&barrier);
-    return took / (work->units * count);
+    return took / (units_of(work) * count);
 }
 
 /* ---- heat ------------------------------------------------------------------------------------ */

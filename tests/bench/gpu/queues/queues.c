@@ -9,15 +9,11 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include <dlfcn.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 #include <rex.h>
 
+#include "bench/gpu/plaindriver.h"
 #include "inqueue.h"
 
 REX_KERNEL(empty);
@@ -40,30 +36,6 @@ static struct {
     int (*cuGraphInstantiateWithFlags)(void **executable, void *graph, unsigned long long flags);
     int (*cuGraphLaunch)(void *executable, void *stream);
 } cu;
-
-static void must(int result, const char *what)
-{
-    if (result != 0) {
-        fprintf(stderr, "%s: %d %s\n", what, result, rex_last_error());
-        exit(1);
-    }
-}
-#define MUST(call) must((call), #call)
-
-static void find(void *slot, const char *name)
-{
-    void *address = dlsym(dlopen("libcuda.so.1", RTLD_NOW), name);
-    must(address == NULL, name);
-    memcpy(slot, &address, sizeof address);
-}
-#define FIND(name) find(&cu.name, #name)
-
-static double now(void)
-{
-    struct timespec at;
-    clock_gettime(CLOCK_MONOTONIC, &at);
-    return (double)at.tv_sec * 1e6 + 1e-3 * (double)at.tv_nsec;
-}
 
 /* ---- what is measured ------------------------------------------------------------------------ */
 
@@ -253,7 +225,8 @@ int main(void)
     }
     REX_MAP(region, REX_TOFROM(x, 100), REX_TOFROM(y, 100), REX_TOFROM(raw_x, 100),
             REX_TOFROM(raw_y, 100));
-    REX_DATA_REGION_MAP(NULL, -1, region) {
+    REX_DATA_REGION_MAP(NULL, -1, region)
+    {
         MUST(rex_queue_create(&queue, -1, "one", 0));
         device_x = rex_mapped_ptr(raw_x, -1);
         device_y = rex_mapped_ptr(raw_y, -1);
