@@ -1,6 +1,7 @@
 #!/bin/sh
 # tests/conform on a sample: a raw example in all sixteen builds; two of the larger ones, and what a compiler writes, in some. An
 # entry without the attribute `used` is lost by gcc -flto, and the table says so.
+# make builds for it: library tools fakes
 . tests/support/lib.sh
 needs_no_sanitizer
 
@@ -31,6 +32,10 @@ conforms 1 '' 'gcc c11 lto, rex-check:' --only 'gcc c11 lto' "$work"
 sed -i 's/THREADS, &axpy__id__/THREADS, \&axpi__id__/' "$work/raw_packet.c"
 conforms 1 '' 'rex-check --source: .*axpi__id__ is in no entry' --only 'gcc c11' "$work"
 conforms 1 '' 'gcc c11, compiling:' --only 'gcc c11' "$work"
+# Only a GPU has memory that the host cannot access.
+rm "$work"/*.c
+sed 's/int error = rex_offload_init();/&\n    if (error == 0)\n        *(char *)rex_device_alloc(1, -1) = 0;/' examples/13_raw_packet/raw_packet.c >"$work/raw_packet.c"
+conforms 1 '' 'gcc c11, running on the fake GPU:' --only 'gcc c11' "$work"
 conforms 2 '' 'there is no nowhere' nowhere
 conforms 2 '' 'are wanted' examples/common
 conforms 2 '' 'nothing was tried: no build has' --only c12 examples/13_raw_packet
