@@ -48,7 +48,7 @@ static bool count_taken(struct rex_present_table *table, const struct rex_range_
 
 /*
  * The end of RANGE has waited, and a newer begin has added a reference, so that this end is not the
- * last any more. Returns true while a call uses ENTRY that used it at the first call of this
+ * last any more. Returns true while ENTRY still has users from the time of the first call of this
  * function. Other calls do not wait for the end.
  *
  * The end must not subtract its references at once. The end that belongs to the newer begin would

@@ -122,15 +122,15 @@ static void collect_ranges(struct call *own, enum rex_present_call call, const s
         types |= type;
         if (ranges->is_all)
             continue;
-        *range = (struct rex_range){.begin = (uintptr_t)map->begin[i],
-                                    .end = rex_end_of(map->begin[i], (size_t)size),
-                                    .row = i,
-                                    /* A guess: the entry of the last call of this thread. */
-                                    .at = own->more == NULL ? range->at : 0,
-                                    .counts = counts_of(map, i),
-                                    .is_changed = (type & REX_MAP_FROM) != 0,
-                                    .is_empty = size == 0,
-                                    .shows = (type & REX_MAP_RETURN_PARAM) != 0};
+        *range = (struct rex_range){
+            .begin = (uintptr_t)map->begin[i],
+            .end = rex_end_of(map->begin[i], (size_t)size),
+            .row = i,
+            .at = own->more == NULL ? range->at : 0, /* a guess, from this thread's last call */
+            .counts = counts_of(map, i),
+            .is_changed = (type & REX_MAP_FROM) != 0,
+            .is_empty = size == 0,
+            .shows = (type & REX_MAP_RETURN_PARAM) != 0};
         range++;
         if (type & REX_MAP_PTR_AND_OBJ)
             *range++ = (struct rex_range){.begin = (uintptr_t)map->base[i],
