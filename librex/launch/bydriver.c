@@ -1,6 +1,6 @@
 /*
- * bydriver.c - a launch by the CUDA driver that is not in a queue: its fallback reasons, its run,
- * and its lines in the log and the trace.
+ * bydriver.c - a launch by the CUDA driver that is not in a queue: fallback reasons, run, log and
+ * trace.
  *
  * On an H100 a launch by the driver with a few mapped rows takes half the time of a launch by
  * libomptarget. With 256 rows it takes a sixteenth. If a launch by libomptarget would have another

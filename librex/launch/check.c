@@ -313,7 +313,10 @@ int rex_check_strict(const struct rex_launch_config *launch, const char *what)
     return REX_OK;
 }
 
-/* Refuses a grid or a block that the driver would refuse: libomptarget then aborts the process. */
+/*
+ * Refuses a grid or a block that the driver would refuse, because libomptarget would then abort the
+ * process.
+ */
 int rex_check_limits(const struct rex_target *target, const struct rex_grid *grid)
 {
     const uint32_t *teams = grid->teams, *threads = grid->threads;

@@ -13,8 +13,8 @@
 
 /*
  * Sets the numbers of GRID that are 0. Threads become 128 in x, and 1 in y and z. Teams become 1 in
- * y and z. In x there are as many teams as TRIP_COUNT iterations need, in whole clusters. They are
- * 128 if TRIP_COUNT is 0, or negative in a packet. Returns 0, or REX_EINVAL if a number in x
+ * y and z. In x there are as many teams as TRIP_COUNT iterations need, in whole clusters. There are
+ * 128 teams if TRIP_COUNT is 0, or negative in a packet. Returns 0, or REX_EINVAL if a number in x
  * exceeds INT32_MAX, with a message that names KERNEL. If KERNEL is NULL, the numbers are not
  * checked.
  */

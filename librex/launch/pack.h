@@ -82,8 +82,8 @@ int rex_wrong_argument(const char *name, const struct rex_layout *layout, uint32
 /* ---- packing --------------------------------------------------------------------------------- */
 
 /*
- * The state of one stream or graph for launches on its GPU: numbers, addresses of mapped memory,
- * and room for arguments. It begins as zeros.
+ * The state of one stream or graph for launches on its GPU. Its owner begins with a struct of
+ * zeros.
  */
 struct rex_stream_gpu {
     const char *queue; /* name of the queue; NULL: a graph */
@@ -109,8 +109,8 @@ struct rex_packed {
 };
 
 /*
- * Checks a launch by DESCRIPTION, with the rows MAP, of a kernel of MODULE. Packs its arguments.
- * The context of the GPU is current. Returns 0 or an error.
+ * Checks a launch of a kernel of MODULE. DESCRIPTION and the rows MAP describe the launch. Packs
+ * its arguments. The context of the GPU is current. Returns 0 or an error.
  */
 int rex_pack_launch(struct rex_stream_gpu *gpu, struct rex_module *module,
                     const struct rex_launch_config *description, const struct rex_map *map,

@@ -2,9 +2,10 @@
  * plan.c - the plan of a launch by the driver: its rows are read, pinned and placed.
  *
  * A mapped row has device memory. Any other row is an own row: it gets device memory for the time
- * of the launch. The order in the staged memory is: rows that are only copied to the device, rows
- * that are copied in both directions, rows that are only copied back. So one copy for each
- * direction is enough.
+ * of the launch. The staged memory has three parts in this order:
+ * - rows that are only copied to the device;
+ * - rows that are copied in both directions;
+ * - rows that are only copied back. So one copy for each direction is enough.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

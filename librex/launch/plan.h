@@ -12,7 +12,7 @@
 #include "present/present.h"
 
 /*
- * Offsets in the staged memory of a launch, in bytes: `total` is its end, and `in` the end of the
+ * Offsets in the staged memory of a launch, in bytes. `total` is its end. `in` is the end of the
  * rows that are copied to the device. The rows that are copied back lie from `out_begin` to
  * `out_end`.
  */

@@ -1,20 +1,20 @@
 /*
  * run.c - runs the plan of a launch: copies, the kernel, the wait.
  *
- * Up to REX_STAGED_MOST bytes of pageable rows are staged: the processor copies the rows into one
+ * Up to REX_STAGED_MOST bytes of pageable rows are staged. The processor copies the rows into one
  * pinned buffer, and the driver copies the buffer to the arena, a buffer on the device. Rows are
  * copied back by the reverse steps. Larger rows, and rows that are not pageable, are copied one by
  * one without the buffer. Threads copy large rows.
  *
  * With a few small rows, the number of driver calls determines the time. So such a launch becomes a
- * graph of three nodes: copy to the device, kernel, copy back. On an H100 a launch with 80 bytes to
- * the device and 40 back takes 11 us as a graph, and 16 us by single calls. A graph for a kernel
- * without copies saves a microsecond or two.
+ * graph of three nodes: copy to the device, kernel, copy back. On an H100 a launch of 80 bytes in
+ * and 40 out takes 11 us as a graph, and 16 us by single calls. A graph for a kernel without copies
+ * saves a microsecond or two.
  *
  * The first graph of a process takes 150 us to make, and each later graph 15 us. Many launches must
  * save this time. So a graph is made after enough launches of a kernel with about as many bytes
- * (within an eighth). A graph copies the number of bytes that is rounded up. If the driver refuses
- * a graph, single calls launch.
+ * (within an eighth). The bytes of a graph are rounded up. If the driver refuses a graph, single
+ * calls launch.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

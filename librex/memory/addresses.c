@@ -71,7 +71,7 @@ static struct rex_found_mapping *slot_for(struct rex_addresses *addresses, uintp
 }
 
 /*
- * Looks SIZE bytes at BEGIN up on device NUMBER and caches the result. Returns NULL if no mapping
+ * Looks up SIZE bytes at BEGIN on device NUMBER, and caches the result. Returns NULL if no mapping
  * has all bytes.
  */
 static struct rex_found_mapping *ask_where(struct rex_addresses *addresses, const void *begin,
@@ -90,7 +90,7 @@ static struct rex_found_mapping *ask_where(struct rex_addresses *addresses, cons
     return mapping;
 }
 
-/* Searches all slots, and then the device. */
+/* Searches all slots of the cache, and then asks libomptarget. */
 static struct rex_found_mapping *look_up_slowly(struct rex_addresses *addresses, const void *begin,
                                                 size_t size, int number)
 {
@@ -124,8 +124,8 @@ uintptr_t rex_addresses_find(struct rex_addresses *addresses, const void *begin,
 /* ---- use ------------------------------------------------------------------------------------- */
 
 /*
- * Extends the range that grows least, if it touches the new memory or no slot is free. A range may
- * then include memory that no command uses.
+ * If the new memory touches a range, or no slot is free, extends the range that grows least.
+ * Otherwise takes a free slot. A range may then include memory that no command uses.
  */
 void rex_addresses_use_range(struct rex_addresses *addresses, uint64_t begin, size_t size)
 {

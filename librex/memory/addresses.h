@@ -82,11 +82,11 @@ bool rex_addresses_ranges_in_use(const struct rex_addresses *addresses, const vo
 /* Marks all memory as unused. */
 void rex_addresses_unmark(struct rex_addresses *addresses);
 
-/* Marks in TO, as used, all memory that FROM has. */
+/* Marks all memory that FROM has as used in TO. */
 void rex_addresses_use_all(struct rex_addresses *to, const struct rex_addresses *from);
 
 /*
- * Looks all mappings up again on device NUMBER. Returns true if each still has its device address;
+ * Looks up all mappings again on device NUMBER. Returns true if each still has its device address;
  * all are then valid in GENERATION. Returns false also if a used slot was overwritten.
  */
 bool rex_addresses_renew(struct rex_addresses *addresses, int number, uint64_t generation);

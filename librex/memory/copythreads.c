@@ -40,7 +40,7 @@ static struct rex_copy_crew {
     unsigned at_work; /* number of these threads that have not returned */
     void (*work)(unsigned number, void *job);
     void *job;
-} crews[REX_COPY_CREWS_MOST]; /* zeros initialise the conditions */
+} crews[REX_COPY_CREWS_MOST]; /* zeros initialise the condition variables */
 
 /* A child of fork() does not have the threads. */
 static void forget_copy_threads(void)

@@ -5,7 +5,7 @@
  *
  * After a queue has found the device lost, queries of mappings still work, because libomptarget
  * answers them from host memory. Allocations and copies fail here, without a call of libomptarget.
- * Device memory is then not freed, because at least LLVM 19 to 22 would abort.
+ * rex_device_free() then frees nothing, because at least LLVM 19 to 22 would abort.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -4,10 +4,10 @@
  *
  * On an H100 the driver copies pinned memory in place, at 50 GB/s. It copies pageable memory
  * through its own buffers with one thread, at 9 to 14 GB/s. librex's threads reach 25 to 39 GB/s.
- * Each thread has a launch context with two chunks of pinned memory. It copies one chunk while the
- * device copies the other. Small copies go together through the pinned memory of one launch
- * context, with one wait. A single copy of 64 KB takes half of the driver's time. Pinned rows of a
- * call need only one wait, and no chunk.
+ * Each thread has a launch context with two chunks of pinned memory. The thread copies one chunk
+ * while the device copies the other. Small copies go together through the pinned memory of one
+ * launch context, with one wait. A single copy of 64 KB takes half of the driver's time. Pinned
+ * rows of a call need only one wait, and no chunk.
  *
  * If a copy by librex fails, the driver or libomptarget makes the whole copy again, and returns the
  * result.
@@ -259,8 +259,8 @@ static bool is_large_copy(const struct rex_copy *copy)
 }
 
 /*
- * Makes the large COPY by threads. Work that COPY depends on is complete. Returns false if threads
- * do not pay, or if they failed.
+ * Makes the large COPY by threads. Work that COPY depends on is complete. Returns false if
+ * rex_copy_threads_pay() returns false, or if the threads have failed.
  */
 static bool copy_by_threads(const struct rex_copy *copy)
 {
@@ -338,7 +338,7 @@ bool rex_copy_is_ours(struct rex_copy *copy)
 }
 
 /*
- * Bytes of a piece: the processor fills a piece of a staged copy while the device reads the piece
+ * Bytes of a piece. The processor fills one piece of a staged copy while the device reads the piece
  * before.
  */
 #define PIECE ((size_t)256 << 10)

@@ -44,10 +44,10 @@ int rex_copy_put(const struct rex_copy *copy, void *stream, bool may_wait);
 bool rex_copy_is_ours(struct rex_copy *copy);
 
 /*
- * Makes the first of COUNT copies between the host and libomptarget's device NUMBER. Makes the
- * small and pinned copies after it, too, if they have its direction or all are pinned. A copy of
- * size 0 is skipped; for each other copy rex_copy_is_ours() has returned true. Returns the number
- * of copies that the call tried to make.
+ * Makes the first of COUNT copies between the host and libomptarget's device NUMBER. Also makes
+ * small and pinned copies after it. They must have the direction of the first copy, unless all are
+ * pinned. A copy of size 0 is skipped; for each other copy rex_copy_is_ours() has returned true.
+ * Returns the number of copies that the call tried to make.
  *
  * *ARE_MADE is true if these copies are complete. If it is false, the memory is not on a GPU, or a
  * call failed. The caller then has libomptarget make all of these copies, because each may be
@@ -57,7 +57,7 @@ size_t rex_copy_some(const struct rex_copy *copies, size_t count, int number, bo
 
 /*
  * rex_copy_large_took() records the time of a large copy of SIZE bytes, BY_THREADS or by the
- * driver. rex_copy_threads_pay() compares these times: it returns true if threads should make a
+ * driver. rex_copy_threads_pay() compares these times. It returns true if threads should make a
  * large copy of SIZE bytes.
  */
 void rex_copy_large_took(bool by_threads, size_t size, uint64_t nanoseconds);

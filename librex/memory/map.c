@@ -37,7 +37,7 @@ static inline void put_row(struct rex_map_builder *builder, const struct rex_row
     builder->row++;
 }
 
-/* Checks and adds any ROW. Replaces its type by the type that the map gets. */
+/* Checks and adds any ROW. Replaces the type in ROW by the type in the map. */
 static __attribute__((noinline)) int check_and_put_row(struct rex_map_builder *builder,
                                                        struct rex_row *row)
 {

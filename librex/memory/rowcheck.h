@@ -105,8 +105,8 @@ int rex_fail_null_column(const char *kernel, const struct rex_map *map);
 /* ---- rows against each other ----------------------------------------------------------------- */
 
 /*
- * A range of memory of row `row`. If `pointer` is true, it is the attached pointer, which
- * libomptarget maps first. Otherwise it is the memory of the row itself.
+ * A range of memory of row `row`. If `pointer` is true, the range is the attached pointer, which
+ * libomptarget maps first. Otherwise the range is the memory of the row itself.
  */
 struct rex_row_span {
     uintptr_t begin, end;

@@ -1,8 +1,8 @@
 /*
  * rowlookup.c - checks rows against the mappings on a device.
  *
- * LLVM 14 to 23 abort on two kinds of rows: a row with PRESENT whose memory is absent, and a row
- * that overlaps a mapping in part. They silently ignore an update of absent memory.
+ * LLVM 14 to 23 abort on a row with PRESENT whose memory is absent, and on a row that overlaps a
+ * mapping in part. They silently ignore an update of absent memory.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -20,8 +20,8 @@
 /*
  * Returns true if row I may be larger than its mapping. An implicit row may be larger, unless it is
  * copied, because libomptarget copies the whole row. A section with a mapper is implicit and is not
- * copied, but must not be larger: libomptarget would map the elements beyond the mapping apart from
- * the others.
+ * copied, but must not be larger. Otherwise libomptarget would map the elements beyond the mapping
+ * in other device memory.
  */
 static bool may_exceed(const struct rex_map *map, int32_t i, enum rex_purpose purpose)
 {
@@ -55,8 +55,9 @@ static bool is_looked_up(const struct rex_map *map, int32_t i, enum rex_purpose 
     if (purpose == REX_FOR_UPDATE)
         return rex_row_has(type, REX_MAP_TOFROM | REX_MAP_PRESENT);
     /*
-     * Skip a member without an attached pointer: its parent, which is checked, contains it. Look a
-     * member with PRESENT up, because its memory may have to be mapped before the parent is.
+     * Skip a member without an attached pointer: its parent, which is checked, contains it. Look up
+     * a member with PRESENT, because its memory may have to be mapped before the call maps the
+     * parent.
      */
     if (rex_purpose_begins(purpose) && rex_row_has(type, REX_MAP_MEMBER_OF_MASK) &&
         !rex_row_has(type, REX_MAP_PTR_AND_OBJ | REX_MAP_PRESENT))
@@ -81,7 +82,7 @@ bool rex_is_absent(const void *begin, size_t size, int number)
            rex_presence_after_load(begin, size, number) == REX_ABSENT;
 }
 
-/* The state of one call's check against the mappings. */
+/* The state of the check of one call. */
 struct look {
     const struct rex_map *map;
     enum rex_purpose purpose;

@@ -12,8 +12,8 @@
 
 /*
  * Checks MAP against the mappings on device NUMBER. Returns 0, REX_EABSENT, REX_EOVERLAP or
- * REX_ENOMEM. RANGES has the ranges of the rows in the present table. It is NULL if the call has
- * not entered the table.
+ * REX_ENOMEM. RANGES has the ranges of the rows in the present table. RANGES is NULL if the call
+ * has not entered the table.
  */
 int rex_check_presence(const struct rex_map *map, enum rex_purpose purpose, int number,
                        const char *what, const struct rex_range_lock *ranges);

@@ -3,8 +3,8 @@
  * mapper. The rows go into a map or to libomptarget.
  *
  * libomptarget has a row type for rectangular parts, which librex does not use. LLVM 14 to 22 copy
- * too little of many parts, and LLVM 23 reads the sizes in another unit. librex makes a row for
- * each run of adjacent bytes.
+ * too little of many parts. LLVM 23 reads the sizes in another unit. librex makes a row for each
+ * run of adjacent bytes.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -19,7 +19,7 @@
 struct part {
     const struct rex_dimension *dimensions;
     const int64_t *pitch;
-    int run; /* the last dimension that is stepped through; later dimensions are whole */
+    int run; /* the last dimension with a loop; later dimensions are whole */
     int64_t type;
 };
 
@@ -109,7 +109,9 @@ int rex_map_add_strided(struct rex_map_builder *builder, void *base, int64_t ele
 
 #define DEEPEST 64
 
-/* The map types that a section passes on to its elements, besides the copies. */
+/*
+ * The type bits, besides the directions, that the rows of an element take over from their section.
+ */
 #define PASSED_ON \
     (REX_MAP_ALWAYS | REX_MAP_DELETE | REX_MAP_CLOSE | REX_MAP_PRESENT | REX_MAP_OMPX_HOLD)
 

@@ -25,8 +25,8 @@ struct rex_map_builder {
 };
 
 /*
- * Returns the TYPE of a row inside the surrounding section. It adds the bits that the section
- * passes on, and removes the copies that the section does not make.
+ * Returns TYPE for a row inside the surrounding section. Adds the bits that the section passes on.
+ * Removes the copies that the section does not make.
  */
 int64_t rex_type_inside(const struct rex_map_builder *builder, int64_t type);
 

@@ -1,5 +1,5 @@
 /*
- * unite.c - gives rows of one call that map equal memory equal copies.
+ * unite.c - gives rows of one call the copies of all rows with equal memory.
  *
  * A program may pass one array twice in a call, as an input and as an output. LLVM 14 to 22 make
  * one mapping, and only the copies of the first row: the output would be lost without an error. So
@@ -100,10 +100,10 @@ static int unite_spans(const struct rex_row_span *spans, size_t count, const str
                spans[next].end == spans[i].end)
             next++;
         /*
-         * The spans from I to before NEXT are equal. ALWAYS must stay limited to the directions
-         * that had it. If ALWAYS has one of two directions in a launch, the first row makes both
-         * copies if the memory is new. The other rows make only the ALWAYS copy, if the memory was
-         * mapped before.
+         * The spans from I to before NEXT are equal. Only directions that had ALWAYS keep it.
+         * Example: a launch copies in both directions, and one direction has ALWAYS. If the memory
+         * is new, the first row makes both copies. If the memory was mapped before, the other rows
+         * make only the ALWAYS copy.
          */
         int64_t all = 0, always = 0;
         for (size_t j = i; j < next; j++) {

@@ -1,5 +1,5 @@
 /*
- * unite.h - gives rows of one call that map equal memory equal copies.
+ * unite.h - gives rows of one call the copies of all rows with equal memory.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -14,9 +14,9 @@
  * caller frees *TYPES. The old column does not change. If no rows overlap, *TYPES is NULL, and MAP
  * does not change. A map without columns passes.
  *
- * Returns REX_EOVERLAP if a row lies in an earlier row that the call maps, and asks for a copy that
- * the earlier row does not make. Returns REX_ENOMEM if memory is short, otherwise 0. The message
- * begins with WHAT.
+ * Returns REX_EOVERLAP if a row lies in an earlier row that the call maps, and needs a copy that
+ * the earlier row lacks. Returns REX_ENOMEM if memory is short, otherwise 0. The message begins
+ * with WHAT.
  */
 int rex_rows_unite(struct rex_map *map, enum rex_purpose purpose, int64_t device, const char *what,
                    int64_t **types);

@@ -17,8 +17,8 @@
 #define REX_MAP_NOT_MAPPED (REX_MAP_LITERAL | REX_MAP_PRIVATE)
 
 /*
- * Bits that may be set in the type of a row: of a value, of private memory, and of memory that is
- * mapped without a parent.
+ * Type bits that a row may have: a value, private memory, and memory that is mapped without a
+ * parent.
  */
 #define REX_ROW_VALUE \
     (REX_MAP_LITERAL | REX_MAP_TARGET_PARAM | REX_MAP_IMPLICIT | REX_MAP_KIND_MASK)

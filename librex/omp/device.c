@@ -372,8 +372,7 @@ int rex_device_require_gpu(void)
 
 /*
  * The driver does not count GPUs that CUDA_VISIBLE_DEVICES hides. libomptarget may have fewer
- * devices than the driver has GPUs, because libomptarget counts only GPUs that a registered image
- * fits.
+ * devices than the driver has GPUs: it counts only GPUs that a registered image fits.
  */
 int rex_device_for_rank(void)
 {

@@ -16,8 +16,8 @@
 
 /*
  * Functions of the bound libomptarget for device memory. All except `data_begin` and `data_end`
- * enter the gate (omp/gate.h) around the call. `associate` may be NULL. Call them only while a
- * module is registered: without a module, LLVM 19 and later crash in omp_get_num_devices().
+ * enter the gate (omp/gate.h) around the call. `associate` may be NULL. Call the functions only
+ * while a module is registered: without a module, LLVM 19 and later crash in omp_get_num_devices().
  */
 struct rex_omp {
     int (*device_count)(void);
@@ -119,8 +119,8 @@ int rex_device_resolve(int64_t device, int *number);
 
 /*
  * Calls rex_device_resolve() for work that needs a device other than the host. If DEVICE is the
- * host or offloading is disabled, the result depends on REX_REQUIRE_GPU. Returns REX_EHOST, without
- * a message, if it is off. Returns REX_ENODEVICE if it is on.
+ * host or offloading is disabled, the result depends on the setting REX_REQUIRE_GPU. If it is off,
+ * returns REX_EHOST without a message. If it is on, returns REX_ENODEVICE.
  */
 int rex_device_offload(int64_t device, int *number);
 

@@ -150,9 +150,9 @@
 
 /*
  * The functions to which the exported functions jump. Each member has the name of its export
- * without "__tgt_". Before libomptarget is bound, they are functions that first bind it. After the
- * binding, most are functions of libomptarget. The others are functions of calls.c, which call
- * libomptarget.
+ * without "__tgt_". Before libomptarget is bound, the members are functions that bind it first.
+ * After the binding, most are functions of libomptarget. The others are functions of calls.c, which
+ * call libomptarget.
  */
 struct rex_entry_points {
 #define SLOT(type, name, parameters, arguments, missing) type(*name) parameters;

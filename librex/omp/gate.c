@@ -50,9 +50,7 @@ static bool is_kept_out(void)
     return keeper != NULL && keeper != &rex_thread;
 }
 
-/*
- * Not inlined, because `time` would give its callers a stack guard, also on the path without a nap.
- */
+/* Not inlined: `time` would cause a stack guard in the callers, also on the path without a nap. */
 static __attribute__((noinline)) void nap(long microseconds)
 {
     struct timespec time = {0, microseconds * 1000};
@@ -153,7 +151,7 @@ void rex_gate_resume(uint32_t depth)
         return;
     REX_ASSERT(rex_thread.inside == 0 && rex_thread.paused >= depth);
     pass_gate();
-    rex_shelter_end(); /* ends that of pass_gate(), because the first one has not ended */
+    rex_shelter_end(); /* pass_gate() has begun a second shelter */
     __atomic_fetch_add(&rex_thread.inside, depth - 1, __ATOMIC_RELAXED);
     __atomic_fetch_sub(&rex_thread.paused, depth, __ATOMIC_RELEASE);
 }

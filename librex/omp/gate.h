@@ -1,9 +1,9 @@
 /*
  * gate.h - the gate: it counts calls of libomptarget in flight, and can keep threads outside.
  *
- * Each thread has its own count, so no thread waits for a shared counter. It counts its launches,
- * data calls and lookups of mappings, and the calls of forwarders by the program. A registration
- * waits until all counts are 0, because libomptarget crashes if a launch runs during a
+ * Each thread has its own count, so no thread waits for a shared counter. A thread counts its
+ * launches, data calls and lookups of mappings, and the calls of forwarders by the program. A
+ * registration waits until all counts are 0, because libomptarget crashes if a launch runs during a
  * registration. A fork also reads all counts: the child cannot use data that another thread was
  * changing.
  *
@@ -31,8 +31,8 @@ void rex_gate_leave(void);
 /*
  * Enters the gate for a call by the program, or by libomptarget through a forwarder. Returns 0, or
  * REX_EFORK or REX_EINVAL if the gate is closed. A call inside another call enters even if the gate
- * is closed. A thread that is not in the list of threads also enters. It may be ending, or there
- * may be no memory to add it.
+ * is closed. A thread that is not in the list of threads also enters: it is ending, or memory for
+ * the list was short.
  */
 int rex_gate_enter_raw(void);
 

@@ -38,10 +38,10 @@ struct rex_release {
      * the image. Version 0: the release calls host kernels directly.
      */
     struct rex_packet_rule host;
-    /* packet version that its clang writes; a kernel with a newer packet has other parameters */
+    /* packet version that clang of this release writes; newer packets are for other parameters */
     uint32_t newest_packet;
     bool no_packet; /* the release has no __tgt_target_kernel */
-    bool no_flags;  /* packets of its clang end before Flags, which later releases read */
+    bool no_flags;  /* packets of its clang have no Flags, but later releases read Flags */
     /* on the host device, entries of program and image match by position, not by name */
     bool entries_by_position;
     /* a kernel gets NULL, not the host address, for an unmapped section of size 0 */
@@ -67,8 +67,8 @@ struct rex_release {
      */
     bool late_image_ignored;
     /*
-     * The image is read after its registration has ended, so its memory must stay: LLVM 15 to 20
-     * read it at later registrations, and 21 when it is unloaded.
+     * The image is read after its registration has ended, so its memory must stay. LLVM 15 to 20
+     * read it at later registrations, and LLVM 21 when it is unloaded.
      */
     bool image_read_later;
     /*
@@ -120,7 +120,7 @@ struct rex_release {
      * does, too.
      */
     uint64_t packet_flags;
-    /* maximum number of teams in x, more are silently ignored; 0: the limit of the device */
+    /* maximum number of teams in x; more are silently ignored; 0: the limit of the device */
     uint32_t most_teams;
     /*
      * Static and dynamic shared memory of a block together have at most 48 KiB, because the release
@@ -128,8 +128,8 @@ struct rex_release {
      */
     bool shared_memory_fixed;
     /*
-     * The release compares only dynamic memory with 48 KiB. If static memory exceeds 48 KiB
-     * together with less dynamic memory, the release does not raise the limit of the kernel.
+     * The release raises the limit of the kernel only if the dynamic memory alone has 48 KiB or
+     * more. It does not add the static memory.
      */
     bool static_memory_uncounted;
     /* maximum bytes of dynamic memory; a launch with more succeeds without running; 0: no limit */

@@ -15,9 +15,9 @@
 #include "omp/release.h"
 
 /*
- * The origin of a candidate:
- * - REX_GUESSED: a folder of rex_search_folders;
- * - REX_NAMED: a setting or a search path;
+ * The origin of a candidate.
+ * - REX_GUESSED: a folder of rex_search_folders.
+ * - REX_NAMED: a setting or a search path.
  * - REX_LOADED: a library that the process has loaded.
  */
 enum rex_origin { REX_GUESSED, REX_NAMED, REX_LOADED };

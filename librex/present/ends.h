@@ -21,8 +21,8 @@ bool rex_end_has_to_wait(struct rex_present_table *table, struct rex_range_lock 
 void rex_end_hold(struct rex_present_table *table, struct rex_range_lock *end, bool is_held);
 
 /*
- * Lets END go on: makes END the owner of each entry whose mapping it may end. END becomes a user of
- * each other entry, and its references are subtracted.
+ * Lets END go on. Makes END the owner of each entry whose mapping it may end. For each other entry,
+ * makes END a user, and subtracts the references of END.
  */
 void rex_end_goes_on(struct rex_present_table *table, struct rex_range_lock *end);
 

@@ -44,7 +44,7 @@ static bool excludes(const struct rex_range_lock *ranges, const struct rex_range
         return true;
     /*
      * If only libomptarget uses mappings, an end waits only for a call that maps a part of its
-     * memory: libomptarget refuses an end of memory that is mapped in part.
+     * memory. libomptarget refuses an end of memory that is mapped in part.
      */
     if (!is_in_force)
         return ranges->call == REX_CALL_ENDS && is_mapped_anew(with) &&
@@ -63,7 +63,10 @@ static bool excludes(const struct rex_range_lock *ranges, const struct rex_range
 bool rex_range_meets(const struct rex_range_lock *ranges, const struct rex_range *range,
                      const struct rex_range_lock *other, size_t *first, bool is_in_force)
 {
-    /* OTHER uses all memory: it has a mapper, whose rows only libomptarget sees. */
+    /*
+     * OTHER uses all memory, because its rows are unknown: only libomptarget sees the rows of a
+     * mapper.
+     */
     if (other->is_all && !other->is_waiting) {
         bool has_to_wait =
             (ranges->call == REX_CALL_BY_DRIVER || ranges->call == REX_CALL_BEGINS) &&

@@ -45,7 +45,7 @@ static inline bool rex_attach_excludes(const struct rex_range_lock *ranges,
 }
 
 /*
- * Add a call to `at_work` of TABLE, and remove it: a call that uses memory without an entry, or a
+ * Add a call to `at_work` of TABLE, and remove it. The call uses memory without an entry, or is a
  * begin or an end that waits.
  */
 void rex_at_work_add(struct rex_present_table *table, struct rex_range_lock *ranges);

@@ -94,7 +94,7 @@ enum rex_presence rex_memory_presence(const void *address, size_t size, int numb
         return presence;
     /*
      * Loose memory inside the bytes may still be mapped. Ignore loose memory at the first or the
-     * last byte: libomptarget was asked for these bytes above, and another call may have mapped
+     * last byte. libomptarget was asked for these bytes above, and another call may have mapped
      * them in the meantime.
      */
     bool is_found = !is_known && rex_entry_find(at, end, number, &entry);

@@ -59,8 +59,8 @@ void rex_lookup_end(int number);
 /*
  * Begin and end a call of libomptarget that ends mappings. rex_ending_begin() waits until no
  * look-up has a reference. It returns false if look-ups take no references; then do not call
- * rex_ending_end(). A thread may nest these calls, because functions of LLVM 15 call each other
- * through the forwarders.
+ * rex_ending_end(). A thread may nest the two functions, because functions of LLVM 15 call each
+ * other through the forwarders.
  *
  * Enter the gate (gate.h) before rex_ending_begin(), not after it. A registration waits for all
  * calls inside the gate. If a thread waited for the registration between begin and end, there could

@@ -30,8 +30,8 @@ static bool find_loose(struct rex_present_table *table, uintptr_t at, uintptr_t 
 }
 
 /*
- * Removes the loose entries in the memory of BEGIN that libomptarget no longer maps. Call it before
- * BEGIN maps its memory.
+ * Removes loose entries in the memory of BEGIN if libomptarget no longer has their mappings. Call
+ * it before BEGIN maps its memory.
  */
 static void look_at_loose(struct rex_present_table *table, const struct rex_range_lock *begin)
 {

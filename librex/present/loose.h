@@ -18,8 +18,9 @@
 void rex_loosen_call(struct rex_present_table *table, const struct rex_range_lock *ranges);
 
 /*
- * Removes the loose memory of a call that libomptarget no longer maps. Then pins the ranges of the
- * call, which maps memory. Repeats both if memory has become loose in between.
+ * Call this for a call that maps memory. Removes loose entries in its memory if libomptarget no
+ * longer has their mappings. Then pins its ranges. Repeats both steps if memory has become loose in
+ * between.
  */
 void rex_pin_looked_at(struct rex_present_table *table, struct rex_range_lock *ranges);
 

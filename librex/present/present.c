@@ -17,8 +17,8 @@
  * the end is not the last any more. Its marks are then removed, and it goes on after the users that
  * the entry had at that time.
  *
- * A call that attaches a pointer and an update of the memory of the pointer exclude each other,
- * because the update copies the pointer of the host.
+ * A call that attaches a pointer excludes an update of the memory of the pointer, because the
+ * update copies the pointer of the host.
  *
  * Calls that use memory without an entry are in a list. There, two launches exclude each other if
  * one is by the driver, and one copies the memory back. A begin of such memory waits for launches
@@ -131,11 +131,11 @@ static bool unpin_known(struct rex_present_table *table, struct rex_range_lock *
 
 /*
  * Looks up how the ranges that are not pinned are mapped. Tries the guessed entry of each range
- * first. Returns true if the call has to wait:
- * - for the owner of an entry,
- * - for an update of memory in which the call attaches a pointer, or the reverse,
- * - for an end that keeps launches and updates waiting,
- * - for a call with memory without an entry. Then `met` of RANGES is that call.
+ * first. Returns true if the call has to wait for one of these:
+ * - the owner of an entry;
+ * - an update of memory in which the call attaches a pointer, or the reverse;
+ * - an end that keeps launches and updates waiting;
+ * - a call with memory without an entry. Then `met` of RANGES is that call.
  */
 static bool look_up_ranges(const struct rex_present_table *table, struct rex_range_lock *ranges)
 {

@@ -22,7 +22,7 @@
 
 enum rex_present_call {
     REX_CALL_BY_DRIVER, /* a launch, which pins its rows and does not enter the table */
-    REX_CALL_UPDATES,   /* the driver may copy for an update; it does nothing for the kinds below */
+    REX_CALL_UPDATES,   /* the driver may copy for an update, but not for the kinds below */
     REX_CALL_LAUNCHES,
     REX_CALL_BEGINS,
     REX_CALL_ENDS
@@ -120,10 +120,10 @@ struct rex_range_lock {
 /*
  * rex_present_pin() pins the ranges of a call, and fills in their device addresses. It waits for
  * calls at work that exclude this call. Until rex_present_unpin(), no data call begins that may
- * change how the ranges are mapped. Absent memory of a launch is special: two launches that both
- * map it, one of them by the driver, exclude each other if one copies the memory back. Read the
- * fallback reasons after rex_present_pin(): a call that excludes launches by the driver may have
- * added one.
+ * change how the ranges are mapped. For absent memory there is one more rule: two launches that map
+ * it exclude each other. The rule holds if one launch is by the driver, and one copies the memory
+ * back. Read the fallback reasons after rex_present_pin(): a call that excludes launches by the
+ * driver may have added one.
  *
  * A launch by the driver does not wait in this function, because its thread is inside the gate and
  * has a launch context. If the launch has to wait, nothing is pinned, and `is_waiting` is true.
@@ -182,8 +182,8 @@ bool rex_mapping_find_any(const void *begin, size_t size, int number, struct rex
 
 /*
  * Finds the first attached pointer that has a byte from BEGIN to END, and sets *ADDRESS to its
- * address. Returns false if there is none. The table lacks pointers that mappers attach, or raw
- * calls that do not enter the table.
+ * address. Returns false if there is none. The table lacks pointers of mappers, and of raw calls
+ * that do not enter the table.
  */
 bool rex_attached_find(uintptr_t begin, uintptr_t end, int number, uintptr_t *address);
 

@@ -73,8 +73,8 @@ bool rex_present_is_entered(void)
 /*
  * Returns the number of references that row I adds or drops. A member does not count, because its
  * parent does; but a member with REX_MAP_DELETE ends the whole mapping. If the base lies outside
- * the row, the number is unknown: a row of no length between the two may count a reference to this
- * mapping.
+ * the row, the number is unknown. A row of no length between base and row may then count a
+ * reference to this mapping.
  */
 static enum rex_counts counts_of(const struct rex_map *map, int32_t i)
 {

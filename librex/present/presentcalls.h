@@ -37,8 +37,8 @@ void rex_present_leave(enum rex_present_call call, const struct rex_map *map, in
                        enum rex_present_outcome how);
 
 /*
- * Returns true if this thread is inside such a call. A mapper or the log function may launch there.
- * A launch by the driver could then wait for its own thread.
+ * Returns true if this thread is inside a call that has entered the table. A mapper or the log
+ * function may launch there. A launch by the driver could then wait for its own thread.
  */
 bool rex_present_is_entered(void);
 
