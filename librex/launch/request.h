@@ -23,9 +23,9 @@ struct rex_request {
     uint64_t flags;            /* flags in the form of a packet */
     const struct rex_map *map; /* the rows; NULL if the program passed no packet */
     void **names;              /* names of the rows of a packet, or NULL */
-    bool is_packet;            /* rex_check_packet() checks the rows; otherwise rex_check_rows() */
-    enum rex_purpose purpose;  /* REX_FOR_LAUNCH or REX_FOR_QUEUE */
-    unsigned reasons;          /* fallback reasons (REX_REASON_); 0: the driver launches */
+    bool is_packet; /* true: rex_check_packet() checks the rows; false: rex_check_rows() */
+    enum rex_purpose purpose; /* REX_FOR_LAUNCH or REX_FOR_QUEUE */
+    unsigned reasons;         /* fallback reasons (REX_REASON_); 0: the driver launches */
 };
 
 /*

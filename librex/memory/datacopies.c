@@ -200,7 +200,7 @@ int rex_rows_begin(const char *what, int64_t device, int number, const struct re
         copies[i] = (struct rex_copy){.host = copy.host};
         /*
          * Copy only a row that makes a new mapping, because no launch by libomptarget can use that
-         * mapping before the copy. The device address is known after the begin.
+         * mapping before the copy. The copy needs a device address, so it comes after the begin.
          */
         if ((types[i] & REX_MAP_TO) && copy.size > 0 &&
             rex_mapping_is_new(copy.host, copy.size, number) &&

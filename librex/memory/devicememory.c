@@ -142,8 +142,8 @@ void *rex_device_alloc(size_t size, int64_t device)
         return NULL;
     }
     /*
-     * A program without kernels may allocate before it registers a module. Register the modules of
-     * other binaries first.
+     * A program without kernels may allocate before a module of another binary is registered. So
+     * register the known modules first.
      */
     if (rex_device_count() == 0)
         result = rex_runtime_disabled() ? REX_NO_ENTRIES : rex_modules_bring();

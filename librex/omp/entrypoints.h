@@ -57,8 +57,8 @@
 /*
  * X(return type, name without "__tgt_", (parameters), (arguments), result if the release lacks the
  * function). The table has every `__tgt_` symbol that LLVM 14 to 24 export, with the signature of
- * interface.cpp. `__tgt_interop_init` has an int64_t count before 18. A count that fits 32 bits is
- * passed in the same way on 64-bit machines.
+ * interface.cpp. The parameter depend_count of `__tgt_interop_init` has 64 bits only before 18. A
+ * value of 32 bits is passed in the same way on 64-bit machines.
  */
 #define REX_ENTRY_POINTS(X) \
     REX_REGISTERING(X)      \
