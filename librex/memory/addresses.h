@@ -73,8 +73,8 @@ bool rex_addresses_in_use(const struct rex_addresses *addresses, const void *beg
                           int number);
 
 /*
- * Returns true if rex_addresses_use_range() has marked a part of the copy that SIZE bytes at BEGIN
- * have on device NUMBER. NUMBER may differ from the device of ADDRESSES.
+ * SIZE bytes at BEGIN may have a copy on device NUMBER. Returns true if rex_addresses_use_range()
+ * has marked a part of this copy. NUMBER may differ from the device of ADDRESSES.
  */
 bool rex_addresses_ranges_in_use(const struct rex_addresses *addresses, const void *begin,
                                  size_t size, int number);

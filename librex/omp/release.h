@@ -38,7 +38,10 @@ struct rex_release {
      * the image. Version 0: the release calls host kernels directly.
      */
     struct rex_packet_rule host;
-    /* packet version that clang of this release writes; newer packets are for other parameters */
+    /*
+     * packet version that clang of this release writes; with newer packets, kernels have other
+     * parameters
+     */
     uint32_t newest_packet;
     bool no_packet; /* the release has no __tgt_target_kernel */
     bool no_flags;  /* packets of its clang have no Flags, but later releases read Flags */

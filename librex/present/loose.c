@@ -11,8 +11,8 @@
 #include "present/lookup.h"
 
 /*
- * Copies the first loose entry from AT to END that has no user and no owner to FOUND. Returns false
- * if there is none. *CHANGES is a count of changes, to detect later ones.
+ * Writes to *FOUND the first loose entry from AT to END that has no user and no owner. Returns
+ * false if there is none. *CHANGES is a count of changes, to detect later changes.
  */
 static bool find_loose(struct rex_present_table *table, uintptr_t at, uintptr_t end,
                        struct rex_entry *found, unsigned *changes)

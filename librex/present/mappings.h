@@ -50,7 +50,10 @@ static inline struct rex_present_table *rex_present_table(int number)
     return number >= 0 && number < REX_CUDA_DEVICES_MAX ? &rex_present_tables[number] : NULL;
 }
 
-/* Copies the first entry with a byte from BEGIN to END to FOUND. Returns false if there is none. */
+/*
+ * Writes to *FOUND the first entry that has a byte from BEGIN to END. Returns false if there is
+ * none.
+ */
 bool rex_entry_find(uintptr_t begin, uintptr_t end, int number, struct rex_entry *found);
 
 /*

@@ -46,8 +46,8 @@ static bool settle_entry(struct rex_present_table *table, const struct rex_range
 }
 
 /*
- * Copies to FOUND the first entry from AT on that no other call than END owns, and whose mapping
- * has not ended. Returns false if there is none.
+ * Writes to *FOUND the first entry from AT on whose mapping has not ended, and which no other call
+ * than END owns. Returns false if there is none.
  */
 static bool find_unowned(struct rex_present_table *table, const struct rex_range_lock *end,
                          uintptr_t at, struct rex_entry *found)
