@@ -1,8 +1,8 @@
 /*
  * attributes.c - launch attributes: cooperative grids and thread block clusters.
  *
- * Only cuLaunchKernelEx() passes attributes (CUDA 11.8). A capture stores them in the kernel's
- * node, and cuGraphExecKernelNodeSetParams() does not change them.
+ * Only cuLaunchKernelEx() (CUDA 11.8) passes attributes. A capture stores them in the kernel node,
+ * and cuGraphExecKernelNodeSetParams() does not change them.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 
-/* The portable maximum: every GPU with clusters allows it (CUDA C++ Programming Guide). */
+/* The portable maximum, which every GPU with clusters allows (CUDA C++ Programming Guide). */
 #define MOST_BLOCKS_IN_CLUSTER 8u
 
 static uint64_t product(const uint32_t size[3])
@@ -25,7 +25,7 @@ static const char *attribute_text(const struct rex_grid *grid)
     return "thread block clusters";
 }
 
-/* Returns GRID in the driver's form, with its attributes in ATTRIBUTES. */
+/* Returns GRID in the form of the driver, and writes its attributes to ATTRIBUTES. */
 static struct rex_cuda_launch driver_launch(const struct rex_grid *grid,
                                             struct rex_cuda_attribute attributes[2])
 {
@@ -82,7 +82,7 @@ int rex_resident_count(const struct rex_loaded_kernel *kernel, const struct rex_
     uint64_t threads = product(grid->threads), each = 0;
     int count = 0, processors = 0, found = 0;
     if (grid->attributes & REX_ATTRIBUTE_CLUSTER) {
-        /* The size of the grid does not matter, so the grid is one cluster. */
+        /* The size of the grid does not change the result, so the grid is one cluster. */
         struct rex_grid one = *grid;
         one.attributes = REX_ATTRIBUTE_CLUSTER;
         memcpy(one.teams, grid->cluster, sizeof one.teams);

@@ -10,26 +10,26 @@
 #include "launch/request.h"
 
 /*
- * Checks that the driver and the GPU of KERNEL support the attributes of GRID, and that GRID fits
- * on the GPU. The GPU's context is current. Returns 0 or an error.
+ * Checks that the driver and the GPU of KERNEL support the attributes of GRID, and that the GPU can
+ * run GRID with them. The context of the GPU is current. Returns 0 or an error.
  */
 int rex_attributes_check(const struct rex_loaded_kernel *kernel, const struct rex_grid *grid);
 
 /*
- * Writes to *BLOCKS the maximum number of blocks of KERNEL that are resident on its GPU at once.
- * GRID gives their threads, memory and clusters. The GPU's context is current. Returns 0 or an
- * error.
+ * Sets *BLOCKS to the maximum number of blocks of KERNEL that are resident on its GPU at one time.
+ * GRID has the threads, the memory and the clusters of the blocks. The context of the GPU is
+ * current. Returns 0 or an error.
  */
 int rex_resident_count(const struct rex_loaded_kernel *kernel, const struct rex_grid *grid,
                        uint64_t *blocks);
 
 /*
- * Returns REX_EUNSUPPORTED, because libomptarget has no launch attributes. The message reports why
- * the driver does not launch REQUEST.
+ * Fails with REX_EUNSUPPORTED, because libomptarget has no launch attributes. The message has the
+ * reason why the driver does not launch REQUEST.
  */
 int rex_attributes_refuse(const struct rex_request *request);
 
-/* Implements rex_packed_put() for a launch with attributes. */
+/* The part of rex_packed_put() for a launch with attributes. */
 int rex_attributes_put(const struct rex_packed *packed, const struct rex_arguments *arguments,
                        void *stream);
 

@@ -1,10 +1,11 @@
 /*
- * bydriver.c - a launch by the CUDA driver that is not in a queue: fallback reasons, run, log,
+ * bydriver.c - a launch by the CUDA driver that is not in a queue: fallback reasons, run, log and
  * trace.
  *
- * On an H100 it takes half the time of a launch by libomptarget with a few mapped rows, and a
- * sixteenth with 256. If libomptarget would launch with another result, the launch has a fallback
- * reason, and libomptarget launches. omp/backend.h lists the reasons.
+ * On an H100 a launch by the driver with a few mapped rows takes half the time of a launch by
+ * libomptarget. With 256 rows it takes a sixteenth. If a launch by libomptarget would have another
+ * result, the launch has a fallback reason, and libomptarget launches. omp/backend.h lists the
+ * reasons.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -69,21 +70,22 @@ static int run_and_report(const struct rex_request *request, struct rex_plan *pl
 
 /* ---- the launch ------------------------------------------------------------------------------ */
 
-/* The waits before a launch runs. */
+/* The waits of a launch before it runs. */
 struct waits {
     struct rex_table_wait table;
     enum {
         FOR_NOTHING,
         FOR_TABLE,
         FOR_DEFERRED
-    } next;          /* the next wait: for a call that uses the memory, or for deferred launches */
+    } next; /* The next wait: none, for a call that uses the memory, or for deferred launches. */
     bool defers;     /* the setting allows this launch to be deferred */
     bool is_ordered; /* the launch has waited for earlier deferred launches */
 };
 
 /*
- * Puts the kernel of PLAN, whose rows are placed, in the stream of deferred launches, and ends the
- * plan. If there is no such stream, sets a wait in WAITS. Returns 0 or an error.
+ * Puts the kernel of PLAN in the stream of deferred launches, and ends the plan. The rows are
+ * placed. If there is no such stream, launches nothing, and sets a wait in WAITS. Returns 0 or an
+ * error.
  */
 static int defer_plan(const struct rex_request *request, struct rex_plan *plan, struct waits *waits)
 {
@@ -127,7 +129,10 @@ static __attribute__((noinline)) bool is_deferred(const struct rex_request *requ
     return true;
 }
 
-/* Plans and runs the launch, or sets the next wait in WAITS. Returns 0 or an error. */
+/*
+ * Plans and runs the launch. If it has to wait first, sets the next wait in WAITS instead. Returns
+ * 0 or an error.
+ */
 static int plan_and_run(struct rex_request *request, bool is_mapped, struct waits *waits)
 {
     const struct rex_target *target = &request->target;
@@ -169,10 +174,11 @@ static int plan_and_run(struct rex_request *request, bool is_mapped, struct wait
     bool is_awaited =
         result == REX_OK && plan.ranges.count > 0 && rex_present_is_awaited(&plan.ranges);
     /*
-     * An end waits for this launch. If libomptarget launched, the launch would hold the last
-     * reference, and its own end would copy the rows back. libomptarget makes the copy, because it
-     * knows attached pointers. After a deferred launch nothing is copied, because no program can
-     * observe if its kernel still ran when the end came.
+     * An end of a mapping waits for this launch. If libomptarget launched, the launch would have
+     * the last reference, and would copy the rows back at its end. So the rows are copied here,
+     * too. libomptarget makes the copy, because it knows attached pointers. After a deferred launch
+     * no row is copied: a program cannot observe whether the kernel was still running when the end
+     * came.
      */
     for (size_t i = 0; is_awaited && result == REX_OK && i < plan.ranges.count; i++) {
         const struct rex_range *range = &plan.ranges.range[i];
@@ -191,7 +197,10 @@ give_context:
     return result;
 }
 
-/* Plans the launch, and plans it again after each wait. The thread holds nothing while it waits. */
+/*
+ * Plans the launch, and plans it again after each wait. During a wait the thread has no launch
+ * context and no pinned rows.
+ */
 static int plan_until_run(struct rex_request *request, bool is_mapped)
 {
     struct waits waits = {.defers = !is_mapped && !rex_launches_block(), .is_ordered = is_mapped};
@@ -227,7 +236,7 @@ int rex_launch_by_driver(struct rex_request *request)
         reasons |= REX_REASON_FLAGS;
     if (request->map->count != 0 && !rex_has_columns(request->map))
         reasons |= REX_REASON_ROWS;
-    /* If the device is wrong, the launch by libomptarget reports the error. */
+    /* If the device does not exist, the launch by libomptarget reports the error. */
     if (reasons == 0 && request->is_packet &&
         rex_device_offload(request->device, &request->number) != REX_OK)
         reasons = REX_REASON_DEVICE;
@@ -240,20 +249,21 @@ int rex_launch_by_driver(struct rex_request *request)
 /* ---- rows that libomptarget maps ------------------------------------------------------------- */
 
 /*
- * LLVM 18 cannot launch a plain kernel on a GPU. But a launch maps and unmaps rows as data calls
- * do. So libomptarget maps the rows (members, attached pointers, mappers), the driver launches, and
- * libomptarget unmaps the rows. Other releases launch the kernel themselves, because that needs one
- * wait, not three.
+ * LLVM 18 cannot launch a plain kernel on a GPU. But libomptarget maps and unmaps rows in a launch
+ * as it does in data calls. So libomptarget maps the rows, with members, attached pointers and
+ * mappers. Then the driver launches, and libomptarget unmaps the rows. Other releases launch the
+ * kernel themselves, because one launch waits once, and these steps wait three times.
  */
 
-/* Fallback reasons that no longer hold after libomptarget has mapped the rows by a data call. */
+/* Fallback reasons that do not matter after libomptarget has mapped the rows by a data call. */
 #define REASONS_OF_MAPPING                                                      \
     ((unsigned)(REX_REASON_UNSEEN_CALLS | REX_REASON_MAPPER | REX_REASON_TYPE | \
                 REX_REASON_BESIDE | REX_REASON_LOOSE | REX_REASON_UNSEEN | REX_REASON_OVERLAP))
 
 /*
- * Copies the rows of MAP that are mapped to *MAPPED. A row that is only an argument becomes zeros,
- * so that other rows keep their numbers. The caller frees MAPPED->base. Returns 0 or REX_ENOMEM.
+ * Copies the mapped rows of MAP to *MAPPED. A row that is only an argument becomes zeros, so that
+ * the numbers of the other rows do not change. The caller frees MAPPED->base. Returns 0 or
+ * REX_ENOMEM.
  */
 static int copy_rows_to_map(const struct rex_map *map, const char *name, struct rex_map *mapped)
 {
@@ -285,7 +295,10 @@ int rex_launch_with_mapping(struct rex_request *request)
     if (!target->registration->release->plain.refused ||
         (rex_kernel_flags(target->kernel) & REX_KERNEL_CALLED))
         return REX_OK;
-    /* If librex does not see the program's calls, the rows have not been read yet. */
+    /*
+     * If librex does not see all calls, rex_launch_by_driver() has not read the rows. Read them
+     * here.
+     */
     for (int32_t i = 0; i < request->map->count && (reasons & ~REASONS_OF_MAPPING) == 0; i++)
         reasons |= rex_reasons_of_row(request->map, i);
     if ((reasons & ~REASONS_OF_MAPPING) != 0)
@@ -303,7 +316,7 @@ int rex_launch_with_mapping(struct rex_request *request)
     if (result != REX_OK)
         goto free_rows;
     result = plan_until_run(request, true);
-    /* After an error no kernel has written to the rows, so they are not copied back. */
+    /* After an error, do not copy the rows back, because no kernel has written to them. */
     for (int32_t i = 0; result != REX_OK && i < mapped.count; i++)
         mapped.types[i] &= ~REX_MAP_FROM;
     int ended = rex_unmap_after_launch(request->device, &mapped);

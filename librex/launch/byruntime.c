@@ -1,9 +1,9 @@
 /*
  * byruntime.c - a launch by libomptarget, with a packet in the form of the bound release.
  *
- * libomptarget never gets the caller's packet, but a copy: LLVM 16 to 23 change the packet's number
- * of arguments and its grid. If the program launched with the changed packet again, libomptarget
- * would read past its arrays.
+ * libomptarget gets a copy of the packet of the program, because LLVM 16 to 23 change the number of
+ * arguments and the grid in the packet. If the program launched again with a changed packet,
+ * libomptarget would read past its arrays.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -38,15 +38,16 @@ static int send_packet(const struct rex_request *request, struct __tgt_kernel_ar
 }
 
 /*
- * Copies the packet's four columns and two optional columns to STORAGE, and adds a row: the last
- * row if AT_END, or else the first. STORAGE has 6 x (NumArgs + 1) words.
+ * Copies the columns of PACKET to STORAGE, and adds a row: the last row if AT_END is true,
+ * otherwise the first. STORAGE has 6 x (NumArgs + 1) words, for four columns and two optional
+ * columns.
  */
 static void add_packet_row(struct __tgt_kernel_arguments *packet, bool at_end, void **storage)
 {
     size_t rows = (size_t)packet->NumArgs, all = rows + 1, own = at_end ? rows : 0, first = !at_end;
     void **base = storage, **begin = base + all, **names = begin + all, **mappers = names + all;
     int64_t *sizes = (int64_t *)(mappers + all), *types = sizes + all;
-    /* LLVM 18 and later pass this value if there is no launch environment. */
+    /* the value that LLVM 18 and later pass if there is no launch environment */
     base[own] = begin[own] = (void *)-1;
     names[own] = mappers[own] = NULL;
     sizes[own] = sizeof(void *);
@@ -71,8 +72,9 @@ static void add_packet_row(struct __tgt_kernel_arguments *packet, bool at_end, v
 }
 
 /*
- * Launches with one more row in the packet. LLVM 14 to 17 do not pass the runtime's parameter to an
- * env kernel, so the row is that parameter. LLVM 23 and 24 overwrite the last row with it.
+ * Launches with one more row in the packet. LLVM 14 to 17 do not pass the parameter for the runtime
+ * to an env kernel, so the added row is this parameter. LLVM 23 and 24 overwrite the last row with
+ * it.
  */
 static int send_packet_with_row(const struct rex_request *request,
                                 struct __tgt_kernel_arguments *packet, bool at_end, int *returned)
@@ -92,9 +94,9 @@ static int send_packet_with_row(const struct rex_request *request,
 }
 
 /*
- * Enters the present table, then checks that the rows are mapped. If it checked first, another call
- * could map a part of the rows in between. The rows of a packet are not checked. Returns 0 or an
- * error.
+ * Enters the present table, and then checks that the rows are mapped. Between an earlier check and
+ * the entry, another call could map a part of the rows. The rows of a packet are not checked.
+ * Returns 0 or an error.
  */
 static int enter_and_send(const struct rex_request *request, const struct rex_packet_rule *rule,
                           struct __tgt_kernel_arguments *packet, int *returned)
@@ -118,7 +120,10 @@ static int enter_and_send(const struct rex_request *request, const struct rex_pa
 
 /* ---- the launch ------------------------------------------------------------------------------ */
 
-/* Logs the fallback reason. Fails for attributes, or on a GPU if REX_LAUNCH_BY=driver. */
+/*
+ * Logs the fallback reason. Fails if the launch has attributes, or if it is on a GPU and
+ * REX_LAUNCH_BY is `driver`.
+ */
 static int log_or_refuse_reason(const struct rex_request *request)
 {
     char why[REX_REASON_MAX];
@@ -146,7 +151,10 @@ int rex_launch_by_runtime(const struct rex_request *request, int *returned)
     const struct rex_packet_rule *rule = &release->plain;
     struct rex_grid grid = request->grid;
     enum rex_kernel_form form = REX_FORM_UNKNOWN;
-    /* If libomp has already left this thread, loops of a kernel on the host would crash. */
+    /*
+     * After libomp has cleaned up in this thread, a kernel on the host device would crash in its
+     * loops.
+     */
     if (rex_thread.ends > 0 && rex_registration_on_host(target->registration))
         return rex_fail(REX_EINVAL, REX_THREAD_IS_OVER);
     int result = request->is_packet ? rex_check_packet(request, &form)
@@ -155,13 +163,13 @@ int rex_launch_by_runtime(const struct rex_request *request, int *returned)
         return result;
     if (form == REX_FORM_ENV)
         rule = &release->env;
-    /* The release raises the kernel's limit only if the dynamic memory alone is 48 KiB. */
+    /* The release raises the limit of the kernel only if the dynamic memory alone has 48 KiB. */
     if (release->static_memory_uncounted && grid.dynamic_memory < REX_SHARED_MEMORY &&
         (uint64_t)grid.dynamic_memory + target->kernel->shared_memory > REX_SHARED_MEMORY)
         grid.dynamic_memory = REX_SHARED_MEMORY;
     if (rex_kernel_flags(target->kernel) & REX_KERNEL_CALLED) {
         rule = &release->host;
-        grid.dynamic_memory = 0; /* the host device ignores it, but LLVM 23 and 24 check it */
+        grid.dynamic_memory = 0; /* the host device ignores it; LLVM 23 and 24 check it */
     }
     result = rex_check_grid(target, rule, &grid);
     if (result != REX_OK)

@@ -1,6 +1,6 @@
 /*
- * check.c - completes the grid of a launch, and finds errors before libomptarget or the driver
- * launches.
+ * check.c - completes the grid of a launch, and finds errors in a launch before libomptarget or the
+ * driver makes it.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -26,8 +26,9 @@
 /* ---- rows and parameters --------------------------------------------------------------------- */
 
 /*
- * Returns the row of the first argument of MAP that does not fit its parameter in LAYOUT, or else
- * the number of rows. Writes to *INDEX the parameter after the last one that fits.
+ * Returns the first row of MAP that is an argument and does not fit its parameter in LAYOUT.
+ * Returns the number of rows if all fit. Sets *INDEX to the number of the first parameter without a
+ * fitting row.
  */
 static int32_t first_misfit(const struct rex_layout *layout, const struct rex_map *map,
                             uint32_t *index)
@@ -46,7 +47,10 @@ static int32_t first_misfit(const struct rex_layout *layout, const struct rex_ma
     return i;
 }
 
-/* Reports a wrong number of rows, with the signature and the first misfit if they are known. */
+/*
+ * Fails because of a wrong number of rows. The message has the signature and the first misfit if
+ * the parameters are known.
+ */
 static int fail_parameter_count(const struct rex_target *target, uint32_t rows,
                                 const struct rex_map *map)
 {
@@ -70,7 +74,10 @@ static int fail_parameter_count(const struct rex_target *target, uint32_t rows,
         map->count, misfit[0] != '\0' ? ": " : "", misfit);
 }
 
-/* Compares the rows with the signature, if the kernel has a signature. Returns 0 or REX_EPARAMS. */
+/*
+ * Compares the rows with the signature, if the image has the signature of the kernel. Returns 0 or
+ * REX_EPARAMS.
+ */
 static int check_signature(const struct rex_request *request)
 {
     const struct rex_layout *layout = request->target.kernel->layout;
@@ -85,15 +92,15 @@ static int check_signature(const struct rex_request *request)
 }
 
 /*
- * If the parameters are unknown, as in a host image, the form comes from the image. A kernel that
- * was launched as env cannot be launched as plain later, and vice versa.
+ * If the parameters are unknown, as in a host image, the image gives the form. A kernel keeps its
+ * form: after a launch as env it cannot be launched as plain, and the reverse.
  */
 int rex_check_form(const struct rex_target *target, uint32_t rows, const struct rex_map *map,
                    enum rex_kernel_form *form)
 {
     struct rex_kernel *kernel = target->kernel;
     uint8_t found = REX_FORM_UNKNOWN, known = REX_FORM_UNKNOWN;
-    /* With REX_CHECK=off the first launch of a kernel compares it with the image. */
+    /* With REX_CHECK=off, the kernel is compared with the image only at its first launch. */
     if (!(rex_kernel_flags(kernel) & REX_KERNEL_MATCHED)) {
         int result = rex_registration_match(target->registration, kernel);
         if (result != REX_OK)
@@ -124,7 +131,7 @@ int rex_check_form_of(const struct rex_target *target, const struct rex_map *map
     return rex_check_form(target, parameters, map, form);
 }
 
-/* Writes to WHY the reason that the driver does not launch. */
+/* Writes to WHY the reason why the driver does not launch. */
 static void write_fallback_reason(const struct rex_request *request, char why[REX_REASON_MAX])
 {
     struct rex_reason reason = rex_request_reason(request);
@@ -133,7 +140,7 @@ static void write_fallback_reason(const struct rex_request *request, char why[RE
     rex_reason_text(reason, why);
 }
 
-/* Returns an error if the release cannot launch the kernel because of its name or its form. */
+/* Fails if the release cannot launch a kernel of this name or form. */
 static int check_release(const struct rex_request *request, enum rex_kernel_form form)
 {
     const struct rex_target *target = &request->target;
@@ -149,7 +156,7 @@ static int check_release(const struct rex_request *request, enum rex_kernel_form
     if ((rex_kernel_flags(target->kernel) & REX_KERNEL_CALLED) || form != REX_FORM_PLAIN ||
         !release->plain.refused)
         return REX_OK;
-    /* If offloading is disabled or the device is wrong, a later check reports it. */
+    /* If offloading is disabled or the device does not exist, a later check reports that. */
     if (rex_device_offload(request->device, &number) != REX_OK)
         return REX_OK;
     write_fallback_reason(request, why);
@@ -185,7 +192,10 @@ int rex_check_parameters(const struct rex_request *request, enum rex_kernel_form
     }
     /* rex_check_rows() has checked the rows of a launch without a packet. */
     for (int32_t i = 0; request->is_packet && i < map->count; i++) {
-        /* LLVM 14 to 22 overwrite the base of such a row, and pass the kernel a wild pointer. */
+        /*
+         * LLVM 14 to 22 overwrite the base of a row with REX_MAP_RETURN_PARAM, and pass the kernel
+         * a wild pointer.
+         */
         if (map->types[i] & REX_MAP_RETURN_PARAM)
             return rex_fail(REX_EINVAL,
                             "kernel \"%.*s\": map row %d asks for its device address, which only a "
@@ -257,7 +267,7 @@ int rex_grid_complete(struct rex_grid *grid, uint64_t trip_count, const char *ke
         uint64_t needed = trip_count / threads[0] + (trip_count % threads[0] != 0);
         bool is_unknown = trip_count == 0 || trip_count > INT64_MAX;
         teams[0] = is_unknown ? DEFAULT_TEAMS : needed > INT32_MAX ? INT32_MAX : (uint32_t)needed;
-        if (grid->cluster[0] > 1) /* up to whole clusters */
+        if (grid->cluster[0] > 1) /* round up to whole clusters */
             teams[0] += (grid->cluster[0] - teams[0] % grid->cluster[0]) % grid->cluster[0];
     }
     for (int i = 1; i < 3; i++) {
@@ -277,7 +287,7 @@ struct rex_launch_config rex_grid_stride(const struct rex_launch_config *launch,
     struct rex_launch_config whole = *launch;
     struct rex_grid grid = rex_grid_of_launch(launch);
     uint32_t cluster = grid.cluster[0] > 0 ? grid.cluster[0] : 1;
-    /* An error is ignored, because the launch reports it. */
+    /* Ignore an error, because the launch reports it. */
     rex_grid_complete(&grid, launch->trip_count > 0 ? launch->trip_count : 1, NULL);
     uint64_t resident = rex_gpu_most(REX_GPU_RESIDENT_THREADS);
     for (int i = 0; i < 3; i++)
@@ -303,7 +313,10 @@ int rex_check_strict(const struct rex_launch_config *launch, const char *what)
     return REX_OK;
 }
 
-/* Otherwise libomptarget aborts the process when the driver refuses a block or a grid. */
+/*
+ * Refuses a grid or a block that the driver would refuse, because libomptarget would then abort the
+ * process.
+ */
 int rex_check_limits(const struct rex_target *target, const struct rex_grid *grid)
 {
     const uint32_t *teams = grid->teams, *threads = grid->threads;
@@ -349,7 +362,7 @@ int rex_check_grid(const struct rex_target *target, const struct rex_packet_rule
     uint32_t dynamic = grid->dynamic_memory, fixed = target->kernel->shared_memory;
     bool is_managed =
         (rex_kernel_flags(target->kernel) & REX_KERNEL_MANAGED) && release->strict_flags == 0;
-    /* the host device runs the kernel once, with any grid */
+    /* The host device runs the kernel once, for any grid. */
     if (rex_registration_on_host(target->registration))
         return REX_OK;
     if ((rule->dimensions == 1 || is_managed) &&

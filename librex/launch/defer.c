@@ -1,5 +1,5 @@
 /*
- * defer.c - a launch that returns before its kernel is done (REX_LAUNCH_BLOCKING=0).
+ * defer.c - a deferred launch: the call returns before the kernel is done (REX_LAUNCH_BLOCKING=0).
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -15,7 +15,7 @@
 #include "cuda/pinned.h"
 #include "memory/devicememory.h"
 
-/* Returns true if a word of a value is an address in pinned memory: the kernel may write there. */
+/* Returns true if a word of a value is an address in pinned memory, where a kernel may write. */
 static bool has_pinned_address(const struct rex_map *map, int32_t row)
 {
     uintptr_t word = (uintptr_t)map->base[row];
@@ -42,7 +42,10 @@ static bool is_seen_by_value(const struct rex_plan *plan, int32_t row, uint32_t 
     if (is_parameter && layout != NULL && parameter < layout->count &&
         layout->parameter[parameter].kind == REX_KIND_POINTER)
         kind = REX_KIND_POINTER;
-    /* libomptarget or the CUDA runtime may copy from other memory without a call of librex. */
+    /*
+     * The program may copy other device memory by libomptarget or the CUDA runtime, without a call
+     * of librex.
+     */
     if (kind == REX_KIND_POINTER && map->base[row] != NULL &&
         !rex_is_device_memory(map->base[row], plan->ranges.number))
         return true;
@@ -105,6 +108,6 @@ int rex_plan_defer(struct rex_plan *plan)
         return REX_OK;
     }
     result = rex_packed_failed(&plan->packed);
-    /* An earlier kernel may have failed. */
+    /* If the error is not of this call, an earlier kernel may have failed. */
     return rex_cuda_is_of_call(found) ? result : rex_device_lost(number, kernel->name);
 }

@@ -2,8 +2,8 @@
  * launch.c - the functions that launch: with a packet and a host key, or with a description and a
  * map (rex/module.h, rex/launch.h). Also rex_module_init() of rex/module.h.
  *
- * Each launch makes one struct rex_request. The driver launches it if there are no fallback
- * reasons. Otherwise libomptarget launches it.
+ * Each launch makes one struct rex_request. Without fallback reasons the driver launches, otherwise
+ * libomptarget.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -34,14 +34,16 @@
 
 /* ---- every launch ---------------------------------------------------------------------------- */
 
-/* Checks a map for libomptarget, but not against the mappings. Returns 0 or an error. */
+/*
+ * Checks the rows of a launch by libomptarget, but not against the mappings. Returns 0 or an error.
+ */
 static int check_map_of_request(const struct rex_request *request)
 {
     const struct rex_map *map = request->map;
     int result = rex_check_rows(map, request->purpose, request->target.name);
     if (result != REX_OK || request->purpose != REX_FOR_QUEUE)
         return result;
-    /* The host device passes a kernel words of 8 bytes, also in a queue. */
+    /* The host device passes each argument in 8 bytes, also in a queue. */
     for (int32_t i = 0; i < map->count; i++)
         if (map->sizes[i] > 8 && (map->types[i] & REX_MAP_LITERAL) &&
             (map->types[i] & REX_MAP_TARGET_PARAM))
@@ -54,9 +56,9 @@ static int check_map_of_request(const struct rex_request *request)
 }
 
 /*
- * Launches by the driver, or by libomptarget if there are fallback reasons. With REX_FOR_QUEUE only
- * libomptarget launches. Returns 0, an error, or REX_EHOST without a message if nothing was
- * launched.
+ * The driver launches if there are no fallback reasons, otherwise libomptarget. With REX_FOR_QUEUE
+ * only libomptarget launches. Returns 0 or an error. Returns REX_EHOST, without a message, if
+ * nothing was launched.
  */
 static int launch_somewhere(struct rex_request *request)
 {
@@ -157,8 +159,8 @@ int rex_module_target_kernel(struct rex_module *module, int64_t device, int32_t 
     if (module != NULL)
         registration = rex_registration_of(module);
     /*
-     * A file without rex_kmp.h may have its own module, but call the wrappers of another file in
-     * its binary. The wrappers pass the module of the header.
+     * A file without rex_kmp.h may call the wrappers of another file in its binary, but have its
+     * own module. These wrappers pass the module of the file with the header.
      */
     if (module != NULL &&
         (registration == NULL || rex_table_find(&registration->table, host_key) == NULL)) {
@@ -173,8 +175,8 @@ int rex_module_target_kernel(struct rex_module *module, int64_t device, int32_t 
 /* ---- a description and a map ----------------------------------------------------------------- */
 
 /*
- * Fills REQUEST from CONFIG, and finds the kernel and the device. Returns 0, an error, or REX_EHOST
- * without a message if the device is the host.
+ * Fills REQUEST from CONFIG, and finds the kernel and the device. Returns 0 or an error. Returns
+ * REX_EHOST, without a message, if the device is the host.
  */
 static int resolve_description(struct rex_module *module, const struct rex_launch_config *config,
                                struct rex_request *request)
@@ -186,7 +188,7 @@ static int resolve_description(struct rex_module *module, const struct rex_launc
     int result = rex_device_offload(config->device, &request->number);
     if (result != REX_OK)
         return result;
-    request->device = request->number; /* query libomp only once for the default device */
+    request->device = request->number; /* ask libomp only once for the default device */
     result = rex_resolve(module, config->key, &request->target);
     if (result != REX_OK)
         return result;
@@ -222,7 +224,7 @@ int rex_launch_check(struct rex_module *module, const struct rex_launch_config *
         result = rex_attributes_refuse(&request);
 leave:
     rex_gate_leave();
-    /* Without a device only the rows are checked, because a graph may keep them. */
+    /* Without a device, check only the rows, because a graph may keep them. */
     if (result == REX_EHOST)
         return rex_check_rows(map, purpose, "a launch");
     return result;
@@ -348,8 +350,8 @@ leave:
 /* ---- preparation before the first launch ----------------------------------------------------- */
 
 /*
- * Loads everything that the first launch needs. Ignores errors, because the first launch reports
- * them.
+ * Prepares the first launch: loads the image for the driver, and takes memory. Ignores errors,
+ * because the first launch reports them.
  */
 static void prepare_first_launch(struct rex_registration *registration)
 {

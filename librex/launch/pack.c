@@ -1,6 +1,6 @@
 /*
- * pack.c - packs the arguments of a launch in the layout of the kernel's parameters. If an argument
- * does not fit its parameter, the error names the cast to write.
+ * pack.c - packs the arguments of a launch in the layout of the parameters of the kernel. If an
+ * argument does not fit its parameter, the error shows the cast that the program needs.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -20,14 +20,15 @@
 #include "memory/rowlookup.h"
 #include "omp/grid.h"
 
-/* LLVM 18 and later pass this value if there is no launch environment. */
+/* The value that LLVM 18 and later pass if there is no launch environment. */
 #define RUNTIME_PARAMETER UINTPTR_MAX
 
 /* ---- an argument that does not fit its parameter --------------------------------------------- */
 
 /*
- * Writes the end of the message. For a scalar of another type it is the cast to write, for example
- * ": write REX_VALUE((double)k)". Otherwise it is the row as the program wrote it.
+ * Writes the end of the message to TEXT. For a scalar of a wrong type, that is the cast that the
+ * program needs, for example ": write REX_VALUE((double)k)". Otherwise it is the source text of the
+ * row.
  */
 static void write_advice(const struct rex_image_parameter *parameter, const struct rex_map *map,
                          int32_t row, char text[REX_ROW_TEXT + 40])
@@ -40,7 +41,7 @@ static void write_advice(const struct rex_image_parameter *parameter, const stru
         snprintf(text, REX_ROW_TEXT + 40, "%s", written);
         return;
     }
-    if (value != NULL) { /* the text up to the closing bracket */
+    if (value != NULL) { /* find the closing bracket of the macro */
         value += strlen(macro);
         for (int depth = 1; value[length] != '\0'; length++) {
             depth += (value[length] == '(') - (value[length] == ')');
@@ -52,7 +53,7 @@ static void write_advice(const struct rex_image_parameter *parameter, const stru
         value = "...";
         length = strlen(value);
     }
-    /* A cast needs no brackets before a single operand. */
+    /* A cast of a single operand needs no brackets. */
     size_t operand = 0;
     while (operand < length &&
            (isalnum((unsigned char)value[operand]) || strchr("_.[]()", value[operand]) != NULL))
@@ -109,7 +110,7 @@ int rex_wrong_argument(const char *name, const struct rex_layout *layout, uint32
 
 /* ---- room ------------------------------------------------------------------------------------ */
 
-/* Makes room for arguments in LAYOUT, and packs the runtime's parameter of REX_FORM_ENV. */
+/* Makes room for arguments in LAYOUT. For REX_FORM_ENV, packs the parameter for the runtime. */
 static int open_arguments(struct rex_arguments *arguments, const struct rex_layout *layout,
                           enum rex_kernel_form form)
 {
@@ -153,8 +154,9 @@ static int fail_width(const struct rex_loaded_kernel *kernel, uint32_t parameter
 /* ---- one row --------------------------------------------------------------------------------- */
 
 /*
- * Checks ROW against PARAMETER, and packs WORD. A parameter wider than a pointer gets the value to
- * which ROW points. Without a signature the parameters have unknown kinds. Returns 0 or an error.
+ * Checks ROW against PARAMETER, and packs WORD. If the parameter is wider than a pointer, packs the
+ * value at the address of ROW instead. Without a signature, the kinds of the parameters are
+ * unknown. Returns 0 or an error.
  */
 static int check_and_pack(struct rex_arguments *arguments, const struct rex_loaded_kernel *kernel,
                           uint32_t parameter, const struct rex_map *map, int32_t row,
@@ -177,15 +179,16 @@ static int check_and_pack(struct rex_arguments *arguments, const struct rex_load
                 "kernel \"%.*s\": map row %d, a value of %zu bytes: its address is NULL",
                 REX_KERNEL_NAME(kernel->name), row, width);
     }
-    /* little-endian: the low bytes of WORD hold a shorter value */
+    /* WORD is little-endian: its low bytes are a shorter value */
     memcpy(arguments->values + wanted->offset, width > sizeof word ? map->begin[row] : &word,
            width);
     return REX_OK;
 }
 
 /*
- * Packs ROW, whose memory on the device is at DEVICE, or 0. The argument is the device address of
- * the row's base, so that a kernel indexes as the host does. Returns 0 or an error.
+ * Packs ROW. DEVICE is the device address of its memory, or 0. The argument is the device address
+ * of the base of the row, so that a kernel uses the same indices as the host. Returns 0 or an
+ * error.
  */
 static inline int pack_row(struct rex_arguments *arguments, const struct rex_loaded_kernel *kernel,
                            const struct rex_layout *layout, uint32_t parameter,
@@ -198,12 +201,13 @@ static inline int pack_row(struct rex_arguments *arguments, const struct rex_loa
     bool is_checked = true;
     if (type & REX_MAP_LITERAL) {
         kind = type & REX_MAP_KIND_MASK;
-        is_checked = kind >= REX_MAP_KIND(REX_KIND_I8); /* else the literal has no scalar kind */
+        /* Pack a literal without a scalar kind by check_and_pack(). */
+        is_checked = kind >= REX_MAP_KIND(REX_KIND_I8);
     } else {
         word = type & REX_MAP_PTR_AND_OBJ ? *(uintptr_t *)map->base[row] : word;
         word = device != 0 ? device + word - (uintptr_t)map->begin[row] : 0;
     }
-    uint32_t size_and_kind; /* for one comparison: the kind begins at bit 16 */
+    uint32_t size_and_kind; /* size and kind, for one comparison; the kind begins at bit 16 */
     memcpy(&size_and_kind, &wanted->size, sizeof size_and_kind);
     arguments->address[parameter] = to;
     if (REX_UNLIKELY(!is_checked || size_and_kind != (sizeof word | (uint64_t)kind >> 16)))
@@ -229,7 +233,7 @@ static int find_and_pack_rows(struct rex_stream_gpu *gpu, const struct rex_loade
         uintptr_t device = 0;
         if (!(type & REX_MAP_LITERAL)) {
             device = rex_addresses_find(&gpu->addresses, map->begin[i], (size_t)size, gpu->number);
-            /* A section of size 0 needs no memory: pass the address that libomptarget passes. */
+            /* A section of size 0 need not be mapped: pass the address that libomptarget passes. */
             if (REX_UNLIKELY(device == 0)) {
                 if (size > 0 || (type & (REX_MAP_IMPLICIT | REX_MAP_PRESENT)))
                     return rex_fail_absent(
@@ -303,7 +307,7 @@ int rex_pack_launch(struct rex_stream_gpu *gpu, struct rex_module *module,
         is_unusual |= (type & ~REX_ROW_BITS(type)) != 0;
         parameters += (type & REX_MAP_TARGET_PARAM) != 0;
     }
-    /* Some rows are neither a value nor mapped memory without modifiers. */
+    /* The rows are not all plain: some have modifiers, are private, or are not arguments. */
     if (REX_UNLIKELY(is_unusual)) {
         result = rex_check_rows(map, REX_FOR_QUEUE, target.name);
         if (result != REX_OK)

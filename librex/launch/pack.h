@@ -1,6 +1,6 @@
 /*
- * pack.h - compares the arguments of a launch with the kernel's parameters, and packs the arguments
- * for the driver in the layout of the parameters.
+ * pack.h - compares the arguments of a launch with the parameters of the kernel. Packs the
+ * arguments for the driver, in the layout of the parameters.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -17,7 +17,7 @@
 
 /* ---- an argument and its parameter ----------------------------------------------------------- */
 
-/* Returns the REX_KIND_ of a literal of TYPE; REX_KIND_UNKNOWN: the program has not set it. */
+/* Returns the REX_KIND_ of a literal of TYPE, or REX_KIND_UNKNOWN if the program has not set it. */
 static inline unsigned rex_type_kind(int64_t type)
 {
     return (unsigned)((uint64_t)type >> 32) & 15;
@@ -28,7 +28,10 @@ static inline bool rex_kind_is_integer(unsigned kind)
     return kind >= REX_KIND_I8 && kind <= REX_KIND_U64;
 }
 
-/* Returns true if ROW of MAP is a small number for a pointer: the first page is never mapped. */
+/*
+ * Returns true if ROW of MAP passes a number from 1 to 4095 to a pointer. No memory has such an
+ * address, because the first page is never mapped.
+ */
 static inline bool rex_is_in_first_page(const struct rex_image_parameter *parameter,
                                         const struct rex_map *map, int32_t row)
 {
@@ -37,7 +40,10 @@ static inline bool rex_is_in_first_page(const struct rex_image_parameter *parame
            (uintptr_t)map->base[row] - 1 < 4095;
 }
 
-/* Returns true if ROW of MAP fits PARAMETER, by the known types. Integers widen as in C. */
+/*
+ * Returns true if ROW of MAP fits PARAMETER, as far as the types are known. Integers may be
+ * widened, as in C.
+ */
 static inline bool rex_argument_fits(const struct rex_image_parameter *parameter,
                                      const struct rex_map *map, int32_t row)
 {
@@ -59,22 +65,25 @@ static inline bool rex_argument_fits(const struct rex_image_parameter *parameter
 }
 
 /*
- * Writes to TEXT why ROW of MAP does not fit parameter INDEX of LAYOUT. If a row is missing, ROW is
- * the number of rows. If a parameter is missing, INDEX is the number of parameters.
+ * Writes to TEXT why ROW of MAP does not fit parameter INDEX of LAYOUT. If the row is missing, ROW
+ * is the number of rows. If the parameter is missing, INDEX is the number of parameters.
  */
 #define REX_MISFIT_MAX (REX_ROW_TEXT + REX_PARAMETER_MAX + 200)
 void rex_misfit_print(const struct rex_layout *layout, uint32_t index, const struct rex_map *map,
                       int32_t row, char text[REX_MISFIT_MAX]);
 
-/* Returns REX_EPARAMS; the message names kernel NAME and has the text of rex_misfit_print(). */
+/*
+ * Fails with REX_EPARAMS. The message names the kernel NAME, and has the text of
+ * rex_misfit_print().
+ */
 int rex_wrong_argument(const char *name, const struct rex_layout *layout, uint32_t index,
                        const struct rex_map *map, int32_t row);
 
 /* ---- packing --------------------------------------------------------------------------------- */
 
 /*
- * The state of one stream or graph for launches on its GPU: numbers, addresses of mapped memory,
- * and room for arguments. It begins as zeros.
+ * The state of one stream or graph for launches on its GPU. Its owner begins with a struct of
+ * zeros.
  */
 struct rex_stream_gpu {
     const char *queue; /* name of the queue; NULL: a graph */
@@ -84,31 +93,31 @@ struct rex_stream_gpu {
     unsigned flags; /* REX_QUEUE_ flags */
     bool remember;  /* cache device addresses */
     /*
-     * Called before (BEGINS) and after a command waits for the stream. NULL: a graph, whose
-     * commands do not wait.
+     * Called with BEGINS true before a command waits for the stream, and with BEGINS false after
+     * it. NULL for a graph, whose commands do not wait.
      */
     void (*waits)(struct rex_stream_gpu *gpu, bool begins);
-    uint64_t peers; /* a bit for each GPU, modulo 64, with requested peer access */
+    uint64_t peers; /* bit N is set after peer access to GPU N, modulo 64, was requested */
     struct rex_addresses addresses;
     struct rex_arguments arguments;
 };
 
-/* A checked launch. Its arguments are in a struct rex_arguments. */
+/* A checked launch. The arguments are in a separate struct rex_arguments. */
 struct rex_packed {
     struct rex_loaded_kernel *kernel;
     struct rex_grid grid;
 };
 
 /*
- * Checks a launch of a kernel of MODULE by DESCRIPTION with the arguments MAP, and packs the
- * arguments. The context is current. Returns 0 or an error.
+ * Checks a launch of a kernel of MODULE. DESCRIPTION and the rows MAP describe the launch. Packs
+ * its arguments. The context of the GPU is current. Returns 0 or an error.
  */
 int rex_pack_launch(struct rex_stream_gpu *gpu, struct rex_module *module,
                     const struct rex_launch_config *description, const struct rex_map *map,
                     struct rex_packed *packed);
 
 /*
- * Packs the arguments MAP for KERNEL, of FORM, into ARGUMENTS; DEVICE[i] is the device address of
+ * Packs the rows MAP as ARGUMENTS for KERNEL, which has FORM. DEVICE[i] is the device address of
  * row i. The caller has checked the number of rows. Returns 0 or an error.
  */
 int rex_pack_arguments(struct rex_arguments *arguments, const struct rex_loaded_kernel *kernel,
@@ -116,26 +125,30 @@ int rex_pack_arguments(struct rex_arguments *arguments, const struct rex_loaded_
                        const uintptr_t *device);
 
 /*
- * Puts PACKED with its ARGUMENTS in STREAM, or sets NODE of the driver's EXECUTABLE graph to
- * PACKED. Returns 0, or the driver's result with rex_cuda_why().
+ * rex_packed_put() puts the launch PACKED with ARGUMENTS in STREAM. rex_packed_set() makes PACKED
+ * the launch of NODE in the graph EXECUTABLE of the driver. Both return 0, or an error of the
+ * driver, which rex_cuda_why() describes.
  */
 int rex_packed_put(const struct rex_packed *packed, const struct rex_arguments *arguments,
                    void *stream);
 int rex_packed_set(const struct rex_packed *packed, const struct rex_arguments *arguments,
                    void *executable, void *node);
 
-/* Returns REX_ECUDA after a failed rex_packed_put(). The message names the kernel and its grid. */
+/*
+ * Fails with REX_ECUDA after rex_packed_put() has failed. The message names the kernel and its
+ * grid.
+ */
 int rex_packed_failed(const struct rex_packed *packed);
 
 /*
- * CU_STREAM_CAPTURE_MODE_RELAXED: calls of other threads, such as libomptarget's allocations, do
- * not invalidate a capture.
+ * CU_STREAM_CAPTURE_MODE_RELAXED: calls of other threads do not invalidate a capture, for example
+ * allocations of libomptarget.
  */
 #define REX_CAPTURE_RELAXED 2
 
 /*
- * Returns the graph node of the last command in STREAM, which is in capture, or NULL on failure,
- * with rex_cuda_why().
+ * STREAM is in capture. Returns the graph node of its last command. Returns NULL on failure;
+ * rex_cuda_why() then gives the reason.
  */
 void *rex_capture_last_node(void *stream);
 

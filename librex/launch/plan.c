@@ -1,9 +1,11 @@
 /*
  * plan.c - the plan of a launch by the driver: its rows are read, pinned and placed.
  *
- * A mapped row has device memory. Any other row gets device memory during the launch: an own row.
- * In the staged memory, rows that are only copied in come first, then rows that are copied both
- * ways, then rows that are only copied back. So one copy for each direction is enough.
+ * A mapped row has device memory. Any other row is an own row: it gets device memory for the time
+ * of the launch. The staged memory has three parts in this order:
+ * - rows that are only copied to the device;
+ * - rows that are copied in both directions;
+ * - rows that are only copied back. So one copy for each direction is enough.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -53,7 +55,7 @@ static void add_own_row(struct rex_plan *plan, int32_t row)
                              .type = type,
                              .outer = (uint32_t)plan->own_count};
     plan->own_count++;
-    /* A row that is too large to be staged does not matter. */
+    /* If a row is too large to stage, nothing is staged, and this flag does not matter. */
     if (plan->is_pageable && (type & REX_MAP_TOFROM) && size <= REX_STAGED_MOST)
         plan->is_pageable =
             rex_is_pageable((const void *)begin) && rex_is_pageable((const void *)(end - 1));
@@ -65,9 +67,9 @@ static unsigned place_row(struct rex_plan *plan, const struct rex_range *range)
     const struct rex_map *map = plan->map;
     int64_t type = map->types[row], size = map->sizes[row];
     void *begin = map->begin[row];
-    if (plan->is_mapped) { /* libomptarget's data begin has waited for the copies */
+    if (plan->is_mapped) { /* the data begin of libomptarget has waited for the copies */
         void *device = rex_memory_address(begin, plan->ranges.number);
-        /* For a section of size 0, LLVM 16 and later pass the host address. */
+        /* LLVM 16 and later pass the host address for a section of size 0. */
         plan->device[row] = (uintptr_t)(device != NULL ? device : begin);
         return device == NULL && size > 0 ? REX_REASON_UNSEEN : 0u;
     }
@@ -82,8 +84,8 @@ static unsigned place_row(struct rex_plan *plan, const struct rex_range *range)
         return 0;
     }
     /*
-     * If some base is apart from its row, only libomptarget finds a row without elements by the
-     * addresses between the base and the row.
+     * If the base of any mapping lies outside its row, a row of size 0 may lie between the two.
+     * Only libomptarget finds the mapping by such an address.
      */
     if (range->is_mapped || (type & REX_MAP_PRESENT) || (size == 0 && rex_bases_are_apart()) ||
         !rex_is_absent(begin, (size_t)size, plan->ranges.number))
@@ -92,7 +94,7 @@ static unsigned place_row(struct rex_plan *plan, const struct rex_range *range)
         add_own_row(plan, row);
         return 0;
     }
-    /* For a row without elements, pass the address that libomptarget passes. */
+    /* For a row of size 0, pass the address that libomptarget passes. */
     bool is_null = plan->release->empty_is_null;
     if (is_null && map->base[row] != begin) /* libomptarget would add the difference to NULL */
         return REX_REASON_UNSEEN;
@@ -104,9 +106,10 @@ static unsigned place_row(struct rex_plan *plan, const struct rex_range *range)
 /* ---- own rows -------------------------------------------------------------------------------- */
 
 /*
- * Finds own rows that are contained in other own rows. libomptarget maps such a row with an earlier
- * row that contains it, and makes the copies of the earlier row. The first of equal rows makes all
- * copies. Returns REX_REASON_OVERLAP if rows overlap in another way, or ask for more copies.
+ * Finds own rows that lie in other own rows. If a row lies in an earlier row, libomptarget maps
+ * only the earlier row, and makes only its copies. For equal rows, the first row makes the copies
+ * of all. Returns REX_REASON_OVERLAP if rows overlap in another way, or if an inner row asks for a
+ * copy that the outer row does not make.
  */
 static unsigned unite_own_rows(struct rex_plan *plan)
 {
@@ -115,7 +118,7 @@ static unsigned unite_own_rows(struct rex_plan *plan)
     size_t i = 1;
     while (i < plan->own_count && own[i].span.begin >= own[i - 1].span.end)
         i++;
-    if (i >= plan->own_count) /* most launches: in order, without overlap */
+    if (i >= plan->own_count) /* most launches: the rows are in order and do not overlap */
         return 0;
     qsort(own, plan->own_count, sizeof *own, rex_spans_compare);
     for (uint32_t inner = 0; inner < plan->own_count; inner++) {
@@ -138,8 +141,8 @@ static unsigned unite_own_rows(struct rex_plan *plan)
 #define LEAST_ALIGNMENT 16
 
 /*
- * Sets the offset of each own row with these DIRECTIONS, from AT on, aligned for any object of its
- * size. Returns the end of the rows.
+ * Sets the offset of each own row with these DIRECTIONS, from AT on. Aligns each row for any object
+ * of its size. Returns the end of the rows.
  */
 static size_t give_offsets(struct rex_plan *plan, int64_t directions, size_t at)
 {
@@ -158,7 +161,7 @@ static size_t give_offsets(struct rex_plan *plan, int64_t directions, size_t at)
 
 /* ---- the plan -------------------------------------------------------------------------------- */
 
-/* Fills the ranges and types of PLAN, and counts the ARGUMENTS. Returns fallback reasons. */
+/* Sets `ranges` and `types` of PLAN, and counts the ARGUMENTS. Returns fallback reasons. */
 static unsigned read_rows(struct rex_plan *plan, uint32_t *arguments)
 {
     const struct rex_map *map = plan->map;
@@ -250,7 +253,7 @@ void rex_plan_place(struct rex_request *request, struct rex_plan *plan)
         request->reasons = reasons;
         return;
     }
-    rex_thread.holds++; /* without rex_shelter_begin(), because the gate has called it */
+    rex_thread.holds++; /* like rex_log_hold(), but the gate has begun a shelter already */
     bool stay = !plan->is_mapped && !(plan->types & REX_MAP_ALWAYS);
     const struct rex_range *range = ranges->range, *end = range + ranges->count;
     uintptr_t *device = plan->device;
@@ -262,7 +265,10 @@ void rex_plan_place(struct rex_request *request, struct rex_plan *plan)
     for (size_t i = 0; plan->has_empty && i < plan->own_count; i++) {
         int32_t own = plan->own[i].span.row;
         reasons |= rex_base_is_apart(map, own) ? REX_REASON_UNSEEN : 0u;
-        /* LLVM 14 aborts on such rows: the launch is an error of the program. */
+        /*
+         * LLVM 14 aborts if a row of size 0 lies in a later own row. With a fallback reason,
+         * rex_check_presence() refuses such a launch.
+         */
         for (int32_t row = 0; plan->release->one_end_a_call && row < own; row++)
             if (map->sizes[row] == 0 && rex_row_contains(map, own, map->begin[row], 1))
                 reasons |= REX_REASON_UNSEEN;

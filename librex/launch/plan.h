@@ -1,5 +1,6 @@
 /*
- * plan.h - the plan of a launch by the driver: its rows are read, pinned and placed.
+ * plan.h - the plan of a launch by the driver. Its rows are read, pinned and placed: each gets a
+ * device address, or a place in the staged memory.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -11,57 +12,58 @@
 #include "present/present.h"
 
 /*
- * Offsets in the staged memory of a launch, in bytes: its end, the end of the rows copied to the
- * device, and begin and end of the rows copied back.
+ * Offsets in the staged memory of a launch, in bytes. `total` is its end. `in` is the end of the
+ * rows that are copied to the device. The rows that are copied back lie from `out_begin` to
+ * `out_end`.
  */
 struct rex_staged {
     size_t total, in, out_begin, out_end;
 };
 
-/* A row that has device memory only during the launch. */
+/* An own row: a row that is not mapped, and has device memory only during the launch. */
 struct rex_own_row {
-    struct rex_row_span span; /* the memory on the host */
+    struct rex_row_span span; /* host memory of the row */
     int64_t type;
-    uint32_t outer;  /* index of the own row that contains it, or its own index */
-    size_t offset;   /* offset in the staged memory */
+    uint32_t outer;  /* index of the own row that contains this row, or its own index */
+    size_t offset;   /* offset in the staged memory, if the row is staged */
     uint64_t device; /* device memory, if the row is not staged */
 };
 
 /* A launch by the driver: its rows, kernel, grid and memory. */
 struct rex_plan {
-    struct rex_launch_context *context; /* the context of its GPU is current */
+    struct rex_launch_context *context; /* the launch context; the context of its GPU is current */
     const struct rex_map *map;
     const struct rex_release *release;
-    int64_t types; /* type bits of all rows, in one word */
+    int64_t types; /* all type bits of the rows */
     enum rex_kernel_form form;
-    struct rex_packed packed;     /* the arguments are in `context` */
-    struct rex_range_lock ranges; /* the rows that may be mapped */
-    struct rex_own_row *own;      /* array of `own_count` rows */
+    struct rex_packed packed;     /* kernel and grid; the arguments are in `context` */
+    struct rex_range_lock ranges; /* ranges of the rows that may be mapped */
+    struct rex_own_row *own;      /* array of `own_count` own rows */
     size_t own_count;
-    uintptr_t *device; /* array of the device address of each row of `map` */
+    uintptr_t *device; /* array: the device address of each row of `map` */
     struct rex_staged staged;
     bool is_mapped;   /* libomptarget has mapped the rows for this launch */
     bool is_exact;    /* each own row has its own allocation */
-    bool has_empty;   /* an unmapped row has no elements */
-    bool has_updates; /* a mapped row has the always modifier: every launch copies it */
-    bool is_pageable; /* all own rows that are copied are pageable memory, or too large to stage */
-    bool is_staged;   /* the own rows are staged; rex_plan_run() sets it */
+    bool has_empty;   /* an unmapped row has size 0 */
+    bool has_updates; /* a mapped row has REX_MAP_ALWAYS, so each launch copies it */
+    bool is_pageable; /* each own row that is copied is pageable memory, or too large to stage */
+    bool is_staged;   /* the own rows are staged; set by rex_plan_run() */
 };
 
-/* Returns the fallback reasons of row I of MAP, without regard to other rows. */
+/* Returns the fallback reasons of row I of MAP alone. */
 unsigned rex_reasons_of_row(const struct rex_map *map, int32_t i);
 
 /*
- * Checks the launch and begins PLAN, but pins no row. The grid of REQUEST is complete. Returns 0,
- * with any fallback reasons in REQUEST, or an error.
+ * Checks the launch and begins PLAN, but pins no row. The grid of REQUEST is complete. Stores
+ * fallback reasons in REQUEST. Returns 0 or an error.
  */
 int rex_plan_check(struct rex_request *request, struct rex_plan *plan);
 
 /*
- * Pins the rows, and finds the device address of each row or plans its memory. If REQUEST has
- * fallback reasons after the call, or the launch has to wait, no row is pinned. Otherwise log lines
- * are held back until rex_plan_end(). The program's log function may launch, and that launch could
- * wait for this launch.
+ * Pins the rows. Finds the device address of each mapped row, and a place for each own row. If
+ * REQUEST has fallback reasons after the call, or the launch has to wait, no row is pinned.
+ * Otherwise log lines are kept until rex_plan_end(): the log function of the program may launch,
+ * and that launch could wait for this launch.
  */
 void rex_plan_place(struct rex_request *request, struct rex_plan *plan);
 void rex_plan_end(struct rex_plan *plan);

@@ -1,8 +1,8 @@
 /*
  * request.h - one launch, as the program requests it.
  *
- * Each launch has one request, except in the stream of a queue. librex checks the request, and then
- * one backend launches it: the CUDA driver or libomptarget.
+ * Each launch has one request, except a launch in the stream of a queue. librex checks the request,
+ * and then one backend launches it: the CUDA driver or libomptarget.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -16,21 +16,21 @@
 
 struct rex_request {
     struct rex_target target;
-    int64_t device;            /* -1 or a number, as the program passed it */
-    int number;                /* number of the device; may be unset for a packet with reasons */
+    int64_t device;            /* as the program passed it: -1 or a number */
+    int number;                /* number of the device; may be unset in a packet with `reasons` */
     struct rex_grid grid;      /* complete after `target` is resolved */
     uint64_t trip_count;       /* 0: unknown */
     uint64_t flags;            /* flags in the form of a packet */
-    const struct rex_map *map; /* the rows; NULL: the packet is NULL */
+    const struct rex_map *map; /* the rows; NULL if the program passed no packet */
     void **names;              /* names of the rows of a packet, or NULL */
-    bool is_packet;            /* rex_check_packet() checks the rows, not rex_check_rows() */
-    enum rex_purpose purpose;  /* REX_FOR_LAUNCH or REX_FOR_QUEUE */
-    unsigned reasons;          /* fallback reasons (REX_REASON_); 0: the driver launches */
+    bool is_packet; /* true: rex_check_packet() checks the rows; false: rex_check_rows() */
+    enum rex_purpose purpose; /* REX_FOR_LAUNCH or REX_FOR_QUEUE */
+    unsigned reasons;         /* fallback reasons (REX_REASON_); 0: the driver launches */
 };
 
 /*
- * The bits with which the driver can launch a row of TYPE: a value, private memory, or mapped
- * memory. A row with other bits needs libomptarget, and rex_check_rows() checks it.
+ * The type bits with which the driver can launch a row of TYPE, which is a value, private memory or
+ * mapped memory. A row with other bits needs libomptarget, and rex_check_rows() checks the row.
  */
 #define REX_ROW_BITS(type)                      \
     ((type)&REX_MAP_LITERAL   ? REX_ROW_VALUE   \
@@ -42,7 +42,7 @@ static inline struct rex_reason rex_request_reason(const struct rex_request *req
     return (struct rex_reason){request->reasons, request->target.registration->about};
 }
 
-/* Returns the packet of REQUEST in the form in which a compiler fills it. */
+/* Returns the packet of REQUEST, filled as a compiler fills it. */
 static inline struct __tgt_kernel_arguments rex_request_packet(const struct rex_request *request)
 {
     struct __tgt_kernel_arguments packet = rex_packet_of_map(request->map);

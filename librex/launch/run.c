@@ -1,17 +1,20 @@
 /*
  * run.c - runs the plan of a launch: copies, the kernel, the wait.
  *
- * Up to REX_STAGED_MOST bytes are staged: the processor copies the rows into one pinned buffer, and
- * the driver copies the buffer to the arena. Rows are copied back by the reverse steps. Larger
- * memory, and memory that is not pageable, is copied row by row in place. Threads copy large rows.
+ * Up to REX_STAGED_MOST bytes of pageable rows are staged. The processor copies the rows into one
+ * pinned buffer, and the driver copies the buffer to the arena, a buffer on the device. Rows are
+ * copied back by the reverse steps. Larger rows, and rows that are not pageable, are copied one by
+ * one without the buffer. Threads copy large rows.
  *
- * With a few small rows the number of driver calls determines the time. So such a launch is a graph
- * of three nodes: copy in, kernel, copy out. On an H100 a launch of 80 bytes in and 40 out takes 11
- * us as a graph, and 16 us by single calls. A kernel without copies saves a microsecond or two.
- * Making a graph takes 15 us, and 150 us for the first graph of a process: many launches must save
- * that. So a graph is made after enough launches of a kernel with about as many bytes (within an
- * eighth). A graph copies the larger number of bytes. If the driver refuses a graph, launches are
- * made by single calls.
+ * With a few small rows, the number of driver calls determines the time. So such a launch becomes a
+ * graph of three nodes: copy to the device, kernel, copy back. On an H100 a launch of 80 bytes in
+ * and 40 out takes 11 us as a graph, and 16 us by single calls. A graph for a kernel without copies
+ * saves a microsecond or two.
+ *
+ * The first graph of a process takes 150 us to make, and each later graph 15 us. Many launches must
+ * save this time. So a graph is made after enough launches of a kernel with about as many bytes
+ * (within an eighth). The bytes of a graph are rounded up. If the driver refuses a graph, single
+ * calls launch.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -35,9 +38,9 @@ static int run_failed(const struct rex_plan *plan, const char *what)
 }
 
 /*
- * Waits after a failure, because work in the stream may still use the launch's memory. FOUND is the
- * driver's result of a failed wait, or 0 if RESULT is an error from before the wait. If the wait
- * fails, or an earlier kernel failed, marks the device as lost. Returns an error.
+ * Waits after a failure, because work in the stream may still use the memory of the launch. FOUND
+ * is the result of a failed wait. If FOUND is 0, RESULT is an error from before the wait. Marks the
+ * device as lost if the wait fails, or if an earlier kernel failed. Returns an error.
  */
 static __attribute__((noinline)) int wait_after_failure(const struct rex_plan *plan, int result,
                                                         int found)
@@ -80,7 +83,7 @@ static int copy_in_stream(const struct rex_plan *plan, uint64_t device, uintptr_
 
 static int copy_own_rows(const struct rex_plan *plan, int64_t direction)
 {
-    if (plan->is_staged) { /* one copy for all rows */
+    if (plan->is_staged) { /* one copy has all rows */
         const struct rex_launch_context *context = plan->context;
         bool is_out = direction == REX_MAP_FROM;
         size_t begin = is_out ? plan->staged.out_begin : 0;
@@ -102,7 +105,7 @@ static int copy_own_rows(const struct rex_plan *plan, int64_t direction)
     return REX_OK;
 }
 
-/* Copies the mapped rows that have the always modifier in DIRECTION. Returns 0 or an error. */
+/* Copies the mapped rows with REX_MAP_ALWAYS in DIRECTION. Returns 0 or an error. */
 static int copy_updated_rows(const struct rex_plan *plan, int64_t direction)
 {
     const struct rex_map *map = plan->map;
@@ -127,7 +130,10 @@ static void free_row_blocks(const struct rex_plan *plan)
             rex_block_give(plan->context->device, plan->own[i].device);
 }
 
-/* Takes device memory for own rows. Tries exact sizes last: kept blocks are larger than a row. */
+/*
+ * Takes device memory for own rows. A block from the cache may be larger than a row. So if memory
+ * is short, tries again with exact sizes.
+ */
 static int take_row_blocks(struct rex_plan *plan)
 {
     bool exact = plan->is_exact;
@@ -158,12 +164,13 @@ free_blocks:
 
 /* ---- a launch as a graph --------------------------------------------------------------------- */
 
-/* Maximum bytes in each direction of a launch that may become a graph. */
+/* A launch with more bytes than this in a direction does not become a graph. */
 #define GRAPH_MOST ((size_t)128 << 10)
 
 /*
- * Returns the graph for KERNEL and STAGED, or the place for a new graph. Its bytes are rounded to
- * steps. The arena's size is a multiple of each step, so that rounded copies stay inside it.
+ * Returns the graph for KERNEL and STAGED, or the place for a new graph. The bytes of a graph are
+ * rounded to steps. The size of the arena is a multiple of each step, so that a rounded copy stays
+ * inside the arena.
  */
 static struct rex_launch_graph *find_launch_graph(struct rex_launch_context *context,
                                                   const struct rex_loaded_kernel *kernel,
@@ -194,7 +201,10 @@ static struct rex_launch_graph *find_launch_graph(struct rex_launch_context *con
     return oldest;
 }
 
-/* Launches GRAPH. Sets the kernel node only if it changes, because that takes a microsecond. */
+/*
+ * Launches GRAPH, and makes it first if it is new. Updates the kernel node only if grid or
+ * arguments have changed, because an update takes a microsecond. Returns false on failure.
+ */
 static bool put_launch_graph(struct rex_launch_context *context, const struct rex_packed *packed,
                              struct rex_launch_graph *graph)
 {
@@ -205,7 +215,7 @@ static bool put_launch_graph(struct rex_launch_context *context, const struct re
     if (is_new) {
         if (REX_CUDA(cuStreamBeginCapture, stream, REX_CAPTURE_RELAXED) != 0)
             return false;
-        /* Also after a failure the capture must end, or the stream would stay in capture. */
+        /* End the capture after a failure, too, or the stream would stay in capture. */
         bool is_captured = (graph->in == 0 || REX_CUDA(cuMemcpyHtoDAsync, context->arena,
                                                        context->staging, graph->in, stream) == 0) &&
                            rex_packed_put(packed, arguments, stream) == 0;
@@ -239,14 +249,14 @@ static bool put_launch_graph(struct rex_launch_context *context, const struct re
 }
 
 /*
- * Returns true if it has put the launch in the stream as a graph. Otherwise it has put nothing in
- * the stream. Launches are counted only until a graph pays.
+ * Launches PLAN as a graph if a graph pays. Returns false if nothing was put in the stream.
+ * Launches are counted only until a graph pays.
  */
 static bool launch_as_graph(const struct rex_plan *plan)
 {
     const struct rex_staged *staged = &plan->staged;
     struct rex_launch_context *context = plan->context;
-    /* A graph's node cannot get other attributes later. */
+    /* The attributes of a kernel node cannot be changed later. */
     if (!plan->is_staged || plan->has_updates || staged->in > GRAPH_MOST ||
         staged->out_end - staged->out_begin > GRAPH_MOST || plan->packed.grid.attributes != 0)
         return false;
@@ -325,8 +335,8 @@ int rex_plan_run(struct rex_plan *plan)
         plan->device[own->span.row] = (uintptr_t)device + (own->span.begin - outer->span.begin);
     }
     /*
-     * If a row of size 0 points into a row that this launch maps itself, the kernel gets the
-     * matching device address in that row.
+     * If a row of size 0 lies in an own row, the kernel gets the device address at that place in
+     * the own row.
      */
     for (size_t i = 0; plan->has_empty && i < plan->ranges.count; i++) {
         const struct rex_range *range = &plan->ranges.range[i];

@@ -8,11 +8,14 @@
 
 #include "launch/plan.h"
 
-/* Number of launches by single calls before a graph is made: with copies, and without. */
+/*
+ * Number of launches by single calls of the driver before a graph is made: for launches with
+ * copies, and without copies.
+ */
 #define REX_GRAPH_PAYS 16
 #define REX_GRAPH_PAYS_ALONE 64
 
-/* Launches PLAN, and waits for it. Returns 0 or an error. */
+/* Launches PLAN, and waits for the kernel and the copies. Returns 0 or an error. */
 int rex_plan_run(struct rex_plan *plan);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * wrappers.c - the exported wrappers, for code that includes no header: the host key gives the
- * module.
+ * wrappers.c - the exported wrappers, for code that includes no header. The host key of a launch
+ * selects the module.
  *
- * The wrappers of rex_kmp.h are inline, pass their module and do not call these functions. No
- * header declares the exported wrappers: code that calls them declares them itself.
+ * The wrappers of rex_kmp.h are inline, pass their own module, and do not call these functions. No
+ * header declares the exported wrappers: code that calls a wrapper declares it.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -37,7 +37,10 @@ void *rex_literal_error(const void *src, size_t size)
     return NULL;
 }
 
-/* Returns the module with the host key KEY, or NULL with an error. */
+/*
+ * Returns the module with the host key KEY. Returns NULL, with an error set, if there is no such
+ * module.
+ */
 static struct rex_module *module_of_key(const void *key)
 {
     struct rex_module *module = rex_modules_find(key);
@@ -85,9 +88,9 @@ int rex___tgt_target(TARGET_P)
 }
 
 /*
- * Registers every known module that can be registered: a data call has no host key, because
- * mappings belong to the device. If one module succeeds, the errors of other modules are dropped.
- * Returns false with an error if the data call cannot be made.
+ * Registers every known module that can be registered. A data call has no host key to select a
+ * module, because mappings belong to the device. Errors of single modules are ignored if at least
+ * one module is registered. Returns false, with an error set, if the data call cannot be made.
  */
 static bool register_all(const char *what)
 {

@@ -1,9 +1,10 @@
 /*
  * addresses.c - a cache of device addresses of mapped memory.
  *
- * Memory that was found before lies in a mapping of the cache, which a hint finds. librex asks
- * libomptarget only for other memory. If the present table has the mapping around it, librex asks
- * for all of that. So later sections in the mapping need no question.
+ * The hash of a host address selects a hint: the index of the slot that had the address last. If no
+ * slot has the memory, librex asks libomptarget. If the present table shows the mapping around the
+ * memory, librex asks for the whole mapping. Later look-ups in that mapping then find it in the
+ * cache.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -17,7 +18,7 @@
 uint64_t rex_addresses_generation(bool remember)
 {
     static uint64_t rounds;
-    /* Relaxed: the number only has to differ in each round. */
+    /* Relaxed: each call only needs a different number. */
     return remember ? __atomic_load_n(&rex_mapping_generation, __ATOMIC_ACQUIRE)
                     : NEVER | __atomic_add_fetch(&rounds, 1, __ATOMIC_RELAXED);
 }
@@ -37,7 +38,7 @@ void rex_addresses_undo(struct rex_addresses *addresses)
 
 /* ---- look-ups -------------------------------------------------------------------------------- */
 
-/* Returns true if MAPPING was found in GENERATION and has SIZE bytes at AT. */
+/* Returns true if MAPPING is valid in GENERATION and has SIZE bytes at AT. */
 static inline bool has_memory(const struct rex_found_mapping *mapping, uintptr_t at, size_t size,
                               uint64_t generation)
 {
@@ -46,7 +47,10 @@ static inline bool has_memory(const struct rex_found_mapping *mapping, uintptr_t
 }
 
 /*
- * Returns the slot for a mapping: that of equal memory, otherwise an old one, otherwise the next.
+ * Returns the slot for a mapping. The slot is, in this order of preference:
+ * - the slot of equal memory;
+ * - an unused slot of an older generation;
+ * - the next slot in turn.
  */
 static struct rex_found_mapping *slot_for(struct rex_addresses *addresses, uintptr_t begin,
                                           uintptr_t end, uint64_t generation)
@@ -66,7 +70,10 @@ static struct rex_found_mapping *slot_for(struct rex_addresses *addresses, uintp
     return old;
 }
 
-/* Asks libomptarget for SIZE bytes at BEGIN. Returns NULL if they are not mapped whole. */
+/*
+ * Looks up SIZE bytes at BEGIN on device NUMBER, and caches the result. Returns NULL if no mapping
+ * has all bytes.
+ */
 static struct rex_found_mapping *ask_where(struct rex_addresses *addresses, const void *begin,
                                            size_t size, int number)
 {
@@ -83,7 +90,7 @@ static struct rex_found_mapping *ask_where(struct rex_addresses *addresses, cons
     return mapping;
 }
 
-/* Searches the whole cache, and then asks libomptarget. */
+/* Searches all slots of the cache, and then asks libomptarget. */
 static struct rex_found_mapping *look_up_slowly(struct rex_addresses *addresses, const void *begin,
                                                 size_t size, int number)
 {
@@ -117,8 +124,8 @@ uintptr_t rex_addresses_find(struct rex_addresses *addresses, const void *begin,
 /* ---- use ------------------------------------------------------------------------------------- */
 
 /*
- * Extends the range that grows least, if it touches the new memory or no slot is free. So more
- * memory may count as used than is used.
+ * If the new memory touches a range, or no slot is free, extends the range that grows least.
+ * Otherwise takes a free slot. A range may then include memory that no command uses.
  */
 void rex_addresses_use_range(struct rex_addresses *addresses, uint64_t begin, size_t size)
 {

@@ -1,13 +1,13 @@
 /*
  * copythreads.c - threads that copy, and sleep between copies.
  *
- * The threads are started at their first use, and stay. No code ends them, because a destructor
- * that waited for them would hang if one of them ends the process. At the end of the process they
- * sleep, or their driver calls fail.
+ * A thread starts at its first use and never ends. A destructor that joined the threads would hang
+ * if one of them called exit(). At the end of the process the threads sleep, or their driver calls
+ * fail.
  *
- * The threads copy memory of the program, which it may have protected to catch accesses. A fault
- * then runs the program's handler in the copying thread. All other signals are blocked in these
- * threads, and reach the program's.
+ * The threads access memory of the program, which may be protected to catch accesses. Such an
+ * access runs the program's handler of SIGSEGV in the copying thread. All other signals are blocked
+ * in these threads, so the program's own threads get them.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -27,7 +27,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 struct worker {
     struct rex_copy_crew *crew;
     unsigned number;
-    uint64_t seen; /* number of the last job that it has seen */
+    uint64_t seen; /* `serial` of the last job that the thread has seen */
 };
 
 static struct rex_copy_crew {
@@ -35,14 +35,14 @@ static struct rex_copy_crew {
     bool is_taken;
     unsigned started; /* number of threads */
     struct worker worker[REX_COPY_THREADS_MOST];
-    uint64_t serial;  /* number of the job */
+    uint64_t serial;  /* number of the current or last job */
     unsigned count;   /* number of threads for the job */
-    unsigned at_work; /* number of those that have not returned */
+    unsigned at_work; /* number of these threads that have not returned */
     void (*work)(unsigned number, void *job);
     void *job;
-} crews[REX_COPY_CREWS_MOST]; /* zeros initialise the conditions */
+} crews[REX_COPY_CREWS_MOST]; /* zeros initialise the condition variables */
 
-/* A child of fork does not have the threads. */
+/* A child of fork() does not have the threads. */
 static void forget_copy_threads(void)
 {
     memset(crews, 0, sizeof crews);
@@ -125,7 +125,7 @@ void rex_copy_crew_run(struct rex_copy_crew *crew, unsigned count,
 {
     unsigned most = count < REX_COPY_THREADS_MOST ? count : REX_COPY_THREADS_MOST;
     unsigned before = crew->started;
-    pthread_t thread; /* never ends, so it need not be detached */
+    pthread_t thread; /* the thread never ends, so it is not joined or detached */
     /* Start as many threads as the system allows. */
     for (; crew->started < most; crew->started++) {
         struct worker *worker = &crew->worker[crew->started];
@@ -139,7 +139,7 @@ void rex_copy_crew_run(struct rex_copy_crew *crew, unsigned count,
     count = crew->started < most ? crew->started : most;
     if (count == 0)
         return;
-    rex_shelter_begin(); /* the job may be on the caller's stack */
+    rex_shelter_begin(); /* JOB may be on the stack of the caller */
     pthread_mutex_lock(&lock);
     REX_ASSERT(crew->is_taken && crew->at_work == 0);
     crew->work = work;

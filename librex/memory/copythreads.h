@@ -12,36 +12,39 @@
 #define REX_COPY_CREWS_MOST 8
 
 /*
- * Returns the number of threads in a crew, for PROCESSORS: half of them, but 0 instead of 1,
- * because one thread is slower than the driver.
+ * Returns the number of threads in a crew if the process has this many PROCESSORS. The number is
+ * half of PROCESSORS, but 0 instead of 1: one thread is slower than the driver.
  */
 unsigned rex_copy_threads_of(int processors);
 
 /*
- * Returns the number of threads in a crew: REX_COPY_THREADS, or, if it is not set,
- * rex_copy_threads_of() the processors of the process. 0: threads do not copy.
+ * Returns the number of threads in a crew. The setting REX_COPY_THREADS gives the number. Without
+ * the setting it is rex_copy_threads_of() the processors of the process. 0: threads do not copy.
  */
 unsigned rex_copy_threads(void);
 
-/* Threads that make one copy at a time. Several GPUs are served by several crews. */
+/*
+ * A group of threads that share one copy at a time. Copies for different GPUs run at once in
+ * different crews.
+ */
 struct rex_copy_crew;
 
 /*
- * Returns the maximum number of crews of COUNT threads each: together half of PROCESSORS, but at
- * least one crew.
+ * Returns the maximum number of crews of COUNT threads each. Together the crews have at most half
+ * as many threads as PROCESSORS, but there is at least one crew.
  */
 unsigned rex_copy_crews_of(int processors, unsigned count);
 
 /*
- * Returns one of the first MOST crews, which is the caller's until rex_copy_crew_give(). Returns
- * NULL if all of them are in use. Does not wait.
+ * Reserves one of the first MOST crews for the caller, until rex_copy_crew_give(). Returns NULL if
+ * all of them are in use. Does not wait.
  */
 struct rex_copy_crew *rex_copy_crew_take(unsigned most);
 void rex_copy_crew_give(struct rex_copy_crew *crew);
 
 /*
- * Has COUNT threads of CREW, or as many as could be started, call WORK with their number, from 0,
- * and JOB. Returns after all have returned.
+ * Makes COUNT threads of CREW call WORK(number, JOB), with numbers from 0. If the system starts
+ * fewer threads, only these call WORK. Returns after all calls of WORK have returned.
  */
 void rex_copy_crew_run(struct rex_copy_crew *crew, unsigned count,
                        void (*work)(unsigned number, void *job), void *job);

@@ -31,7 +31,7 @@ struct data_call {
     const struct rex_map *map;
     enum rex_purpose purpose;
     const char *what;
-    const struct rex_range_lock *ranges; /* the present table's ranges of the rows, or NULL */
+    const struct rex_range_lock *ranges; /* ranges of the rows in the present table, or NULL */
 };
 
 static int32_t count_rows(const struct rex_map *map, int64_t bits)
@@ -59,14 +59,16 @@ static int check_mapped_rows(const struct data_call *call)
 /* ---- bases of use_device_ptr ----------------------------------------------------------------- */
 
 /*
- * libomptarget overwrites the base of a row with RETURN_PARAM by its device address. If the map is
- * begun again, that base is not a host address, and libomptarget would compute a wrong device
- * address. So librex remembers the bases, and puts them back when the map is ended or begun again.
+ * libomptarget overwrites the base of a row with REX_MAP_RETURN_PARAM by the row's device address.
+ * A second begin of the map would read this device address as a host address, and compute a wrong
+ * device address. So librex keeps the bases, and restores them when the map is ended or begun
+ * again.
  */
 
 /*
- * The rows of one map that got device addresses. The address of the bases identifies the map. A
- * later map may have its bases at that address, but they differ from the written addresses.
+ * The rows of one map whose bases libomptarget has overwritten. The address of the base column
+ * identifies the map. A later map may have its column at that address, so only a base that still
+ * equals `written` is restored.
  */
 struct bases {
     struct bases *next;
@@ -78,9 +80,9 @@ struct bases {
     } rows[];
 };
 
-static struct bases *kept_bases; /* guarded by the lock of lists */
+static struct bases *kept_bases; /* guarded by rex_lists_lock() */
 
-/* Puts the bases of MAP back, before it is begun or after it is ended. */
+/* Restores the bases of MAP. Call it before a begin of MAP, or after its end. */
 static void put_bases_back(const struct rex_map *map)
 {
     struct bases **at = &kept_bases, *returned;
@@ -101,8 +103,9 @@ static void put_bases_back(const struct rex_map *map)
 }
 
 /*
- * For memory that is not mapped LLVM 14 to 21 write NULL less the distance of base and row, later
- * ones the host's address. OpenMP 5.1 has the host's address, and NULL if the program asks for it.
+ * Corrects the base of row I if the memory is not mapped. LLVM 14 to 21 then write NULL minus the
+ * offset of the row from its base; later releases write the host address. OpenMP 5.1 requires the
+ * host address, or NULL if the program asks for NULL (REX_MAP_FB_NULLIFY).
  */
 static void settle_absent_base(const struct rex_map *map, int32_t i, void *base, int number)
 {
@@ -117,8 +120,9 @@ static void settle_absent_base(const struct rex_map *map, int32_t i, void *base,
 /* ---- ends ------------------------------------------------------------------------------------ */
 
 /*
- * Returns true if two rows lie in one mapping, adjacent or not, or if memory for the check is
- * short. A member without an attached pointer drops no reference: its parent does.
+ * Returns true if two rows lie in one mapping, adjacent or not. Also returns true if there is no
+ * memory for the check. Ignores a member without an attached pointer, because only its parent drops
+ * a reference.
  */
 static bool share_a_mapping(const struct rex_map *map, int number)
 {
@@ -154,9 +158,10 @@ static int end_mappings(const struct data_call *call)
     if (!apart)
         result = rex_call_data(REX_DATA_END, call->what, call->device, &ended);
     /*
-     * Ends the rows from the last to the first, as libomptarget does. A member can be ended without
-     * its parent, because libomptarget only checks that a row is a member, not of which row.
-     * PRESENT was checked before: now a later row may have ended the mapping already.
+     * Ends the rows one by one, from the last to the first, as libomptarget does. A member can be
+     * ended without its parent, because libomptarget does not check which row is the parent.
+     * PRESENT was checked for all rows before, and is removed here: the mapping may have ended with
+     * a later row.
      */
     for (int32_t i = map->count - 1; apart && i >= 0 && result == REX_OK; i--) {
         struct rex_map row = rex_rows_from(&ended, i, 1);
@@ -174,8 +179,8 @@ static int end_mappings(const struct data_call *call)
 /* ---- begins and updates ---------------------------------------------------------------------- */
 
 /*
- * The present table shows how the rows are mapped, and they stay so until the call leaves it. A
- * refused call changes nothing.
+ * Enters the present table before the check. Until this call leaves the table, no other call
+ * changes how the rows are mapped. If the check fails, nothing is mapped.
  */
 static int begin_mappings(struct data_call *call)
 {
@@ -250,8 +255,8 @@ static int make_data_call(struct rex_module *module, int64_t device, const struc
             goto leave;
     }
     /*
-     * An end checks before it enters the table, so that it keeps out no call while it waits for a
-     * queue.
+     * Check an end before it enters the table. The check waits for queues, and other calls would
+     * have to wait for a call that has entered.
      */
     if (purpose == REX_FOR_END) {
         result = check_mapped_rows(&call);
@@ -259,8 +264,8 @@ static int make_data_call(struct rex_module *module, int64_t device, const struc
             goto leave;
     }
     /*
-     * Log before the call enters the table, because later lines for the program's function are held
-     * back.
+     * Log before the call enters the table. In the table, lines for the program's log function are
+     * kept until the call leaves.
      */
     if (rex_log_wanted(REX_LOG_DEBUG))
         rex_map_log(what, device, &united);
@@ -292,8 +297,8 @@ int rex_map_for_launch(struct rex_module *module, int64_t device, const struct r
 }
 
 /*
- * Does not wait for queues. A queue uses mappings that existed before its command, and the launch
- * only drops its own reference to them.
+ * Does not wait for queues. A command of a queue uses only mappings that existed when the command
+ * was added. The launch drops only its own reference, so these mappings stay.
  */
 int rex_unmap_after_launch(int64_t device, const struct rex_map *map)
 {
@@ -309,8 +314,8 @@ int rex_module_region_end(struct rex_module *module, int64_t device, const struc
     if (map == NULL || count_rows(map, REX_MAP_PRESENT) == 0)
         return make_data_call(module, device, map, REX_FOR_END, "data end");
     /*
-     * The end must not ask for PRESENT: memory that was present at the begin may be absent at the
-     * end, and libomptarget would abort.
+     * Remove PRESENT from the end. Memory that was present at the begin may be absent at the end,
+     * and libomptarget would abort.
      */
     struct rex_map ended = *map;
     size_t count = (size_t)map->count;
@@ -382,7 +387,10 @@ int rex_pass_data_call(enum rex_data_call call, MAP_P)
     if (rex_device_check(device) != REX_OK)
         return REX_EDEVICE;
     rex_device_used();
-    /* If offloading is disabled, libomptarget does nothing, and has no device to ask about rows. */
+    /*
+     * If offloading is disabled, libomptarget ignores data calls, and there is no device on which
+     * rows can be looked up.
+     */
     if (rex_devices_known() == REX_DEVICES_DISABLED)
         return REX_OK;
     if (call != REX_DATA_UPDATE)

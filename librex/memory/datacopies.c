@@ -1,10 +1,11 @@
 /*
  * datacopies.c - rows of data calls that librex copies itself.
  *
- * libomptarget maps all rows, and copies each with a call of the driver that waits. librex may copy
- * instead if it sees all calls and no pointer is attached in the memory. Then threads copy large
- * rows, and small or pinned rows go together. At the end of a region librex copies a row back only
- * if the call certainly ends its mapping. Otherwise libomptarget copies the row.
+ * libomptarget maps all rows. It copies each row by a call of the driver, and waits for each copy.
+ * librex may copy instead if it sees all calls, and no pointer is attached in mapped memory. Then
+ * threads copy large rows, and librex waits once for several small or pinned rows. At the end of a
+ * region librex copies a row back only if the call certainly ends the mapping. Otherwise
+ * libomptarget copies the row.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -42,8 +43,9 @@ static bool may_copy_rows(const struct rex_map *map)
 /* ---- updates --------------------------------------------------------------------------------- */
 
 /*
- * Writes the parts of the rows of MAP that have no attached pointers to PARTS, unless PARTS is
- * NULL. Returns the number of parts. Sets *HAS_POINTERS to true if a row has an attached pointer.
+ * Cuts the rows of MAP into parts without attached pointers, and writes the parts to PARTS, unless
+ * PARTS is NULL. Returns the number of parts. Sets *HAS_POINTERS to true if a row has an attached
+ * pointer.
  */
 static size_t cut_at_pointers(const struct rex_map *map, int number, struct rex_map *parts,
                               bool *has_pointers)
@@ -71,9 +73,9 @@ static size_t cut_at_pointers(const struct rex_map *map, int number, struct rex_
 }
 
 /*
- * Updates the COUNT parts of the rows that have no attached pointers. libomptarget would copy the
- * host's pointers, too, and put the device's back afterwards. A kernel could follow a host pointer
- * in between.
+ * Updates the COUNT parts of the rows that have no attached pointers. An update of whole rows by
+ * libomptarget would also copy the pointers of the host, and then restore the pointers of the
+ * device. In between, a kernel could follow a host pointer.
  */
 static int update_beside_pointers(const char *what, int64_t device, int number,
                                   const struct rex_map *map, size_t count)
@@ -115,7 +117,10 @@ int rex_rows_update(const char *what, int64_t device, int number, const struct r
                                 .to_host = direction == REX_MAP_FROM};
         struct rex_mapping found;
         copies[i] = (struct rex_copy){.size = 0};
-        /* Copy in one direction only, memory in the present table without an attached pointer. */
+        /*
+         * Copy only a row with one direction, in memory that the present table has, and without an
+         * attached pointer.
+         */
         if (copy.size == 0 || (direction != REX_MAP_TO && direction != REX_MAP_FROM) ||
             !rex_mapping_find(copy.host, copy.size, number, &found) || found.device == 0 ||
             found.is_attached)
@@ -132,7 +137,10 @@ int rex_rows_update(const char *what, int64_t device, int number, const struct r
     int32_t done = 0; /* the first row that is not updated yet */
     int result = REX_OK;
     for (int32_t i = 0, some = 1; i <= map->count && result == REX_OK; i += some) {
-        /* If true, libomptarget first updates the rows before row I that librex has not copied. */
+        /*
+         * True if librex has copied rows from row I on, or no row is left. libomptarget then
+         * updates the earlier rows that librex has not copied.
+         */
         bool are_copied = i == map->count;
         if (i < map->count)
             some =
@@ -153,7 +161,7 @@ int rex_rows_update(const char *what, int64_t device, int number, const struct r
 
 /* ---- the begin of a region ------------------------------------------------------------------- */
 
-/* Calls rex_copy_some(), and writes the copies to the trace. */
+/* Calls rex_copy_some(), and writes the copies to the trace if they are made. */
 static int32_t copy_and_trace(const struct rex_copy *copies, int32_t count, int number,
                               bool *are_made)
 {
@@ -166,7 +174,10 @@ static int32_t copy_and_trace(const struct rex_copy *copies, int32_t count, int 
     return some;
 }
 
-/* Allocates types and copies of the rows in one block. Returns NULL if librex does not copy. */
+/*
+ * Allocates an array of types and an array of copies, for each row of MAP, in one block. Returns
+ * NULL if librex may not copy, or memory is short.
+ */
 static int64_t *types_and_copies(const struct rex_map *map, struct rex_copy **copies)
 {
     size_t count = (size_t)map->count, row = sizeof(int64_t) + sizeof **copies;
@@ -188,8 +199,8 @@ int rex_rows_begin(const char *what, int64_t device, int number, const struct re
         types[i] = map->types[i];
         copies[i] = (struct rex_copy){.host = copy.host};
         /*
-         * Copy only a row that makes a new mapping: no launch by libomptarget can use that mapping
-         * before the copy. Its device address is not known yet.
+         * Copy only a row that makes a new mapping, because no launch by libomptarget can use that
+         * mapping before the copy. The copy needs a device address, so it comes after the begin.
          */
         if ((types[i] & REX_MAP_TO) && copy.size > 0 &&
             rex_mapping_is_new(copy.host, copy.size, number) &&
@@ -234,7 +245,7 @@ int64_t *rex_rows_copy_back(const struct rex_map *map, int number)
         struct rex_mapping found;
         types[i] = map->types[i];
         copies[i] = (struct rex_copy){.host = copy.host, .to_host = true};
-        /* Copy only a row whose mapping the call certainly ends. */
+        /* Copy only a row whose mapping this call certainly ends. */
         if (!(types[i] & REX_MAP_FROM) || (types[i] & REX_MAP_OMPX_HOLD) ||
             !rex_mapping_is_ending(copy.host, copy.size, number, &found) || found.is_attached ||
             found.device == 0)

@@ -1,12 +1,11 @@
 /*
- * devicememory.c - device memory, and questions whether memory is mapped (rex/launch.h). It calls
- * the omp_target_* functions of libomptarget, because they return errors, while the `__tgt_*`
- * functions abort.
- *
- * After a queue has found the device lost, questions about mappings still work, because
- * libomptarget answers them without the device. Allocations and copies are refused here, because
- * libomptarget could only refuse them. Memory is not freed then, because at least LLVM 19 to 22
+ * devicememory.c - device memory, and queries whether memory is mapped (rex/launch.h). This file
+ * calls the omp_target_* functions of libomptarget: they return errors, while the __tgt_* functions
  * abort.
+ *
+ * After a queue has found the device lost, queries of mappings still work, because libomptarget
+ * answers them from host memory. Allocations and copies fail here, without a call of libomptarget.
+ * rex_device_free() then frees nothing, because at least LLVM 19 to 22 would abort.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -39,9 +38,9 @@ struct allocation {
     int number; /* number of the device */
 };
 
-static void *allocations; /* a tree of tsearch(), guarded by the lock of lists */
+static void *allocations; /* a tree of tsearch(), guarded by rex_lists_lock() */
 
-/* Allocations that overlap are equal. */
+/* Allocations that overlap compare as equal. */
 static int compare_allocations(const void *left, const void *right)
 {
     const struct allocation *a = left, *b = right;
@@ -50,7 +49,10 @@ static int compare_allocations(const void *left, const void *right)
     return (a->begin >= b->end) - (a->end <= b->begin);
 }
 
-/* Notes an allocation. If memory is short, rex_is_device_memory() will not know it. */
+/*
+ * Adds an allocation to the tree. If memory is short, the allocation is not added, and
+ * rex_is_device_memory() returns false for it.
+ */
 static void note_allocation(const void *memory, size_t size, int number)
 {
     struct allocation *made = malloc(sizeof *made);
@@ -139,7 +141,10 @@ void *rex_device_alloc(size_t size, int64_t device)
         rex_fail(REX_EINVAL, "rex_device_alloc: a size of 0");
         return NULL;
     }
-    /* A program without kernels may allocate before a module of another binary is registered. */
+    /*
+     * A program without kernels may allocate before a module of another binary is registered. So
+     * register the known modules first.
+     */
     if (rex_device_count() == 0)
         result = rex_runtime_disabled() ? REX_NO_ENTRIES : rex_modules_bring();
     if (result == REX_NO_ENTRIES)
@@ -192,7 +197,7 @@ static int copy_between_host(void *to, int to_host, const void *from, size_t siz
     if (result != REX_OK || size == 0)
         return result;
     uint64_t begin = rex_phase_begin();
-    /* librex makes those copies that it makes faster than libomptarget. */
+    /* librex makes the copy if it is faster than libomptarget. */
     void *source = (void *)(uintptr_t)from;
     struct rex_copy copy = {.host = to_host ? to : source,
                             .device = (uint64_t)(uintptr_t)(to_host ? source : to),

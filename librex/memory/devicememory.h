@@ -1,5 +1,5 @@
 /*
- * devicememory.h - which device memory the program has from rex_device_alloc().
+ * devicememory.h - a list of the device memory that the program has from rex_device_alloc().
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -8,13 +8,19 @@
 
 #include <stdbool.h>
 
-/* For a call WHAT without a device: REX_EINVAL, or why the gate is closed. */
+/*
+ * Fails for the call WHAT because there is no device. Returns the error of rex_gate_check() if the
+ * gate is closed, otherwise REX_EINVAL.
+ */
 int rex_none_registered(const char *what);
 
-/* Wait for the deferred launches of device NUMBER, which may find it lost: 0, or REX_ECUDA. */
+/*
+ * Waits for the deferred launches on device NUMBER. Returns 0, or REX_ECUDA if the device is lost,
+ * maybe by one of these launches.
+ */
 int rex_await_device(int number, const char *caller);
 
-/* Whether ADDRESS lies in memory of rex_device_alloc() on device NUMBER. */
+/* Returns true if ADDRESS lies in memory of rex_device_alloc() on device NUMBER. */
 bool rex_is_device_memory(const void *address, int number);
 
 #endif

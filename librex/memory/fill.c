@@ -1,6 +1,7 @@
 /*
- * fill.c - fills of device memory with a pattern: by the driver, or by copies of libomptarget, of
- * which only some releases have omp_target_memset() (rex/device.h).
+ * fill.c - fills of device memory with a pattern (rex/device.h). The driver fills the memory of a
+ * GPU. For other devices libomptarget copies the pattern, because only some releases have
+ * omp_target_memset().
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -16,7 +17,7 @@
 #include "omp/device.h"
 #include "rex/device.h"
 
-#define FILL_BYTES 65536 /* of a copy; a multiple of each pattern's width */
+#define FILL_BYTES 65536 /* maximum bytes of a copy; a multiple of each width of a pattern */
 
 int rex_fill_of(struct rex_fill *fill, const char *caller, void *to, const void *pattern,
                 size_t pattern_size, size_t size)
@@ -98,7 +99,7 @@ int rex_fill_now(const struct rex_fill *fill, int64_t device, const char *caller
         result = rex_await_device(number, caller);
     if (result != REX_OK || fill->size == 0)
         return result;
-    /* libomptarget is asked where it shall tell of what it does. */
+    /* If libomptarget has to report its work, libomptarget makes the copies. */
     if ((rex_process_reasons() & (REX_REASON_REPORTS | REX_REASON_NO_GPU)) == 0 &&
         number != rex_device_count())
         result = rex_device_known_ordinal(number, &ordinal);

@@ -11,18 +11,21 @@
 
 struct rex_fill {
     void *to;
-    uint32_t value;     /* the pattern, in its low bytes */
-    size_t width, size; /* bytes of the pattern, and of all */
+    uint32_t value;     /* the low `width` bytes are the pattern */
+    size_t width, size; /* bytes of the pattern, and of the memory */
 };
 
-/* Make FILL of the arguments of the public function CALLER: 0 or REX_EINVAL. */
+/*
+ * Checks the arguments of the public function CALLER, and stores them in FILL. Returns 0 or
+ * REX_EINVAL.
+ */
 int rex_fill_of(struct rex_fill *fill, const char *caller, void *to, const void *pattern,
                 size_t pattern_size, size_t size);
 
-/* Put FILL in STREAM. Returns 0, or the driver's result with rex_cuda_why(). */
+/* Puts FILL in STREAM. Returns 0, or an error of the driver, which rex_cuda_why() describes. */
 int rex_fill_put(const struct rex_fill *fill, void *stream);
 
-/* Make FILL on DEVICE, and wait for it. Returns 0 or an error. */
+/* Fills the memory on DEVICE, and waits. Returns 0 or an error. */
 int rex_fill_now(const struct rex_fill *fill, int64_t device, const char *caller);
 
 #endif

@@ -1,15 +1,16 @@
 /*
- * makecopy.c - copies between host memory and a GPU, and who makes them: the driver, librex's
- * threads, or many small ones at once through pinned memory.
+ * makecopy.c - copies between host memory and a GPU. The driver or librex's threads make them, or
+ * many small copies go together through pinned memory.
  *
  * On an H100 the driver copies pinned memory in place, at 50 GB/s. It copies pageable memory
  * through its own buffers with one thread, at 9 to 14 GB/s. librex's threads reach 25 to 39 GB/s.
- * Each thread has a launch context: it copies one chunk while the device copies the other. Small
- * copies go together through the pinned memory of one launch context, with one wait. A single copy
- * of 64 KB takes half of the driver's time. Pinned memory needs no chunk: the driver copies it in
- * place, and librex waits once for all rows of a call.
+ * Each thread has a launch context with two chunks of pinned memory. The thread copies one chunk
+ * while the device copies the other. Small copies go together through the pinned memory of one
+ * launch context, with one wait. A single copy of 64 KB takes half of the driver's time. Pinned
+ * rows of a call need only one wait, and no chunk.
  *
- * If librex's way fails, the driver or libomptarget copies all again, and its result counts.
+ * If a copy by librex fails, the driver or libomptarget makes the whole copy again, and returns the
+ * result.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -34,11 +35,11 @@
 struct job {
     struct rex_copy copy;
     int ordinal;   /* the driver's number of the GPU */
-    size_t next;   /* the first chunk that no thread has begun */
+    size_t next;   /* index of the first chunk that no thread has begun */
     unsigned able; /* number of threads that had all resources */
-    bool is_first; /* a thread made its resources for this copy */
+    bool is_first; /* a thread allocated resources, so the time is not typical */
     bool said, failed;
-    char why[256]; /* the first failure */
+    char why[256]; /* reason of the first failure, if `said` */
 };
 
 static void say_why(struct job *job)
@@ -50,33 +51,34 @@ static void say_why(struct job *job)
 /* ---- when threads and staged copies pay ------------------------------------------------------ */
 
 /*
- * Threads first wait for pinned memory, 8 ms on an H100. So they begin after the driver has taken
- * that long for large copies. A program that copies little does not get slower.
+ * Threads first allocate pinned memory, which takes 8 ms on an H100. So threads begin after the
+ * driver has spent 8 ms on large copies. A program with few copies never allocates the memory.
  */
 #define NANOSECONDS_THAT_PAY UINT64_C(8000000)
 
-/* If the threads were slower, they try again after the driver has taken this long. */
+/* Threads that were slower than the driver try again after the driver has spent this time. */
 #define NANOSECONDS_UNTIL_RETRY (100 * NANOSECONDS_THAT_PAY)
 
 /*
- * The first small copy waits 1.5 ms for its chunk. So libomptarget makes this many copies before.
+ * The first staged copy allocates its chunk, which takes 1.5 ms. So libomptarget makes this many
+ * small copies before librex does.
  */
 #define COPIES_THAT_PAY ((size_t)200)
 
-/* The time of copies of about one size; the newest copies count most. Atomic. */
+/* Bytes and time of copies of one size class. Older copies count less. The members are atomic. */
 struct pace {
     uint64_t bytes, nanoseconds;
 };
 
-/* Classes of large copies: from 4, 8, 16 and 32 MB on. */
+/* Number of size classes of large copies: from 4, 8, 16 and 32 MB on. */
 #define SIZES 4
 
 static struct {
     struct pace driver[SIZES], threads[SIZES];
-    uint64_t by_driver;          /* nanoseconds of all large copies */
-    uint64_t until_retry[SIZES]; /* nanoseconds by the driver since threads were slower */
-    size_t small_copies;         /* number that was left to libomptarget */
-} seen;                          /* atomic */
+    uint64_t by_driver;          /* time of all large copies by the driver, in nanoseconds */
+    uint64_t until_retry[SIZES]; /* driver's time since threads were slower, in nanoseconds */
+    size_t small_copies;         /* number of small copies left to libomptarget */
+} seen;                          /* all members are atomic */
 
 static size_t size_class(size_t size)
 {
@@ -87,7 +89,8 @@ static size_t size_class(size_t size)
 }
 
 /*
- * Relaxed, as in all of this file: no other data depend on a number, and a lost one changes little.
+ * All accesses to these numbers are relaxed: no other data depend on a number, and a lost update
+ * changes little.
  */
 static uint64_t get_relaxed(const uint64_t *number)
 {
@@ -102,7 +105,7 @@ static bool are_threads_slower(size_t at)
                (double)get_relaxed(&driver->nanoseconds) / (double)get_relaxed(&driver->bytes);
 }
 
-/* Threads pay at once if the program sets their number. */
+/* If the program sets the number of threads, they make large copies from the first on. */
 bool rex_copy_threads_pay(size_t size)
 {
     size_t at = size_class(size);
@@ -129,8 +132,8 @@ void rex_copy_large_took(bool by_threads, size_t size, uint64_t nanoseconds)
 }
 
 /*
- * Waits for the stream of OWN. Returns false on failure, and OWN is not used again; rex_cuda_why()
- * gives the reason.
+ * Waits for the stream of OWN. Returns false on failure; rex_cuda_why() then gives the reason, and
+ * OWN is not used again.
  */
 static bool wait_for_copies(struct rex_launch_context *own)
 {
@@ -144,12 +147,17 @@ struct piece {
     size_t at, size;
 };
 
-/* Takes the next piece of the copy. Returns false if no piece is left, or a thread has failed. */
+/*
+ * Takes the next piece of the copy. Returns false if no piece is left, or if a thread has failed.
+ */
 static bool take_piece(struct job *job, struct piece *piece)
 {
-    /* Relaxed: any thread may copy any piece; the driver and the job's end order the bytes. */
+    /*
+     * Relaxed: any thread may copy any piece. The threads wait for their streams, and the caller
+     * for the threads, before the bytes are used.
+     */
     piece->at = __atomic_fetch_add(&job->next, 1, __ATOMIC_RELAXED) * CHUNK;
-    /* Relaxed: a thread that misses a failure copies one more piece. */
+    /* Relaxed: a thread that reads an old value copies one more piece. */
     if (piece->at >= job->copy.size || __atomic_load_n(&job->failed, __ATOMIC_RELAXED))
         return false;
     size_t left = job->copy.size - piece->at;
@@ -157,7 +165,7 @@ static bool take_piece(struct job *job, struct piece *piece)
     return true;
 }
 
-/* Fills one chunk while the device reads the other. */
+/* The thread fills one chunk while the device reads the other. */
 static bool copy_to_device(struct job *job, const struct rex_launch_context *own)
 {
     struct piece piece;
@@ -174,7 +182,7 @@ static bool copy_to_device(struct job *job, const struct rex_launch_context *own
     return true;
 }
 
-/* Empties one chunk while the device fills the other. */
+/* The thread empties one chunk while the device fills the other. */
 static bool copy_from_device(struct job *job, const struct rex_launch_context *own)
 {
     struct piece piece, last = {0, 0};
@@ -196,7 +204,10 @@ static bool copy_from_device(struct job *job, const struct rex_launch_context *o
     }
 }
 
-/* A thread that lacks a resource leaves the work to the other threads. */
+/*
+ * The work of one thread. A thread that cannot get its resources leaves the work to the other
+ * threads.
+ */
 static void share_copy(unsigned number, void *argument)
 {
     struct job *job = argument;
@@ -208,12 +219,12 @@ static void share_copy(unsigned number, void *argument)
         return;
     }
     if (own->event[1] == NULL)
-        __atomic_store_n(&job->is_first, true, __ATOMIC_RELAXED); /* Relaxed: as `able` */
+        __atomic_store_n(&job->is_first, true, __ATOMIC_RELAXED); /* Relaxed: as for `able` */
     if (!rex_launch_context_make_chunks(own)) {
         say_why(job);
         goto give_back;
     }
-    /* Relaxed: read after the job's end. */
+    /* Relaxed: read after all threads have returned. */
     __atomic_fetch_add(&job->able, 1, __ATOMIC_RELAXED);
     bool done = job->copy.to_host ? copy_from_device(job, own) : copy_to_device(job, own);
     if (!done)
@@ -221,7 +232,10 @@ static void share_copy(unsigned number, void *argument)
     bool waited = wait_for_copies(own);
     if (!waited)
         say_why(job);
-    /* Relaxed: other threads read it to stop early, and the caller reads it after the job's end. */
+    /*
+     * Relaxed: other threads read `failed` only to stop early. The caller reads it after all
+     * threads have returned.
+     */
     if (!done || !waited)
         __atomic_store_n(&job->failed, true, __ATOMIC_RELAXED);
 give_back:
@@ -236,7 +250,7 @@ static bool find_gpu_of(uint64_t address, int *ordinal)
            *ordinal >= 0 && *ordinal < REX_CUDA_DEVICES_MAX;
 }
 
-/* Returns true if threads might make COPY. If they do not, its time by the driver is noted. */
+/* Returns true if threads may make COPY. If the driver makes such a copy, its time is recorded. */
 static bool is_large_copy(const struct rex_copy *copy)
 {
     return copy->size >= REX_COPY_LARGE && rex_copy_threads() > 0 &&
@@ -245,8 +259,8 @@ static bool is_large_copy(const struct rex_copy *copy)
 }
 
 /*
- * Makes COPY, which is large and has no work before it in a stream, by threads. Returns false if
- * threads do not pay, or failed.
+ * Makes the large COPY by threads. Work that COPY depends on is complete. Returns false if
+ * rex_copy_threads_pay() returns false, or if the threads have failed.
  */
 static bool copy_by_threads(const struct rex_copy *copy)
 {
@@ -280,7 +294,10 @@ static int copy_by_driver(const struct rex_copy *copy, void *stream)
                : REX_CUDA(cuMemcpyHtoDAsync, copy->device, copy->host, copy->size, stream);
 }
 
-/* The driver returns after it has copied pageable memory, except for the last part. */
+/*
+ * For pageable memory, cuMemcpy*Async() returns after all but the last part is copied. So the time
+ * of the call is the time of the copy.
+ */
 static int copy_large(const struct rex_copy *copy, void *stream)
 {
     if (copy_by_threads(copy))
@@ -320,7 +337,10 @@ bool rex_copy_is_ours(struct rex_copy *copy)
            rex_setting_read(REX_OPTION_COPY_THREADS) >= 0;
 }
 
-/* The processor fills one piece of a staged copy while the device reads the piece before it. */
+/*
+ * Bytes of a piece. The processor fills one piece of a staged copy while the device reads the piece
+ * before.
+ */
 #define PIECE ((size_t)256 << 10)
 
 /* Returns the bytes of staging memory that COPY needs. */
@@ -362,9 +382,10 @@ static bool copy_through(const struct rex_copy *copies, size_t count,
 }
 
 /*
- * Returns the number of copies that can be made together, 0 if the first is large. *STAGED gets the
- * bytes that need staging memory. A staged copy is not in the order of the stream: the processor
- * reads or writes its host memory.
+ * Returns the number of copies that can be made together, or 0 if the first copy is large. Sets
+ * *STAGED to the bytes of staging memory for these copies. The processor accesses the host memory
+ * of a staged copy, not in the order of the stream. So copies of different directions go together
+ * only while all are pinned.
  */
 static size_t count_together(const struct rex_copy *copies, size_t count, size_t *staged)
 {
@@ -392,7 +413,10 @@ size_t rex_copy_some(const struct rex_copy *copies, size_t count, int number, bo
         return some;
     if (ordinal == -1 ||
         (ordinal == REX_ORDINAL_UNKNOWN && !find_gpu_of(copies[0].device, &ordinal))) {
-        /* The address may be the host device's. Relaxed: no other data depend on the number. */
+        /*
+         * The address may belong to the host device, so restart the count of small copies. Relaxed:
+         * no other data depend on the count.
+         */
         __atomic_store_n(&seen.small_copies, 0, __ATOMIC_RELAXED);
         return some;
     }

@@ -1,6 +1,6 @@
 /*
- * makecopy.h - copies between host memory and a GPU, and who makes them: the driver, librex's
- * threads, or many small ones at once through pinned memory.
+ * makecopy.h - copies between host memory and a GPU. The driver or librex's threads make them, or
+ * many small copies go together through pinned memory.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 /*
- * Minimum bytes of a large copy. Threads make large copies of pageable memory, in chunks, if
- * rex_copy_threads_pay().
+ * Minimum bytes of a large copy. Threads make a large copy of pageable memory in chunks, if
+ * rex_copy_threads_pay() returns true.
  */
 #define REX_COPY_LARGE ((size_t)4 << 20)
 
@@ -22,38 +22,43 @@ struct rex_copy {
     uint64_t device;
     size_t size;
     bool to_host;
-    bool is_pinned; /* the driver copies from or to `host` itself; rex_copy_is_ours() sets it */
+    bool is_pinned; /* librex has pinned all of `host`; rex_copy_is_ours() sets this */
 };
 
 /*
- * Puts COPY in STREAM. If MAY_WAIT, threads may make it, after the call has waited for STREAM;
- * otherwise the driver makes it. The caller puts no other work in STREAM during the call, because
- * the threads would not wait for it. Returns 0 or a CUresult that is noted.
+ * Puts COPY in STREAM. If MAY_WAIT is true, the call may wait for STREAM, and have threads make
+ * COPY. If MAY_WAIT is false, the driver makes COPY. The caller puts no other work in STREAM during
+ * the call, because the threads would not wait for that work. Returns 0, or an error of the driver,
+ * which rex_cuda_why() describes.
  */
 int rex_copy_put(const struct rex_copy *copy, void *stream, bool may_wait);
 
 /*
- * Returns true if rex_copy_some() makes COPY faster than libomptarget. Either librex has pinned its
- * host memory. Or that is pageable, COPY is small or large, and librex has left enough such copies
- * to others before. The driver has the functions of REX_CUDA_QUEUES.
+ * Returns true if rex_copy_some() makes COPY faster than libomptarget. The driver has the functions
+ * of REX_CUDA_QUEUES. Sets `is_pinned` of COPY. There are three such kinds of copies:
+ * - librex has pinned the host memory.
+ * - COPY is large, and its host memory is pageable.
+ * - COPY fits into a chunk, its host memory is pageable, and libomptarget has made enough such
+ *   copies before.
  */
 bool rex_copy_is_ours(struct rex_copy *copy);
 
 /*
- * Makes the first of COUNT copies between the host and libomptarget's device NUMBER. Makes small
- * and pinned copies after it together with it, if they have its direction or all are pinned. A copy
- * of size 0 is not made. rex_copy_is_ours() is true for each other copy. Returns the number of
- * copies that it tried to make. *ARE_MADE is true if they are complete.
+ * Makes the first of COUNT copies between the host and libomptarget's device NUMBER. Also makes
+ * small and pinned copies after it. They must have the direction of the first copy, unless all are
+ * pinned. A copy of size 0 is skipped; for each other copy rex_copy_is_ours() has returned true.
+ * Returns the number of copies that the call tried to make.
  *
- * If *ARE_MADE is false, the memory is not on a GPU, or a call failed. The caller then has
- * libomptarget make all of these copies, since a part may be missing. If the failure lasts,
- * libomptarget fails, too.
+ * *ARE_MADE is true if these copies are complete. If it is false, the memory is not on a GPU, or a
+ * call failed. The caller then has libomptarget make all of these copies, because each may be
+ * incomplete. A permanent failure makes libomptarget fail, too.
  */
 size_t rex_copy_some(const struct rex_copy *copies, size_t count, int number, bool *are_made);
 
 /*
- * Notes the time of a large copy of SIZE bytes, BY_THREADS or by the driver. By these times
- * rex_copy_threads_pay() returns true if threads should make a large copy of SIZE bytes.
+ * rex_copy_large_took() records the time of a large copy of SIZE bytes, BY_THREADS or by the
+ * driver. rex_copy_threads_pay() compares these times. It returns true if threads should make a
+ * large copy of SIZE bytes.
  */
 void rex_copy_large_took(bool by_threads, size_t size, uint64_t nanoseconds);
 bool rex_copy_threads_pay(size_t size);

@@ -1,5 +1,6 @@
 /*
- * map.c - maps built at run time (rex/map.h): count rows, allocate once, fill.
+ * map.c - maps built at run time (rex/map.h). One pass counts the rows, and a second pass fills the
+ * columns.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -22,7 +23,7 @@ int32_t rex_map_next_row(const struct rex_map_builder *builder)
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* Each element of a column is 8 bytes wide. */
+/* Writes ROW to the columns, unless the pass only counts. An element of each column has 8 bytes. */
 static inline void put_row(struct rex_map_builder *builder, const struct rex_row *row)
 {
     if (builder->columns != NULL) {
@@ -36,7 +37,7 @@ static inline void put_row(struct rex_map_builder *builder, const struct rex_row
     builder->row++;
 }
 
-/* Checks and adds any row. ROW's type becomes the type in the map. */
+/* Checks and adds any ROW. Replaces the type in ROW by the type in the map. */
 static __attribute__((noinline)) int check_and_put_row(struct rex_map_builder *builder,
                                                        struct rex_row *row)
 {
@@ -63,7 +64,10 @@ static __attribute__((noinline)) int check_and_put_row(struct rex_map_builder *b
         !rex_row_has(row->type, REX_MAP_NOT_MAPPED))
         return rex_fail(REX_EINVAL, "map row %lld: a mapper maps %lld bytes at NULL", number,
                         (long long)row->size);
-    /* The row lies in the surrounding section, but reaches out of the element that is mapped. */
+    /*
+     * Refuse a row that lies in the surrounding section, but reaches out of the element that is
+     * mapped.
+     */
     uintptr_t begin = (uintptr_t)row->begin, end = begin + (uintptr_t)row->size;
     uintptr_t first = (uintptr_t)builder->part.begin, element = (uintptr_t)builder->part.base;
     if (builder->depth > 0 && !rex_row_has(row->type, REX_MAP_LITERAL | REX_MAP_PTR_AND_OBJ) &&
@@ -85,7 +89,7 @@ int rex_map_add(struct rex_map_builder *builder, struct rex_row row)
 {
     if (builder == NULL)
         return rex_fail_null("rex_map_add", "builder");
-    /* A builder with libomptarget's handle has capacity 0, so that its rows are checked, too. */
+    /* A builder with a handle of libomptarget has capacity 0, so all of its rows are checked. */
     if (builder->row >= builder->capacity || builder->depth > 0 || row.size < 0 ||
         rex_row_has(row.type, REX_MAP_MEMBER_OF_MASK))
         return check_and_put_row(builder, &row);
@@ -135,7 +139,7 @@ int rex_map_build(struct rex_map *map, const struct rex_map *prefix, rex_rows *r
     }
     void **before = prefix != NULL ? prefix->mappers : NULL;
     void **behind = suffix != NULL ? suffix->mappers : NULL;
-    bool mapped = before != NULL || behind != NULL; /* a fifth column has the mappers */
+    bool mapped = before != NULL || behind != NULL; /* the map has a fifth column, of mappers */
     int result;
 add_rows:
     result = add_map(&builder, prefix);
@@ -149,8 +153,8 @@ add_rows:
     result = add_map(&builder, suffix);
     if (result != REX_OK)
         goto free_columns;
-    if (builder.columns == NULL) { /* the rows are counted */
-        /* one row more, so that an empty map has columns, too */
+    if (builder.columns == NULL) { /* the pass that counts is over */
+        /* one more row, so that an empty map has columns */
         size_t size = ((size_t)builder.row + 1) * (mapped ? 5 : 4) * sizeof *builder.columns;
         builder.columns = calloc(1, size);
         if (builder.columns == NULL)

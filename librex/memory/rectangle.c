@@ -2,8 +2,8 @@
  * rectangle.c - copies of rectangular parts of arrays between devices. Implements
  * rex_device_copy_part() of rex/launch.h.
  *
- * omp_target_memcpy_rect() makes each run of adjacent elements a copy that is waited for. librex
- * copies many small ones together.
+ * A run is the adjacent elements that one copy can copy. omp_target_memcpy_rect() waits for each
+ * run. librex gathers small runs, and waits once for many.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -19,19 +19,19 @@
 
 static const char caller[] = "rex_device_copy_part";
 
-#define COPIES 256 /* runs that are gathered */
+#define COPIES 256 /* maximum number of gathered runs */
 
 struct side {
     char *base;
     const struct rex_dimension *dimensions;
     int64_t pitch[REX_MOST_DIMENSIONS];
-    int number; /* of the device */
+    int number; /* number of the device */
 };
 
 struct rectangle {
     struct side to, from;
     int host;
-    bool may_gather; /* between the host and a device that may be a GPU */
+    bool may_gather; /* one side is the host, and the other may be a GPU */
     size_t gathered;
     struct rex_copy copy[COPIES];
 };
@@ -48,7 +48,7 @@ static int copy_by_runtime(const struct rectangle *all, void *to, const void *fr
                     caller, size, all->from.number, all->to.number, from, to);
 }
 
-/* Makes the copies that are gathered. libomptarget makes those that librex could not. */
+/* Makes the gathered copies. If librex cannot make a copy, libomptarget makes it. */
 static int copy_gathered(struct rectangle *all)
 {
     int result = REX_OK, number = all->to.number;
@@ -94,7 +94,7 @@ static int64_t offset_of(const struct side *side, const int64_t *index, int last
     return offset;
 }
 
-/* The next index of the dimensions up to LAST; false after the last one. */
+/* Advances INDEX in the dimensions up to LAST. Returns false after the last index. */
 static bool step_index(const struct side *side, int64_t *index, int last)
 {
     for (int d = last; d >= 0; d--) {
@@ -110,7 +110,10 @@ static int copy_runs(struct rectangle *all, int count)
     const struct side *to = &all->to, *from = &all->from;
     int64_t index[REX_MOST_DIMENSIONS] = {0};
     int run = count - 1, result = REX_OK;
-    /* Trailing dimensions that are whole form one run with the dimension before them. */
+    /*
+     * If both parts have all elements of the last dimensions, these form one run with the dimension
+     * before.
+     */
     while (run > 0 && rex_dimension_is_whole(&to->dimensions[run]) &&
            rex_dimension_is_whole(&from->dimensions[run]))
         run--;
@@ -118,7 +121,7 @@ static int copy_runs(struct rectangle *all, int count)
     size_t size = (size_t)to->pitch[run];
     if (to->dimensions[run].stride == 1 && from->dimensions[run].stride == 1) {
         size *= (size_t)to->dimensions[run].length;
-        last--; /* its index stays 0 */
+        last--; /* the index of this dimension stays 0 */
     }
     do
         result = copy_run(all, to->base + offset_of(to, index, run),

@@ -1,8 +1,8 @@
 /*
- * rowcheck.c - errors in rows that do not depend on mappings: in each row alone, and between the
- * rows that one call maps anew.
+ * rowcheck.c - checks of rows that need no mappings: of each row alone, and of the rows that one
+ * call maps for the first time.
  *
- * Releases of LLVM differ in how they read contradictory types.
+ * librex refuses contradictory types, because releases of LLVM read them differently.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -22,9 +22,9 @@ static const char *wrong_member(const struct rex_map *map, int32_t i)
     if (parent >= i)
         return "is a member of a row that does not come before it";
     /*
-     * LLVM 14 to 23 map a member outside of its parent without a count of its own, so that it stays
-     * mapped for good. A row after REX_PARENT_MAX may be a member of a row further out; section.c
-     * says why.
+     * LLVM 14 to 23 map a member outside of its parent, but do not count a reference for it. So the
+     * member stays mapped until the end of the process. A row after REX_PARENT_MAX passes: its type
+     * may name a surrounding section in place of its parent (rex_map_add_mapped()).
      */
     if (parent >= 0 && i <= REX_PARENT_MAX && map->sizes[i] > 0 &&
         !rex_row_has(type, REX_MAP_NOT_MAPPED | REX_MAP_PTR_AND_OBJ) &&
@@ -34,18 +34,18 @@ static const char *wrong_member(const struct rex_map *map, int32_t i)
     return NULL;
 }
 
-/* Returns why row I is wrong for PURPOSE on all releases, or NULL if it is right. */
+/* Returns why row I is wrong for PURPOSE on all releases, or NULL if the row is right. */
 static const char *wrong_row(const struct rex_map *map, int32_t i, enum rex_purpose purpose)
 {
     int64_t type = map->types[i], size = map->sizes[i];
     bool launches = purpose == REX_FOR_LAUNCH || purpose == REX_FOR_QUEUE;
-    /* Most rows have an address, a size and a direction, which is right in each call. */
+    /* Most rows have only an address, a size and a direction, and are right for every purpose. */
     if ((type & ~(REX_MAP_TOFROM | REX_MAP_TARGET_PARAM)) == 0 &&
         rex_row_has(type, REX_MAP_TOFROM) && size >= 0 && size <= REX_ROW_MOST &&
         map->begin[i] != NULL)
         return NULL;
     bool is_value = rex_row_has(type, REX_MAP_LITERAL);
-    /* Most other rows are a value of a kernel. */
+    /* Most other rows are values for a kernel. */
     if (is_value && launches && (type & ~REX_ROW_VALUE) == 0 && size >= 0 && size <= 8)
         return NULL;
     bool is_attached = rex_row_has(type, REX_MAP_PTR_AND_OBJ);
@@ -90,7 +90,9 @@ static const char *wrong_row(const struct rex_map *map, int32_t i, enum rex_purp
     return NULL;
 }
 
-/* Returns the end of the argument at TEXT: a comma outside brackets and strings, or the final 0. */
+/*
+ * Returns the end of the argument at TEXT: a comma outside brackets and strings, or the final NUL.
+ */
 static const char *end_of_argument(const char *text)
 {
     int depth = 0;
@@ -124,7 +126,7 @@ const char *rex_row_text(const struct rex_map *map, int32_t i, char text[REX_ROW
         row++;
     }
     row += strspn(row, " ");
-    /* Leave out a macro of the program: its expansion would not help the reader. */
+    /* Write only a macro of librex: the expansion of another macro would not help the reader. */
     if (strncmp(row, "REX_", 4) == 0)
         snprintf(text, REX_ROW_TEXT, "; row %d is %.*s", i, (int)(end_of_argument(row) - row), row);
     return text;
@@ -199,10 +201,10 @@ int rex_fail_null_column(const char *kernel, const struct rex_map *map)
 /* ---- rows against each other ----------------------------------------------------------------- */
 
 /*
- * LLVM 14 to 23 map the rows of a call in their order. A row inside an earlier row is mapped with
- * that row. libomptarget aborts on a row that overlaps an earlier row in any other way, unless the
- * row is implicit. An implicit row counts as mapped. If it is copied, LLVM 23 and 24 copy the whole
- * row, past the end of the mapping.
+ * LLVM 14 to 23 map the rows of a call in their order. A row inside an earlier row uses the mapping
+ * of that row. If a row overlaps an earlier row in any other way, libomptarget aborts, unless the
+ * later row is implicit. An implicit row then counts as mapped. If the implicit row is copied, LLVM
+ * 23 and 24 copy the whole row, past the end of the mapping.
  */
 
 int rex_spans_compare(const void *left, const void *right)
@@ -226,8 +228,9 @@ static int order_as_mapped(const void *left, const void *right)
 }
 
 /*
- * Finds which of COUNT spans libomptarget maps, in the order of the rows. Each other span must lie
- * in one of them.
+ * Moves the spans that libomptarget maps to the front of SPANS, in the order of the rows, and sets
+ * *MAPPED to their number. Fails if another span reaches out of the mapped span that it overlaps,
+ * unless `may_exceed` is true.
  */
 static int map_in_order(struct rex_row_span *spans, size_t count, size_t *mapped,
                         const struct rex_map *map, const char *what)
@@ -264,7 +267,8 @@ int rex_new_spans_check(struct rex_row_span *spans, size_t *count, const struct 
     qsort(spans, all, sizeof *spans, rex_spans_compare);
     for (size_t i = 0, next, mapped; i < all; i = next) {
         /*
-         * A group of spans that overlap, directly or through others, and its first span in the map.
+         * Find a group of spans that overlap, directly or through others. FIRST is the span that
+         * libomptarget maps first.
          */
         struct rex_row_span first = spans[i], group = spans[i];
         for (next = i + 1; next < all && spans[next].begin < group.end; next++) {
@@ -276,7 +280,7 @@ int rex_new_spans_check(struct rex_row_span *spans, size_t *count, const struct 
             spans[i] = first;
             mapped = 1;
         } else {
-            /* Such a group is right only with implicit rows, so this slow check is rare. */
+            /* This slow check is rare, because such a group is right only with implicit rows. */
             int result = map_in_order(&spans[i], next - i, &mapped, map, what);
             if (result != REX_OK)
                 return result;

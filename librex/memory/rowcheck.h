@@ -22,13 +22,13 @@ static inline bool rex_purpose_begins(enum rex_purpose purpose)
     return purpose == REX_FOR_LAUNCH || purpose == REX_FOR_BEGIN;
 }
 
-/* Returns the row that a row of TYPE is a member of, or -1. */
+/* Returns the number of the parent of a row of TYPE, or -1 if the row is not a member. */
 static inline int64_t rex_row_parent(int64_t type)
 {
     return (int64_t)((uint64_t)type >> 48) - 1;
 }
 
-/* Returns true if row I spans the members that follow it. Such a row copies nothing itself. */
+/* Returns true if row I is the parent of the next row. A parent copies nothing itself. */
 static inline bool rex_row_is_parent(const struct rex_map *map, int32_t i)
 {
     return i + 1 < map->count && rex_row_parent(map->types[i + 1]) == i;
@@ -44,7 +44,7 @@ static inline bool rex_row_contains(const struct rex_map *map, int32_t row, cons
            (uint64_t)size <= all - into;
 }
 
-/* Returns COUNT rows of MAP from row FIRST on, as a map. */
+/* Returns a map of COUNT rows of MAP, from row FIRST on. */
 static inline struct rex_map rex_rows_from(const struct rex_map *map, int32_t first, int32_t count)
 {
     return (struct rex_map){.count = count,
@@ -55,60 +55,64 @@ static inline struct rex_map rex_rows_from(const struct rex_map *map, int32_t fi
                             .mappers = map->mappers != NULL ? map->mappers + first : NULL};
 }
 
-/* Returns true if `storage` of MAP is the text of its rows (rex_map_of()), not an allocation. */
+/*
+ * Returns true if `storage` of MAP points to the text of the rows (rex_map_of()), and not to an
+ * allocation.
+ */
 static inline bool rex_map_has_text(const struct rex_map *map)
 {
     return ((uintptr_t)map->storage & 1) != 0;
 }
 
 /*
- * Writes row I of MAP, as the program's source has it, to TEXT, for the end of a message: "; row 1
- * is REX_TO(x, n)". Writes "" if MAP was not made by REX_MAP() or a similar macro. Returns TEXT.
+ * Writes the source text of row I of MAP to TEXT, as the end of a message: "; row 1 is REX_TO(x,
+ * n)". Writes "" if REX_MAP() or a similar macro did not make MAP. Returns TEXT.
  */
 #define REX_ROW_TEXT 120
 const char *rex_row_text(const struct rex_map *map, int32_t i, char text[REX_ROW_TEXT]);
 
 /*
- * Checks that row I of a raw call, if it is a member, lies in its parent; otherwise libomptarget
- * crashes. Returns 0 or REX_EINVAL; the message begins with WHAT. Rows with unknown bits pass.
+ * If row I of a raw call is a member, checks that it lies in its parent: libomptarget crashes on
+ * other members. A row with unknown bits passes. Returns 0 or REX_EINVAL, with a message that
+ * begins with WHAT.
  */
 int rex_check_member(const struct rex_map *map, int32_t i, const char *what);
 
 /*
- * Maximum bytes of a row: a larger size is an error of the program. The sum over all rows that a
- * map can have does not overflow.
+ * Maximum bytes of a row: a larger size is an error of the program. The sum of 2^22 such sizes fits
+ * into an int64_t.
  */
 #define REX_ROW_MOST ((int64_t)1 << 40)
 
 /*
- * Checks the size of row I, if it is mapped: libomptarget aborts if the device has too little
- * memory. Returns 0 or REX_ENOMEM; the message begins with WHAT.
+ * Checks the size of row I, if the row is mapped: libomptarget aborts if the device has too little
+ * memory. Returns 0 or REX_ENOMEM, with a message that begins with WHAT.
  */
 int rex_check_size(const struct rex_map *map, int32_t i, const char *what);
 
 /*
- * Checks the shape and the types of MAP, and the sizes of rows that PURPOSE maps. Returns 0,
- * REX_EINVAL or REX_ENOMEM; the message begins with WHAT.
+ * Checks the columns and the types of MAP, and the sizes of rows if PURPOSE maps memory. Returns 0,
+ * REX_EINVAL or REX_ENOMEM, with a message that begins with WHAT.
  */
 int rex_check_rows(const struct rex_map *map, enum rex_purpose purpose, const char *what);
 
 /*
- * Fails with REX_EINVAL if a column of MAP, which has rows, is NULL, and names the column. The call
- * is a launch of KERNEL, or a data call if KERNEL is NULL. Returns 0 if no column is NULL.
+ * Fails with REX_EINVAL if a column of MAP is NULL, and names the column. MAP has rows. The call is
+ * a launch of KERNEL, or a data call if KERNEL is NULL. Returns 0 if each column exists.
  */
 int rex_fail_null_column(const char *kernel, const struct rex_map *map);
 
 /* ---- rows against each other ----------------------------------------------------------------- */
 
 /*
- * Memory of row ROW of a call: the row's own, or, if `pointer`, the attached pointer that the row
- * maps first.
+ * A range of memory of row `row`. If `pointer` is true, the range is the attached pointer, which
+ * libomptarget maps first. Otherwise the range is the memory of the row itself.
  */
 struct rex_row_span {
     uintptr_t begin, end;
     int32_t row;
     bool pointer;
-    bool may_exceed; /* the row may be larger than its mapping, and counts as mapped */
+    bool may_exceed; /* the row counts as mapped even if its mapping is smaller */
 };
 
 static inline size_t rex_span_size(const struct rex_row_span *span)
@@ -134,9 +138,9 @@ static inline bool rex_span_contains(const struct rex_row_span *outer,
 int rex_spans_compare(const void *left, const void *right);
 
 /*
- * Checks *COUNT SPANS that are not mapped yet, and that one call will map. Returns 0, or
- * REX_EOVERLAP if libomptarget would abort; the message begins with WHAT. Leaves only the *COUNT
- * spans that get a mapping of their own, and removes the spans inside them.
+ * Checks *COUNT SPANS that are not mapped yet and that one call will map. Returns 0, or
+ * REX_EOVERLAP if libomptarget would abort, with a message that begins with WHAT. Removes each span
+ * that lies in another span, and updates *COUNT: each remaining span gets its own mapping.
  */
 int rex_new_spans_check(struct rex_row_span *spans, size_t *count, const struct rex_map *map,
                         const char *what);

@@ -1,8 +1,8 @@
 /*
  * rowlookup.c - checks rows against the mappings on a device.
  *
- * LLVM 14 to 23 abort on rows that need present memory which is absent, and on rows that overlap a
- * mapping in part. They silently ignore updates of absent memory.
+ * LLVM 14 to 23 abort on a row with PRESENT whose memory is absent, and on a row that overlaps a
+ * mapping in part. They silently ignore an update of absent memory.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -18,9 +18,10 @@
 #include "omp/runtime.h"
 
 /*
- * Returns true if row I may be larger than its mapping. An implicit row may, unless it is copied,
- * because libomptarget copies it whole. A section with a mapper may not, though it is implicit and
- * copies nothing: libomptarget would map the elements beyond the mapping elsewhere on the device.
+ * Returns true if row I may be larger than its mapping. An implicit row may be larger, unless it is
+ * copied, because libomptarget copies the whole row. A section with a mapper is implicit and is not
+ * copied, but must not be larger. Otherwise libomptarget would map the elements beyond the mapping
+ * in other device memory.
  */
 static bool may_exceed(const struct rex_map *map, int32_t i, enum rex_purpose purpose)
 {
@@ -39,23 +40,24 @@ static bool is_looked_up(const struct rex_map *map, int32_t i, enum rex_purpose 
     if (rex_row_has(type, REX_MAP_NOT_MAPPED))
         return false;
     /*
-     * A queue maps nothing. A section of size 0 is NULL for the kernel, unless it is implicit or
-     * needs present memory.
+     * A launch in a queue maps nothing. The kernel gets NULL for a section of size 0, unless the
+     * row is implicit or has PRESENT.
      */
     if (purpose == REX_FOR_QUEUE)
         return map->sizes[i] > 0 || rex_row_has(type, REX_MAP_IMPLICIT | REX_MAP_PRESENT);
-    /* A section of size 0 maps nothing, but it can need present memory. */
+    /* A section of size 0 maps nothing, but with PRESENT its memory must be mapped. */
     if (map->sizes[i] == 0)
         return rex_row_has(type, REX_MAP_PRESENT);
     /*
-     * An update copies the members of a parent, never the parent, which need not be mapped whole.
+     * An update copies the members of a parent, but not the parent itself, which may be mapped in
+     * part.
      */
     if (purpose == REX_FOR_UPDATE)
         return rex_row_has(type, REX_MAP_TOFROM | REX_MAP_PRESENT);
     /*
-     * A member lies in its parent, which is checked already, unless it has an attached pointer. A
-     * row with PRESENT is looked up, because its memory may have to be present before the parent is
-     * mapped.
+     * Skip a member without an attached pointer: its parent, which is checked, contains it. Look up
+     * a member with PRESENT, because its memory may have to be mapped before the call maps the
+     * parent.
      */
     if (rex_purpose_begins(purpose) && rex_row_has(type, REX_MAP_MEMBER_OF_MASK) &&
         !rex_row_has(type, REX_MAP_PTR_AND_OBJ | REX_MAP_PRESENT))
@@ -64,7 +66,9 @@ static bool is_looked_up(const struct rex_map *map, int32_t i, enum rex_purpose 
            may_exceed(map, i, purpose) != rex_row_has(type, REX_MAP_IMPLICIT);
 }
 
-/* Globals are mapped when the image is loaded. An empty data call loads it, if no call has yet. */
+/*
+ * An empty data call loads the image, if no earlier call did. libomptarget then maps the globals.
+ */
 enum rex_presence rex_presence_after_load(const void *begin, size_t size, int number)
 {
     rex_device_used();
@@ -78,14 +82,14 @@ bool rex_is_absent(const void *begin, size_t size, int number)
            rex_presence_after_load(begin, size, number) == REX_ABSENT;
 }
 
-/* The state of one call's check against the mappings. */
+/* The state of the check of one call. */
 struct look {
     const struct rex_map *map;
     enum rex_purpose purpose;
     int number;
     const char *what;
     const struct rex_release *release;
-    struct rex_row_span *spans; /* memory that the call will map */
+    struct rex_row_span *spans; /* spans that the call will map */
     size_t count;
 };
 
@@ -104,7 +108,7 @@ int rex_fail_absent(enum rex_purpose purpose, const char *what, const struct rex
                     rex_row_text(map, row, text));
 }
 
-/* Looks WANTED up, and notes it if the call will map it. */
+/* Looks WANTED up, and adds it to the spans if the call will map it. */
 static int check_span(struct look *look, const struct rex_row_span *wanted)
 {
     const void *begin = (const void *)wanted->begin;
@@ -117,8 +121,8 @@ static int check_span(struct look *look, const struct rex_row_span *wanted)
     if (look->purpose == REX_FOR_UPDATE || look->purpose == REX_FOR_QUEUE ||
         rex_row_has(type, REX_MAP_PRESENT)) {
         /*
-         * An earlier row of the call may map this memory first. An implicit row does not count,
-         * because its mapping may be smaller.
+         * An earlier row of the call may map this memory first. Ignore implicit rows, because their
+         * mappings may be smaller.
          */
         bool is_asked =
             is_absent && !look->release->presence_at_entry && rex_purpose_begins(look->purpose);
@@ -160,7 +164,10 @@ static int check_mapped_row(struct look *look, int32_t i)
     const struct rex_map *map = look->map;
     int64_t type = map->types[i], parent = rex_row_parent(type);
     uintptr_t begin = (uintptr_t)map->begin[i], end = begin + (uintptr_t)map->sizes[i];
-    /* libomptarget maps an attached pointer first, unless the row's parent contains it. */
+    /*
+     * libomptarget maps the pointer before the memory, unless the parent of the row contains the
+     * pointer.
+     */
     if (rex_purpose_begins(look->purpose) && rex_row_has(type, REX_MAP_PTR_AND_OBJ) &&
         !rex_row_has(type, REX_MAP_NOT_MAPPED) &&
         (parent < 0 || !rex_row_contains(map, (int32_t)parent, map->base[i], sizeof(void *)))) {
@@ -172,17 +179,19 @@ static int check_mapped_row(struct look *look, int32_t i)
     }
     if (!is_looked_up(map, i, look->purpose))
         return REX_OK;
-    /* LLVM 14 to 16 map a parent from the multiple of 8 below its begin. */
+    /* LLVM 14 to 16 round the begin of a parent down to a multiple of 8. */
     if (look->release->parents_rounded && rex_row_is_parent(map, i) && parent < 0)
         begin -= begin % 8;
     return check_span(look, &(struct rex_row_span){begin, end, i, false, false});
 }
 
 /*
- * Returns true if the present table shows that all rows are right: each row lies in one mapping, or
- * is plain, absent and apart from the other rows. Returns false if librex has to ask libomptarget.
- * The table cannot show that a row is absent while another call maps memory that has no entry. Nor
- * can it if the driver does not launch, because the table then does not follow all calls.
+ * Returns true if the present table shows that all rows are right. Each row then lies in one
+ * mapping, or is a new row: without special type bits, absent, and apart from the other rows.
+ * Returns false if librex has to ask libomptarget. The table cannot show that a row is absent in
+ * two cases:
+ * - Another call is mapping memory that has no entry yet.
+ * - The driver does not launch, and the table does not follow all calls.
  */
 static bool are_ranges_right(const struct rex_map *map, const struct rex_range_lock *ranges,
                              enum rex_purpose purpose)
@@ -223,9 +232,10 @@ int rex_check_presence(const struct rex_map *map, enum rex_purpose purpose, int 
     if (result != REX_OK || purpose != REX_FOR_LAUNCH || !look.release->one_end_a_call)
         goto free_spans;
     /*
-     * A row of size 0 is wrong if a later row of the launch maps the memory around it. It adds no
-     * reference, because it comes first, but it drops a reference at the end of the launch. The end
-     * of the later row then finds no mapping.
+     * Refuse a row of size 0 if a later row of the launch maps the memory around it. At the begin
+     * the row of size 0 comes first, finds no mapping, and adds no reference. At the end of the
+     * launch it drops a reference. The end of the later row then finds no mapping, and libomptarget
+     * aborts.
      */
     for (int32_t i = 0; i < map->count; i++) {
         uintptr_t begin = (uintptr_t)map->begin[i];

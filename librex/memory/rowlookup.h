@@ -12,21 +12,27 @@
 
 /*
  * Checks MAP against the mappings on device NUMBER. Returns 0, REX_EABSENT, REX_EOVERLAP or
- * REX_ENOMEM. RANGES are the present table's ranges for the rows, or NULL if the call has not
- * entered the table.
+ * REX_ENOMEM. RANGES has the ranges of the rows in the present table. RANGES is NULL if the call
+ * has not entered the table.
  */
 int rex_check_presence(const struct rex_map *map, enum rex_purpose purpose, int number,
                        const char *what, const struct rex_range_lock *ranges);
 
-/* Fails with REX_EABSENT: row ROW, SIZE bytes at BEGIN, is not present whole. */
+/* Fails with REX_EABSENT, because row ROW of SIZE bytes at BEGIN is not mapped, or only in part. */
 int rex_fail_absent(enum rex_purpose purpose, const char *what, const struct rex_map *map,
                     int32_t row, const void *begin, int64_t size, enum rex_presence presence,
                     int number);
 
-/* Loads the image on the device, which maps its globals, and then returns rex_memory_presence(). */
+/*
+ * Loads the image on the device, so that its globals are mapped. Then returns
+ * rex_memory_presence().
+ */
 enum rex_presence rex_presence_after_load(const void *begin, size_t size, int number);
 
-/* Returns true if libomptarget has no mapping of memory that is absent from the present table. */
+/*
+ * Memory that the present table lacks may be mapped by a call that librex did not see. Returns true
+ * if libomptarget has no mapping of such memory.
+ */
 bool rex_is_absent(const void *begin, size_t size, int number);
 
 #endif

@@ -1,9 +1,10 @@
 /*
  * section.c - sections of more than one row: rectangular parts of arrays, and elements that have a
- * mapper. Their rows go into a map or to libomptarget.
+ * mapper. The rows go into a map or to libomptarget.
  *
- * librex does not use libomptarget's rows for rectangular parts. LLVM 14 to 22 copy too little of
- * many, and LLVM 23 reads the numbers in another unit. librex makes rows of adjacent bytes instead.
+ * libomptarget has a row type for rectangular parts, which librex does not use. LLVM 14 to 22 copy
+ * too little of many parts. LLVM 23 reads the sizes in another unit. librex makes a row for each
+ * run of adjacent bytes.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -18,7 +19,7 @@
 struct part {
     const struct rex_dimension *dimensions;
     const int64_t *pitch;
-    int run; /* the dimension whose adjacent elements form a run */
+    int run; /* the last dimension with a loop; later dimensions are whole */
     int64_t type;
 };
 
@@ -86,11 +87,14 @@ int rex_map_add_strided(struct rex_map_builder *builder, void *base, int64_t ele
     for (int d = 0; d < count; d++)
         if (dimensions[d].length == 0)
             return REX_OK;
-    /* A trailing dimension that is all covered forms one run with the dimension before it. */
+    /*
+     * If the part has all elements of the last dimensions, these form one run with the dimension
+     * before.
+     */
     while (run > 0 && rex_dimension_is_whole(&dimensions[run]))
         run--;
     struct part part = {dimensions, pitch, run, type};
-    /* Refuse the part first, because counting more rows than a map can have would take hours. */
+    /* Refuse a part of too many rows before the first pass, which would count for hours. */
     int64_t rows = 1;
     for (int d = 0; d <= run; d++)
         if ((d < run || dimensions[d].stride != 1) &&
@@ -105,14 +109,16 @@ int rex_map_add_strided(struct rex_map_builder *builder, void *base, int64_t ele
 
 #define DEEPEST 64
 
-/* The map types that a section passes on to its elements, besides the copies. */
+/*
+ * The type bits, besides the directions, that the rows of an element take over from their section.
+ */
 #define PASSED_ON \
     (REX_MAP_ALWAYS | REX_MAP_DELETE | REX_MAP_CLOSE | REX_MAP_PRESENT | REX_MAP_OMPX_HOLD)
 
 /*
- * The rows of an element become members of the section's row. Otherwise each row would count as a
- * reference to memory that the section has just allocated. Then nothing would be copied, and
- * attached pointers would stay mapped for good.
+ * The rows of an element become members of the row of the section. Other rows would find the memory
+ * mapped by that row, and add a reference. Then libomptarget would copy nothing, and attached
+ * pointers would stay mapped until the end of the process.
  */
 int64_t rex_type_inside(const struct rex_map_builder *builder, int64_t type)
 {
@@ -150,7 +156,7 @@ int rex_map_add_mapped(struct rex_map_builder *builder, rex_mapper *mapper, stru
             "map row %lld: a section with a mapper must be row %d or an earlier one, so that its "
             "elements can name it",
             row, REX_PARENT_MAX);
-    /* Map the section in one row, so that its elements are adjacent on the device, too. */
+    /* Map the section in one row, so that its elements are adjacent on the device. */
     struct rex_row whole = section;
     whole.type = (whole.type & ~REX_MAP_TOFROM) | REX_MAP_IMPLICIT;
     int result = rex_map_add(builder, whole);
@@ -160,8 +166,8 @@ int rex_map_add_mapped(struct rex_map_builder *builder, rex_mapper *mapper, stru
     int64_t own = builder->row - 1;
     builder->section = rex_type_inside(builder, section.type);
     /*
-     * A row after REX_PARENT_MAX cannot be a parent. Then the surrounding section is the parent,
-     * because libomptarget only checks that a row is a member, not of which row.
+     * A type cannot name a parent after row REX_PARENT_MAX. Then name the parent of the surrounding
+     * section, because libomptarget does not check which row is the parent.
      */
     builder->parent = own <= REX_PARENT_MAX ? own : around.parent;
     builder->part = section;
@@ -191,15 +197,15 @@ void rex_map_for_runtime(rex_mapper *mapper, int64_t element_size, void *handle,
         return;
     }
     /*
-     * Push an empty component first, because LLVM 14 to 22 never count the first component of a
-     * mapper's call, which would stay mapped for good. Rows are numbered after those that
-     * libomptarget has already, so that members name their parents.
+     * Push an empty component first. LLVM 14 to 22 never count a reference for the first component
+     * of a call of a mapper, so its memory would stay mapped. Number the rows after the components
+     * that libomptarget already has, so that members name their parents.
      */
     REX_REAL(push_mapper_component)
     (handle, NULL, NULL, 0, 0, NULL);
     builder.row = REX_REAL(mapper_num_components)(handle);
     int result = rex_map_add_mapped(&builder, mapper, section, element_size);
-    /* The program's mapper may return an error without a message. */
+    /* The mapper may return an error without setting a message. */
     if (result != REX_OK && rex_last_error_code() != result)
         rex_fail(
             result,

@@ -1,10 +1,10 @@
 /*
- * unite.c - rows of one call with the same memory: their copies are united.
+ * unite.c - gives rows of one call the copies of all rows with equal memory.
  *
- * A program may name one array twice in a call, as an input and as an output. LLVM 14 to 22 map the
- * rows together, and make the copies of the first row alone: the output would be lost without an
- * error. So librex lets each such row ask for the copies of all. Memory that was mapped before is
- * not copied more often: a row without ALWAYS copies nothing then.
+ * A program may pass one array twice in a call, as an input and as an output. LLVM 14 to 22 make
+ * one mapping, and only the copies of the first row: the output would be lost without an error. So
+ * librex gives each such row the directions of all. Memory that was mapped before the call is not
+ * copied more often, because a row without ALWAYS then copies nothing.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -20,9 +20,9 @@
 /* ---- rows that are compared ------------------------------------------------------------------ */
 
 /*
- * Writes the rows to compare to SPANS. Returns their number, or 0 if all ask for equal copies.
+ * Writes the rows to compare to SPANS. Returns their number, or 0 if all rows ask for equal copies.
  * Leaves out parents, which copy nothing, and their members. Leaves out rows with an attached
- * pointer or a mapper, which map more than the row.
+ * pointer or a mapper, because they map more memory than the row.
  */
 static size_t collect_spans(const struct rex_map *map, struct rex_row_span *spans)
 {
@@ -55,8 +55,8 @@ static bool are_spans_in_order(const struct rex_row_span *spans, size_t count)
 /* ---- parts ----------------------------------------------------------------------------------- */
 
 /*
- * Fails if libomptarget maps WHOLE for the call, and then makes fewer copies than PART asks for. A
- * part with ALWAYS is copied by itself, and a part with PRESENT was mapped before.
+ * Fails if libomptarget maps WHOLE for the call, and makes fewer copies than PART asks for.
+ * libomptarget always copies a part with ALWAYS. A part with PRESENT was mapped before the call.
  */
 static int check_part(const struct rex_map *map, const struct rex_row_span *part,
                       const struct rex_row_span *whole, int64_t device, const char *what)
@@ -88,7 +88,8 @@ static int check_part(const struct rex_map *map, const struct rex_row_span *part
 static int unite_spans(const struct rex_row_span *spans, size_t count, const struct rex_map *map,
                        int64_t *types, enum rex_purpose purpose, int64_t device, const char *what)
 {
-    int64_t copies = REX_MAP_TOFROM; /* copies that the call makes; libomptarget ignores others */
+    /* directions that the call can copy; libomptarget ignores the others */
+    int64_t copies = REX_MAP_TOFROM;
     if (purpose == REX_FOR_BEGIN)
         copies = REX_MAP_TO;
     else if (purpose == REX_FOR_END)
@@ -99,9 +100,10 @@ static int unite_spans(const struct rex_row_span *spans, size_t count, const str
                spans[next].end == spans[i].end)
             next++;
         /*
-         * The rows from I to NEXT are equal. ALWAYS keeps the directions that it was given for. If
-         * a launch has ALWAYS for one of two directions, the first row makes both copies if the
-         * memory is new. The other rows make the ALWAYS copy if the memory was mapped before.
+         * The spans from I to before NEXT are equal. Only directions that had ALWAYS keep it.
+         * Example: a launch copies in both directions, and one direction has ALWAYS. If the memory
+         * is new, the first row makes both copies. If the memory was mapped before, the other rows
+         * make only the ALWAYS copy.
          */
         int64_t all = 0, always = 0;
         for (size_t j = i; j < next; j++) {
@@ -127,7 +129,7 @@ static int unite_spans(const struct rex_row_span *spans, size_t count, const str
 }
 
 #define SPANS_ON_STACK 32
-#define FEW 16 /* up to this many spans are compared faster than sorted */
+#define FEW 16 /* this many spans are compared in pairs, because sorting would take longer */
 
 int rex_rows_unite(struct rex_map *map, enum rex_purpose purpose, int64_t device, const char *what,
                    int64_t **types)

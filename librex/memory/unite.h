@@ -1,5 +1,5 @@
 /*
- * unite.h - rows of one call with the same memory: their copies are united.
+ * unite.h - gives rows of one call the copies of all rows with equal memory.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -9,13 +9,14 @@
 #include "memory/rowcheck.h"
 
 /*
- * Unites the copies of rows of MAP with equal begin and size, for a call on DEVICE. PURPOSE is a
- * launch, a begin or an end. If rows overlap, MAP gets types of its own, which the caller frees by
- * *TYPES; the caller's column does not change. Otherwise *TYPES is NULL, and MAP does not change. A
- * map without columns passes.
+ * Rows of MAP with equal begin and size get the directions of all of them. The call is for DEVICE;
+ * PURPOSE is a launch, a begin or an end. If rows overlap, MAP gets a new column of types, and the
+ * caller frees *TYPES. The old column does not change. If no rows overlap, *TYPES is NULL, and MAP
+ * does not change. A map without columns passes.
  *
- * Returns 0, REX_ENOMEM, or REX_EOVERLAP if the call maps a row, and a part of that row asks for a
- * copy that the row does not make. The message begins with WHAT.
+ * Returns REX_EOVERLAP if a row lies in an earlier row that the call maps, and needs a copy that
+ * the earlier row lacks. Returns REX_ENOMEM if memory is short, otherwise 0. The message begins
+ * with WHAT.
  */
 int rex_rows_unite(struct rex_map *map, enum rex_purpose purpose, int64_t device, const char *what,
                    int64_t **types);

@@ -15,7 +15,10 @@
 #include "base/settings.h"
 #include "cuda/driver.h"
 
-/* libomptarget obeys each of these: it changes the launch or makes libomptarget report it. */
+/*
+ * libomptarget obeys each of these variables. A variable changes the launch, or makes libomptarget
+ * report it.
+ */
 static const char *const obeyed[] = {"LIBOMPTARGET_INFO",   "LIBOMPTARGET_PROFILE",
                                      "LIBOMPTARGET_RECORD", "LIBOMPTARGET_SHARED_MEMORY_SIZE",
                                      "OMP_TEAM_LIMIT",      "OMP_TEAMS_THREAD_LIMIT",
@@ -31,7 +34,7 @@ static const char *first_obeyed(void)
     return NULL;
 }
 
-/* Before the binding librex may miss calls of libomptarget. */
+/* Before libomptarget is bound, the program may call it without librex. */
 unsigned rex_backend_state = REX_REASON_UNSEEN_CALLS;
 
 void rex_backend_bind(bool sees_all, bool disabled)
@@ -43,9 +46,9 @@ void rex_backend_bind(bool sees_all, bool disabled)
     seen |= rex_cuda_need(REX_CUDA_QUEUES) != 0 ? REX_REASON_NO_DRIVER : 0u;
     seen |= first_obeyed() != NULL ? REX_REASON_ENVIRONMENT : 0u;
     /*
-     * Finds out whether libomp loads an OMPT tool, by the places that libomp searches. libomp's own
-     * ompt_start_tool() is empty. archer, which comes with libomp, does nothing without
-     * ThreadSanitizer and ignores devices.
+     * Find out whether libomp loads an OMPT tool, in the places where libomp searches for tools.
+     * Ignore the ompt_start_tool() of libomp itself, which does nothing. Ignore archer, which comes
+     * with libomp: it does nothing without ThreadSanitizer, and ignores devices.
      */
     const char *wanted = getenv("OMP_TOOL"), *libraries = getenv("OMP_TOOL_LIBRARIES");
     bool is_wanted = wanted == NULL || strcasecmp(wanted, "disabled") != 0;
@@ -61,7 +64,7 @@ void rex_backend_bind(bool sees_all, bool disabled)
     if (is_foreign || (is_wanted && libraries != NULL && *libraries != '\0'))
         seen |= REX_REASON_TOOL;
     __atomic_fetch_or(&rex_backend_state, seen, __ATOMIC_ACQ_REL);
-    /* Reasons of the process only: each kernel logs its own reason at its first launch. */
+    /* Log only reasons of the process here: each kernel logs its own reason at its first launch. */
     if ((seen & REX_REASON_REPORTS) != 0 &&
         (seen & (REX_REASON_NO_GPU | REX_DRIVER_IS_DEMANDED)) == 0) {
         char why[REX_REASON_MAX];

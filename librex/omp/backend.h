@@ -1,5 +1,6 @@
 /*
- * backend.h - the backend of a launch on a GPU, the CUDA driver or libomptarget, and why.
+ * backend.h - the backend of a launch on a GPU: the CUDA driver or libomptarget, and the fallback
+ * reasons, which select libomptarget.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -11,9 +12,9 @@
 #include <stdint.h>
 
 /*
- * X(name, text) for each fallback reason. If a launch has a reason, libomptarget launches it; else
- * the driver does. Reasons of the process come first, then those of the module and kernel, then
- * those of one launch. %s in a text is the subject of the reason.
+ * X(name, text) for each fallback reason: a reason why libomptarget launches in place of the
+ * driver. The reasons of the process come first, then the reasons of the module and the kernel,
+ * then the reasons of one launch. %s in a text stands for the subject of the reason.
  */
 #define REX_REASON_LIST(X)                                                                     \
     X(ASKED, "%s=runtime")                                                                     \
@@ -57,26 +58,35 @@ enum rex_reason_bit {
 #undef REX_REASON_BIT
 };
 
-/* The reasons that mean: the driver has no GPU to launch on. */
+/* The reasons with which the driver has no GPU for the launch. */
 #define REX_REASON_NO_GPU \
     ((unsigned)(REX_REASON_NO_DRIVER | REX_REASON_DISABLED | REX_REASON_DEVICE))
 
-/* The reasons that mean: libomptarget reports its work, and would miss work that librex does. */
+/*
+ * The reasons with which libomptarget reports its own work to the user, and would not report work
+ * that librex does.
+ */
 #define REX_REASON_REPORTS ((unsigned)(REX_REASON_ENVIRONMENT | REX_REASON_TOOL))
 
-/* A mask of enum rex_reason_bit, and the subject of a reason of the module. */
+/*
+ * A set of reasons: `mask` has bits of enum rex_reason_bit. `about` is the subject of a reason of
+ * the module.
+ */
 struct rex_reason {
     unsigned mask;
     const char *about;
 };
 
 /*
- * Sets the fallback reasons of the process when libomptarget is bound. SEES_ALL: every call of the
- * process comes through librex. DISABLED: offloading is disabled.
+ * Sets the fallback reasons of the process when libomptarget is bound. SEES_ALL is true if all
+ * calls of libomptarget in the process come through librex. DISABLED is true if offloading is
+ * disabled.
  */
 void rex_backend_bind(bool sees_all, bool disabled);
 
-/* The fallback reasons of the process, and one more bit for REX_LAUNCH_BY=driver. */
+/*
+ * The fallback reasons of the process, and the bit REX_DRIVER_IS_DEMANDED for REX_LAUNCH_BY=driver.
+ */
 extern unsigned rex_backend_state;
 #define REX_DRIVER_IS_DEMANDED (1u << REX_REASON_COUNT)
 _Static_assert(REX_REASON_COUNT < 31, "the reasons and one more bit");
@@ -85,7 +95,7 @@ static inline unsigned rex_process_reasons(void)
     return __atomic_load_n(&rex_backend_state, __ATOMIC_SEQ_CST) & (REX_DRIVER_IS_DEMANDED - 1);
 }
 
-/* Returns true if REX_LAUNCH_BY is driver: libomptarget must not launch. */
+/* Returns true if REX_LAUNCH_BY is `driver`, so that libomptarget must not launch. */
 static inline bool rex_driver_is_demanded(void)
 {
     return (__atomic_load_n(&rex_backend_state, __ATOMIC_ACQUIRE) & REX_DRIVER_IS_DEMANDED) != 0;
@@ -97,7 +107,7 @@ static inline void rex_add_process_reasons(unsigned reasons)
     __atomic_fetch_or(&rex_backend_state, reasons, __ATOMIC_SEQ_CST);
 }
 
-/* Writes the text of the first reason in REASON. */
+/* Writes the text of the first reason in REASON to TEXT. */
 #define REX_REASON_MAX 256
 void rex_reason_text(struct rex_reason reason, char text[REX_REASON_MAX]);
 

@@ -13,10 +13,13 @@
 
 /* ---- the bits of a row's type ---------------------------------------------------------------- */
 
-/* A row with one of these bits has no mapping: it is a value, or private memory. */
+/* A row with one of these bits is a value or private memory, and has no mapping. */
 #define REX_MAP_NOT_MAPPED (REX_MAP_LITERAL | REX_MAP_PRIVATE)
 
-/* The bits that may be set for a value, for private memory, and for memory mapped on its own. */
+/*
+ * Type bits that a row may have: a value, private memory, and memory that is mapped without a
+ * parent.
+ */
 #define REX_ROW_VALUE \
     (REX_MAP_LITERAL | REX_MAP_TARGET_PARAM | REX_MAP_IMPLICIT | REX_MAP_KIND_MASK)
 #define REX_ROW_PRIVATE (REX_MAP_PRIVATE | REX_MAP_TO | REX_MAP_TARGET_PARAM | REX_MAP_IMPLICIT)
@@ -24,13 +27,16 @@
     (REX_MAP_TOFROM | REX_MAP_ALWAYS | REX_MAP_TARGET_PARAM | REX_MAP_IMPLICIT | REX_MAP_CLOSE | \
      REX_MAP_PRESENT | REX_MAP_OMPX_HOLD)
 
-/* The bits of a row that returns an address. */
+/* Bits of a row whose device address libomptarget returns. */
 #define REX_ROW_RETURNED (REX_MAP_RETURN_PARAM | REX_MAP_FB_NULLIFY)
 
-/* The bits of a mapped row if each call with it changes libomptarget's count by one. */
+/*
+ * Bits that may be set in the type of a mapped row if each call with the row changes libomptarget's
+ * reference count by one.
+ */
 #define REX_ROW_COUNTED ((REX_ROW_MAPPED & ~REX_MAP_OMPX_HOLD) | REX_ROW_RETURNED)
 
-/* All bits of map types, except the kinds of values. */
+/* All bits of map types, except REX_MAP_KIND_MASK. */
 #define REX_ROW_KNOWN                                                             \
     (REX_ROW_MAPPED | REX_MAP_NOT_MAPPED | REX_MAP_DELETE | REX_MAP_PTR_AND_OBJ | \
      REX_ROW_RETURNED | REX_MAP_MEMBER_OF_MASK)
@@ -40,7 +46,10 @@ static inline bool rex_row_has(int64_t type, int64_t bits)
     return (type & bits) != 0;
 }
 
-/* Returns true if row I maps memory, and its base is neither inside that memory nor at its end. */
+/*
+ * Returns true if row I maps memory, and its base lies outside that memory. The end of the memory
+ * counts as inside.
+ */
 static inline bool rex_base_is_apart(const struct rex_map *map, int32_t i)
 {
     uintptr_t distance = (uintptr_t)map->base[i] - (uintptr_t)map->begin[i];
@@ -48,14 +57,17 @@ static inline bool rex_base_is_apart(const struct rex_map *map, int32_t i)
            distance > (uintptr_t)map->sizes[i];
 }
 
-/* Returns true if MAP has rows and all four columns. A call by the program may lack a column. */
+/* Returns true if MAP has rows and all four columns. A map from the program may lack a column. */
 static inline bool rex_has_columns(const struct rex_map *map)
 {
     return map->count > 0 && map->base != NULL && map->begin != NULL && map->sizes != NULL &&
            map->types != NULL;
 }
 
-/* Returns a packet with rows, but no grid and no trip count. NAMES and MAPPERS may be NULL. */
+/*
+ * Returns a packet with these columns, without a grid and a trip count. NAMES and MAPPERS may be
+ * NULL.
+ */
 static inline struct __tgt_kernel_arguments
 rex_packet_of_columns(int32_t count, void **base, void **begin, const int64_t *sizes,
                       const int64_t *types, void **names, void **mappers)
@@ -65,7 +77,7 @@ rex_packet_of_columns(int32_t count, void **base, void **begin, const int64_t *s
         .NumArgs = count,
         .ArgsBase = base,
         .Args = begin,
-        .ArgSizes = (int64_t *)(uintptr_t)sizes, /* libomptarget does not write to them */
+        .ArgSizes = (int64_t *)(uintptr_t)sizes, /* libomptarget does not write to the columns */
         .ArgTypes = (int64_t *)(uintptr_t)types,
         .ArgNames = names,
         .ArgMappers = mappers,

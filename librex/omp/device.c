@@ -1,6 +1,6 @@
 /*
- * device.c - libomptarget's devices: their numbers, which GPU each is, and its functions for their
- * memory.
+ * device.c - libomptarget's devices: their numbers, the GPU of each device, and functions for
+ * device memory.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -25,17 +25,22 @@
 
 /* ---- functions for device memory ------------------------------------------------------------- */
 
-/* The functions of libomptarget, and the functions for callers, which pass the gate. */
+/*
+ * `own` has the functions of libomptarget. `counted` has functions that pass the gate and call
+ * these.
+ */
 static struct rex_omp own, counted;
 
-/* omp_get_default_device() of the process's libomp, or NULL; set when libomptarget is bound. */
+/*
+ * omp_get_default_device() of the libomp in the process, or NULL; set when libomptarget is bound.
+ */
 static int (*default_device)(void);
 
 int rex_foreign_registrations;
 
 /*
- * LLVM 19 and later crash without a module. Another thread may have ended the last one, so that
- * this is checked inside the gate.
+ * Without a module, LLVM 19 and later crash in libomptarget. Check for a module inside the gate:
+ * outside, another thread may end the last module after the check.
  */
 int rex_devices_enter(void)
 {
@@ -49,8 +54,8 @@ int rex_devices_enter(void)
 }
 
 /*
- * Defines a function that enters the gate and calls the function of this name in libomptarget. If
- * the gate refuses, the function returns REFUSED.
+ * Defines a function that enters the gate and calls the function NAME of libomptarget. The function
+ * returns REFUSED if the gate is closed or no module is registered.
  */
 #define IN_FLIGHT(type, name, parameters, arguments, refused) \
     static type name parameters                               \
@@ -132,10 +137,13 @@ int rex_devices_ask(bool is_alone)
 int rex_registered_modules;
 bool rex_device_was_used;
 
-/* The ordinal of each device plus 2; 1: not an NVIDIA GPU; 0: REX_ORDINAL_UNKNOWN. Atomic. */
+/*
+ * For each device, the ordinal of the GPU plus 2. 1: the device is not an NVIDIA GPU. 0: the
+ * ordinal is unknown. Atomic.
+ */
 static int ordinals[REX_CUDA_DEVICES_MAX];
 
-/* A registration may change libomptarget's device numbers. */
+/* A registration may change the device numbers of libomptarget. */
 void rex_devices_registered(int change)
 {
     __atomic_fetch_add(&rex_registered_modules, change, __ATOMIC_RELEASE);
@@ -158,8 +166,8 @@ int rex_openmp_default_device(void)
     /* Relaxed: no other data depends on the number. */
     int number = __atomic_load_n(&last, __ATOMIC_RELAXED);
     /*
-     * libomp crashes in a thread after its own thread destructor has run. At the end of the process
-     * libomp would start again.
+     * Do not call libomp after its thread destructor has run in this thread, because libomp would
+     * crash. Do not call it at the end of the process, because libomp would start again.
      */
     if (default_device == NULL || rex_thread.ends > 0 || rex_gate_enter_raw() != REX_OK)
         return number;
@@ -172,9 +180,9 @@ int rex_openmp_default_device(void)
 /* ---- numbers --------------------------------------------------------------------------------- */
 
 /*
- * Activates the context of DEVICE before its first use, if that was put off. A bit of
- * rex_contexts_later is set only if all registered images are for GPUs, so that libomptarget and
- * the driver number devices equally.
+ * Activates the context of DEVICE before its first use, if no earlier call has. A bit of
+ * rex_contexts_later is set only if all registered images are for GPUs. libomptarget and the driver
+ * then number the GPUs equally.
  */
 static int will_use(int64_t device)
 {
@@ -184,7 +192,7 @@ static int will_use(int64_t device)
     return REX_OK;
 }
 
-/* Sets and returns REX_EDEVICE: DEVICE is neither one of COUNT devices nor the host. */
+/* Fails with REX_EDEVICE, because DEVICE is not one of COUNT devices, and is not the host. */
 static int no_such_device(int64_t device, bool is_default, int count)
 {
     char there[64] = "there is 1 device";
@@ -224,8 +232,8 @@ int rex_device_resolve(int64_t device, int *number)
 }
 
 /*
- * Every launch calls this. Asks libomptarget, which takes locks, only if DEVICE is not below the
- * known number of devices.
+ * Every launch calls this function. A call of libomptarget takes locks. So this function calls
+ * libomptarget only if DEVICE is not below the known number of devices.
  */
 int rex_device_offload(int64_t device, int *number)
 {
@@ -249,7 +257,7 @@ int rex_device_offload(int64_t device, int *number)
 
 uint64_t rex_loads_due;
 static int (*attempt_load)(int number); /* guarded by rex_load_lock() */
-static bool is_loading; /* guarded by rex_load_lock(); the attempt may call rex_load_try() */
+static bool is_loading; /* guarded by rex_load_lock(); `attempt_load` may call rex_load_try() */
 
 void rex_loads_expect(int (*attempt)(int number))
 {
@@ -284,9 +292,9 @@ int rex_load_try(int64_t device)
 #define POINTER_DEVICE_ORDINAL 9 /* CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL */
 
 /*
- * libomptarget numbers the devices of all plugins together, in the order in which it first needed
- * the plugins. So this function allocates memory on the device, and asks the driver which GPU the
- * memory is on.
+ * libomptarget numbers the devices of all plugins together. The order of the plugins is the order
+ * of their first use. So this function allocates memory on the device, and asks the driver for the
+ * GPU of that memory.
  */
 int rex_device_ordinal(const char *what, int number, int *ordinal)
 {
@@ -306,7 +314,7 @@ int rex_device_ordinal(const char *what, int number, int *ordinal)
                           (uint64_t)(uintptr_t)memory);
     omp->free(memory, number);
     if (result == REX_CUDA_INVALID_VALUE || *ordinal >= REX_CUDA_DEVICES_MAX)
-        *ordinal = -1; /* another plugin's device, or a GPU beyond librex's tables */
+        *ordinal = -1; /* the device of another plugin, or a GPU outside the tables of librex */
     if (result != 0 && result != REX_CUDA_INVALID_VALUE)
         return rex_fail(REX_ECUDA, "%s: %s", what, rex_cuda_why());
     return REX_OK;
@@ -364,7 +372,7 @@ int rex_device_require_gpu(void)
 
 /*
  * The driver does not count GPUs that CUDA_VISIBLE_DEVICES hides. libomptarget may have fewer
- * devices than the driver has GPUs: only those for which an image is registered.
+ * devices than the driver has GPUs: it counts only GPUs that a registered image fits.
  */
 int rex_device_for_rank(void)
 {

@@ -1,6 +1,6 @@
 /*
- * device.h - libomptarget's devices: their numbers, which GPU each is, and its functions for their
- * memory.
+ * device.h - libomptarget's devices: their numbers, the GPU of each device, and functions for
+ * device memory.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -15,9 +15,9 @@
 #include "omp/release.h"
 
 /*
- * Functions of the bound libomptarget for device memory. Each passes the gate, except data_begin
- * and data_end. `associate` may be NULL. Call them only after a registration: without one, LLVM 19
- * and later crash in omp_get_num_devices().
+ * Functions of the bound libomptarget for device memory. All except `data_begin` and `data_end`
+ * enter the gate (omp/gate.h) around the call. `associate` may be NULL. Call the functions only
+ * while a module is registered: without a module, LLVM 19 and later crash in omp_get_num_devices().
  */
 struct rex_omp {
     int (*device_count)(void);
@@ -36,17 +36,17 @@ struct rex_omp {
 const struct rex_omp *rex_runtime_omp(void);
 
 /*
- * Sets FUNCTIONS when libomptarget is bound, before any other function of this header is called.
+ * Stores FUNCTIONS when libomptarget is bound, before any other function of this header is called.
  * Also finds omp_get_default_device() of the libomp in the process.
  */
 void rex_memory_calls_bind(const struct rex_omp *functions);
 
-/* Sets INSTEAD as mapped_pointer, for a libomptarget without omp_get_mapped_ptr(). */
+/* Sets `mapped_pointer` to INSTEAD, for a libomptarget without omp_get_mapped_ptr(). */
 void rex_mapped_pointer_bind(void *(*instead)(const void *address, int device));
 
 /*
- * Returns true if OMP_TARGET_OFFLOAD is WORD. If it is "disabled", libomptarget does nothing and
- * returns -1. If it is "mandatory", the program must not fall back to the host.
+ * Returns true if OMP_TARGET_OFFLOAD is WORD. With "disabled", the calls of libomptarget do nothing
+ * and return -1. With "mandatory", the program must not fall back to the host.
  */
 bool rex_runtime_policy_is(const char *word);
 
@@ -56,24 +56,32 @@ static inline bool rex_runtime_disabled(void)
 }
 
 /*
- * Number of devices that libomptarget last returned, or REX_DEVICES_DISABLED if offloading is
- * disabled: libomptarget then returns -1 for any device, so that no number has to be checked.
+ * Number of devices that libomptarget last returned. If offloading is disabled, it is
+ * REX_DEVICES_DISABLED, so that each device number passes the checks: libomptarget then returns -1
+ * for any device.
  */
 #define REX_DEVICES_DISABLED (INT32_MAX - 1)
 extern int rex_omp_devices;
 /*
- * Asks libomptarget for the number of devices, stores it in rex_omp_devices and returns it.
- * IS_ALONE: this thread registers a module, and no other thread is inside libomptarget.
+ * Asks libomptarget for the number of devices, stores the number in rex_omp_devices and returns it.
+ * IS_ALONE is true if this thread is registering a module, and no other thread is inside
+ * libomptarget.
  */
 int rex_devices_ask(bool is_alone);
 
 static inline int rex_devices_known(void)
 {
-    /* Relaxed: no other data depends on the number; an old one makes the caller ask again. */
+    /*
+     * Relaxed: no other data depends on the number. A caller that reads an old number asks
+     * libomptarget again.
+     */
     return __atomic_load_n(&rex_omp_devices, __ATOMIC_RELAXED);
 }
 
-/* Returns true if NUMBER is the host device, on which all memory counts as mapped, or higher. */
+/*
+ * Returns true if NUMBER is the number of the host device, or is higher. On the host device all
+ * memory counts as mapped.
+ */
 static inline bool rex_device_is_host(int number)
 {
     return number >= rex_devices_known() && number >= rex_devices_ask(false);
@@ -89,12 +97,12 @@ static inline int rex_openmp_number(int64_t device)
 }
 
 /*
- * Adds CHANGE to the number of registered modules, and forgets which GPU each device is.
- * libomptarget has devices while at least one module is registered.
+ * Adds CHANGE to the number of registered modules. Discards the stored GPU of each device
+ * (rex_device_known_ordinal()). libomptarget has devices while at least one module is registered.
  */
 void rex_devices_registered(int change);
 
-/* Number of modules with device images that code of other compilers has registered. */
+/* Number of modules with device images that were registered by code of other compilers. */
 extern int rex_foreign_registrations; /* atomic */
 static inline void rex_devices_registered_elsewhere(int change)
 {
@@ -102,47 +110,50 @@ static inline void rex_devices_registered_elsewhere(int change)
 }
 
 /*
- * Call one of the next three functions before each call of libomptarget with a device. They
- * activate the device's context if the call may start the device.
+ * Call one of the next three functions before each call of libomptarget with a device. If the call
+ * may be the first use of a GPU, the function activates the context of the GPU.
  */
 
-/* Writes DEVICE, or the default device for -1, to *NUMBER. Returns 0 or REX_EDEVICE. */
+/* Sets *NUMBER to DEVICE, or to the default device if DEVICE is -1. Returns 0 or REX_EDEVICE. */
 int rex_device_resolve(int64_t device, int *number);
 
 /*
- * Calls rex_device_resolve() for work that needs a device other than the host. Returns REX_EHOST,
- * without a message, if DEVICE is the host or offloading is disabled. If REX_REQUIRE_GPU is on,
- * returns REX_ENODEVICE instead.
+ * Calls rex_device_resolve() for work that needs a device other than the host. If DEVICE is the
+ * host or offloading is disabled, the result depends on the setting REX_REQUIRE_GPU. If it is off,
+ * returns REX_EHOST without a message. If it is on, returns REX_ENODEVICE.
  */
 int rex_device_offload(int64_t device, int *number);
 
-/* Returns 0, or REX_EDEVICE if DEVICE does not exist; -1 is the default device. */
+/* Returns 0 if DEVICE exists, otherwise REX_EDEVICE. -1 is the default device. */
 int rex_device_check(int64_t device);
 
 /*
- * Call rex_device_used() before a device is used: LLVM 18 loads no image that is registered later.
- * rex_devices_used() returns true after the first such call.
+ * Call rex_device_used() before a device is used. LLVM 18 loads no image that is registered after
+ * the first use. rex_devices_used() returns true after the first such call.
  */
 extern bool rex_device_was_used; /* atomic */
 static inline void rex_device_used(void)
 {
-    /* Relaxed: it never becomes false again, and no other data depends on it. */
+    /* Relaxed: the flag never becomes false again, and no other data depends on it. */
     __atomic_store_n(&rex_device_was_used, true, __ATOMIC_RELAXED);
 }
 static inline bool rex_devices_used(void)
 {
-    /* Relaxed: a use that another thread has not finished may be missed in any memory order. */
+    /* Relaxed: no memory order would show a use that another thread has not finished. */
     return __atomic_load_n(&rex_device_was_used, __ATOMIC_RELAXED);
 }
 
 /*
- * Sets ATTEMPT, which is called before the first use of device NUMBER, when libomptarget loads its
- * images. ATTEMPT runs under rex_load_lock(). If it fails, libomptarget is not called, and the next
- * use calls ATTEMPT again.
+ * Sets ATTEMPT, which librex calls under rex_load_lock() before the first use of device NUMBER. At
+ * that use libomptarget loads its images on the device. If ATTEMPT fails, librex does not call
+ * libomptarget, and calls ATTEMPT again at the next use.
  */
 void rex_loads_expect(int (*attempt)(int number));
 
-/* Bit N is set until ATTEMPT succeeds on device N. Devices from 64 on are not tried. */
+/*
+ * Bit N is set from rex_loads_expect() until ATTEMPT succeeds on device N. ATTEMPT is not called
+ * for devices from 64 on. Atomic.
+ */
 extern uint64_t rex_loads_due;
 
 static inline bool rex_load_is_due(int number)
@@ -152,20 +163,24 @@ static inline bool rex_load_is_due(int number)
 }
 
 /*
- * Call rex_load_check() before libomptarget may load images on DEVICE. It calls rex_load_try() if
- * a load is due. Returns 0 or the error of ATTEMPT.
+ * Call rex_load_check() before a call in which libomptarget may load images on DEVICE. If ATTEMPT
+ * has not succeeded on DEVICE, rex_load_check() calls it through rex_load_try(). Returns 0 or the
+ * error of ATTEMPT.
  */
 int rex_load_try(int64_t device);
 static inline int rex_load_check(int64_t device)
 {
-    /* Relaxed: a thread that registers a module sees its own bits; others read under the lock. */
+    /*
+     * Relaxed: a thread that registers a module sees its own bits. Other threads read the bits
+     * again under the lock.
+     */
     bool is_none_due = __atomic_load_n(&rex_loads_due, __ATOMIC_RELAXED) == 0;
     return __builtin_expect(is_none_due, 1) ? 0 : rex_load_try(device);
 }
 
 /*
- * Returns true if any module is registered. Without one, LLVM 19 and later crash if asked for the
- * number of devices.
+ * Returns true if at least one module is registered. Without a module, LLVM 19 and later crash in
+ * omp_get_num_devices().
  */
 extern int rex_registered_modules; /* atomic */
 static inline bool rex_devices_are_there(void)
@@ -173,31 +188,38 @@ static inline bool rex_devices_are_there(void)
     return __atomic_load_n(&rex_registered_modules, __ATOMIC_ACQUIRE) > 0;
 }
 
-/* Calls rex_gate_enter() for a call that needs a device. REX_EINVAL: no module is registered. */
+/*
+ * Calls rex_gate_enter() for a call that needs a device. Returns the result, or REX_EINVAL if no
+ * module is registered.
+ */
 int rex_devices_enter(void);
 
 /*
- * Writes the driver's number of libomptarget's device NUMBER to *ORDINAL, -1 if the device is not
- * an NVIDIA GPU. Returns 0, or an error whose message begins with WHAT.
+ * Finds the GPU that is libomptarget's device NUMBER. Sets *ORDINAL to the driver's number of the
+ * GPU, or to -1 if the device is not an NVIDIA GPU. Returns 0, or an error whose message begins
+ * with WHAT.
  */
 int rex_device_ordinal(const char *what, int number, int *ordinal);
 
-/* Calls rex_device_ordinal() and remembers the result until a module is registered or ended. */
+/* Calls rex_device_ordinal(), and stores the result until a module is registered or ended. */
 int rex_device_known_ordinal(int number, int *ordinal);
 
-/* Returns that result, or REX_ORDINAL_UNKNOWN if none is remembered. Asks nothing. */
+/*
+ * Returns the stored result of rex_device_known_ordinal(), or REX_ORDINAL_UNKNOWN. Calls neither
+ * the driver nor libomptarget.
+ */
 #define REX_ORDINAL_UNKNOWN (-2)
 int rex_device_noted_ordinal(int number);
 
 /*
- * Returns 0, or REX_ENODEVICE or REX_EFORK if REX_REQUIRE_GPU is on but this process cannot use a
- * GPU.
+ * Returns 0 if REX_REQUIRE_GPU is off or this process can use a GPU. Otherwise returns
+ * REX_ENODEVICE, or REX_EFORK in a child that lost the driver by fork().
  */
 int rex_device_require_gpu(void);
 
 /*
- * The process has a GPU. Returns true if libomptarget of RELEASE may not find it, and writes the
- * reason to WHY.
+ * Call this if the process has a GPU. Returns true if libomptarget of RELEASE may not find the GPU,
+ * and writes the reason to WHY.
  */
 bool rex_device_trouble(const struct rex_release *release, char *why, size_t size);
 

@@ -17,7 +17,10 @@
 #endif
 #include "rex_kmp.h"
 
-/* Parameter lists that several entry points share, and the arguments that pass them on. */
+/*
+ * For each parameter list that entry points share: NAME_P declares the parameters, and NAME_A
+ * passes them on.
+ */
 #define MAP_P \
     int64_t device, int32_t count, void **base, void **begin, int64_t *sizes, int64_t *types
 #define MAP_A device, count, base, begin, sizes, types
@@ -42,9 +45,9 @@
 #define INTEROP_A loc, gtid, interop, device, depend_count, depend, nowait
 
 /*
- * Twelve words, for entry points whose parameters differ between releases. Integer and pointer
- * arguments pass unchanged, in registers and on the stack. The callee ignores words after its own
- * parameters.
+ * Twelve parameters of one word, for entry points whose parameters differ between releases. Integer
+ * and pointer arguments pass unchanged, in registers and on the stack. The callee ignores words
+ * after its own parameters.
  */
 #define WORDS_P                                                                                \
     uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e, uintptr_t f, uintptr_t g, \
@@ -52,25 +55,25 @@
 #define WORDS_A a, b, c, d, e, f, g, h, i, j, k, l
 
 /*
- * X(return type, name without "__tgt_", (parameters), (arguments), value where the release lacks
- * the function). The table has every `__tgt_` symbol that LLVM 14 to 24 export. Signatures:
- * interface.cpp.
- * `__tgt_interop_init` has an int64_t count before 18; a count that fits passes the same way on
- * 64-bit machines.
+ * X(return type, name without "__tgt_", (parameters), (arguments), result if the release lacks the
+ * function). The table has every `__tgt_` symbol that LLVM 14 to 24 export, with the signature of
+ * interface.cpp. The parameter depend_count of `__tgt_interop_init` has 64 bits only before 18. A
+ * value of 32 bits is passed in the same way on 64-bit machines.
  */
 #define REX_ENTRY_POINTS(X) \
     REX_REGISTERING(X)      \
     REX_ENDING(X)           \
     REX_ENDING_LATER(X)     \
     REX_FORWARDED(X)
-/* These register and end modules; module/adopt.c exports them. */
+/* These functions register and end modules. module/adopt.c exports them. */
 #define REX_REGISTERING(X)                                          \
     X(void, register_lib, (struct __tgt_bin_desc * desc), (desc), ) \
     X(void, unregister_lib, (struct __tgt_bin_desc * desc), (desc), )
 /*
- * These end mappings, or may have ended some when they return. The exports of all other functions,
- * except those of REX_REGISTERING, are jumps. Functions of the _MAPPER lists take names and mappers
- * of rows; those of the _BARE lists do not.
+ * These functions end mappings (REX_ENDING), or may have ended mappings when they return
+ * (REX_ENDING_LATER). The exports of all other functions, except those of REX_REGISTERING, are
+ * jumps. Functions of the _MAPPER lists take names and mappers of rows. Functions of the _BARE
+ * lists do not.
  */
 #define REX_ENDING(X)                 \
     REX_DATA_BARE(X, target_data_end) \
@@ -84,14 +87,14 @@
 #define REX_ENDING_LATER(X)           \
     X(void, rtl_deinit, (void), (), ) \
     X(void, target_nowait_query, (void **handle), (handle), )
-/* These begin or update mappings. */
+/* These functions begin or update mappings. */
 #define REX_BEGINNING(X)                \
     REX_DATA_BARE(X, target_data_begin) \
     REX_DATA_MAPPER(X, target_data_begin)
 #define REX_UPDATING(X)                  \
     REX_DATA_BARE(X, target_data_update) \
     REX_DATA_MAPPER(X, target_data_update)
-/* These launch without a grid, with a grid, or with a packet. */
+/* These functions launch without a grid, with a grid, or with a packet. */
 #define REX_LAUNCHING(X)          \
     REX_LAUNCHING_BARE(X)         \
     REX_LAUNCHING_MAPPER(X)       \
@@ -114,7 +117,7 @@
 #define REX_LAUNCHING_PACKET(X)                       \
     X(int, target_kernel, (KERNEL_P), (KERNEL_A), -1) \
     X(int, target_kernel_nowait, (KERNEL_P, DEP_P), (KERNEL_A, DEP_A), -1)
-/* These work on devices, and neither map nor launch. */
+/* These functions use devices, but do not map or launch. */
 #define REX_DEVICE_CALLS(X)                                                       \
     X(int, print_device_info, (int64_t device), (device), 0)                      \
     X(void, interop_init,                                                         \
@@ -146,9 +149,10 @@
     X(uintptr_t, register_rpc_callback, (WORDS_P), (WORDS_A), 0)
 
 /*
- * The targets of the forwarders, each under its name without "__tgt_". Before the binding they are
- * functions that bind first. After it they are functions of the bound libomptarget, or functions of
- * calls.c that call these.
+ * The functions to which the exported functions jump. Each member has the name of its export
+ * without "__tgt_". Before libomptarget is bound, the members are functions that bind it first.
+ * After the binding, most are functions of libomptarget. The others are functions of calls.c, which
+ * call libomptarget.
  */
 struct rex_entry_points {
 #define SLOT(type, name, parameters, arguments, missing) type(*name) parameters;

@@ -1,17 +1,22 @@
 /*
- * gate.c - the gate: it counts calls of libomptarget in flight, and can keep threads out.
+ * gate.c - the gate: it counts calls of libomptarget in flight, and can keep threads outside.
  *
- * A registration raises the gate, and then reads the depth of each thread. A thread counts itself
- * first and then reads the gate. So at least one of the two detects the other. If another thread is
- * inside, the registration lowers the gate again, and tries later. So a launch waits for a
- * registration at work, but at most one nap for a registration that waits for launches. Otherwise a
- * kernel whose threads launch would wait for a registration that waits for the kernel.
+ * The gate is up while a thread keeps the others outside. A registration raises the gate, and then
+ * reads the count of each thread. A thread that enters increments its count, and then reads the
+ * gate. So at least one of the two threads detects the other.
  *
- * Each thread's depth is in its TLS, so that a launch counts itself in one instruction. A counter
- * shared by threads would cost four instructions more, because each thread needs its depth, too.
+ * If another thread is inside, the registration lowers the gate and tries again later. So a launch
+ * waits while a module is being registered. It waits at most one nap while a registration waits for
+ * launches. Otherwise there could be a deadlock: host kernels may have threads that launch. Such a
+ * launch would wait for the registration, the registration for the kernel, and the kernel for the
+ * launch.
  *
- * The gate counts librex's own calls of libomptarget. It also counts the program's calls of the
- * forwarders, unless there is an OMPT tool (calls.c). A nested call of a thread always passes.
+ * The count of each thread is in its TLS, so that a launch counts itself by one instruction. A
+ * shared counter would cost four instructions more, because each thread would still need its own
+ * nesting depth.
+ *
+ * The gate counts calls of libomptarget by librex. It also counts the calls of forwarders by the
+ * program, unless there is an OMPT tool (calls.c). A nested call of a thread always passes.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -28,21 +33,24 @@
 int rex_gate_closed;
 
 /*
- * The thread that keeps other threads out: it registers or ends a module, tries to, or forks. NULL:
- * the gate is down. Atomic; written under the lock of the list of threads.
+ * The thread that keeps other threads outside, because it forks, or registers or ends a module.
+ * NULL: the gate is down. Atomic. Written under rex_threads_lock().
  */
 static const struct rex_thread *gate;
 
 /* ---- entering and leaving -------------------------------------------------------------------- */
 
-/* A thread does not keep itself out: a registration logs, and the log function may launch. */
+/*
+ * The thread that has raised the gate may enter itself: a registration logs, and the log function
+ * of the program may launch.
+ */
 static bool is_kept_out(void)
 {
     const struct rex_thread *keeper = __atomic_load_n(&gate, __ATOMIC_SEQ_CST);
     return keeper != NULL && keeper != &rex_thread;
 }
 
-/* Not inlined, so that callers that do not wait have no stack guard. */
+/* Not inlined: `time` would cause a stack guard in the callers, also on the path without a nap. */
 static __attribute__((noinline)) void nap(long microseconds)
 {
     struct timespec time = {0, microseconds * 1000};
@@ -61,7 +69,7 @@ int rex_gate_check(void)
                                     "before main() returns or exit() is called");
     if (rex_thread.part != NULL || rex_thread_list())
         return REX_OK;
-    /* In the last round of its destructors a thread cannot join the list again. */
+    /* In the last round of its destructors a thread cannot be added to the list again. */
     return rex_thread_is_over() ? rex_fail(REX_EINVAL, REX_THREAD_IS_OVER)
                                 : rex_fail_memory(sizeof rex_thread, "a thread that launches");
 }
@@ -77,8 +85,9 @@ static void pass_gate(void)
 }
 
 /*
- * Counts the thread, and then checks that the gate is not closed. The end of the process closes the
- * gate, and then reads the counts. So at least one of the two detects the other.
+ * Increments the count of the thread, and then checks that the gate is not closed. The end of the
+ * process closes the gate, and then reads the counts. So at least one of the two threads detects
+ * the other.
  */
 static bool pass_open_gate(void)
 {
@@ -142,7 +151,7 @@ void rex_gate_resume(uint32_t depth)
         return;
     REX_ASSERT(rex_thread.inside == 0 && rex_thread.paused >= depth);
     pass_gate();
-    rex_shelter_end(); /* rex_gate_pause() has not ended the shelter of rex_gate_enter() */
+    rex_shelter_end(); /* pass_gate() has begun a second shelter */
     __atomic_fetch_add(&rex_thread.inside, depth - 1, __ATOMIC_RELAXED);
     __atomic_fetch_sub(&rex_thread.paused, depth, __ATOMIC_RELEASE);
 }
@@ -171,9 +180,10 @@ void rex_await_all_deferred(void)
 
 #define FIRST_NAP 50 /* microseconds; each nap is twice as long as the nap before */
 #define LONGEST_NAP 10000
-#define QUIET_TRIES 4  /* after 4 tries the gate stays up during every second nap */
-#define TOLD_AFTER 120 /* tries, about a second, before the wait is logged */
-#define TRIES 6000     /* about a minute */
+/* After the first QUIET_TRIES tries, the gate stays up during every second nap. */
+#define QUIET_TRIES 4
+#define TOLD_AFTER 120 /* number of tries, about a second, before the wait is logged */
+#define TRIES 6000     /* number of tries, about a minute */
 
 _Static_assert(TRIES % 2 == 0, "the last try leaves the gate down");
 
@@ -187,7 +197,7 @@ int rex_gate_check_outside(const char *what)
                     what);
 }
 
-/* Counts the calling thread as inside when no other thread is. */
+/* Counts this thread as inside as soon as no other thread is inside. */
 int rex_gate_register(const char *what, bool ends)
 {
     long time = FIRST_NAP;
@@ -226,7 +236,7 @@ int rex_gate_register(const char *what, bool ends)
 
 /*
  * Closes the gate and waits for calls in flight, because later atexit() handlers destroy objects
- * that these calls use. The wait is limited, because a kernel may never end.
+ * that these calls use. The wait has a limit, because a kernel may never end.
  */
 static void close_at_exit(void)
 {
@@ -254,9 +264,13 @@ void rex_gate_watch(void)
 
 void rex_gate_registered(void)
 {
-    static bool exit_is_watched; /* no lock: no other thread is between the two functions */
+    /* Needs no lock, because only one thread at a time is in a registration. */
+    static bool exit_is_watched;
     REX_ASSERT(rex_thread.inside == 1);
-    /* Handlers run in reverse order: later atexit() handlers of the program may still launch. */
+    /*
+     * Handlers run in reverse order. So handlers that the program adds later run before the gate is
+     * closed, and may launch.
+     */
     if (!exit_is_watched)
         exit_is_watched = atexit(close_at_exit) == 0;
     __atomic_fetch_sub(&rex_thread.inside, 1, __ATOMIC_RELEASE);
@@ -268,10 +282,10 @@ void rex_gate_registered(void)
 
 /* ---- forks ----------------------------------------------------------------------------------- */
 
-static const struct rex_thread *gate_before; /* `gate` before the fork */
+static const struct rex_thread *gate_before; /* value of `gate` before the fork */
 static bool was_inside;                      /* another thread was inside at the fork */
 
-/* A fork holds the lock of the list here. A thread that is outside waits until the gate is down. */
+/* The fork has called rex_threads_lock(). A thread that enters now waits until the gate is down. */
 static void raise_gate_at_fork(void)
 {
     gate_before = gate;
@@ -284,7 +298,10 @@ static void lower_gate_after_fork(void)
     __atomic_store_n(&gate, gate_before, __ATOMIC_SEQ_CST);
 }
 
-/* If the forking thread had raised the gate itself, its registration continues in the child. */
+/*
+ * If the forking thread had raised the gate before the fork, its registration continues in the
+ * child.
+ */
 static void close_gate_in_child(void)
 {
     if (was_inside)

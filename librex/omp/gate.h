@@ -1,10 +1,11 @@
 /*
- * gate.h - the gate: it counts calls of libomptarget in flight, and can keep threads out.
+ * gate.h - the gate: it counts calls of libomptarget in flight, and can keep threads outside.
  *
- * Each thread counts its own launches, data calls and lookups of mappings, and the program's calls
- * of the forwarders, so that no thread waits for another. A registration reads all counts before it
- * registers or ends a module, because libomptarget crashes if a launch runs at the same time. A
- * fork also reads all counts: the child cannot use data that another thread was changing.
+ * Each thread has its own count, so no thread waits for a shared counter. A thread counts its
+ * launches, data calls and lookups of mappings, and the calls of forwarders by the program. A
+ * registration waits until all counts are 0, because libomptarget crashes if a launch runs during a
+ * registration. A fork also reads all counts: the child cannot use data that another thread was
+ * changing.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -18,18 +19,20 @@
 #include "rex/error.h"
 
 /*
- * Call these around each call of libomptarget except a registration (rex_gate_register()).
- * rex_gate_enter() may wait for a registration, but not inside another call. It returns the result
- * of rex_gate_check(); call rex_gate_leave() only after 0. A cancelled thread does not end between
- * the two, because libomptarget and the driver may call read() or write() under a lock.
+ * Call rex_gate_enter() before each call of libomptarget, and rex_gate_leave() after it. For a
+ * registration call rex_gate_register() instead. rex_gate_enter() may wait for a registration,
+ * except inside another call. It returns the result of rex_gate_check(); call rex_gate_leave() only
+ * after 0. A cancelled thread does not end between the two functions. Otherwise it could end in a
+ * read() or write() of libomptarget or the driver, and would never unlock their locks.
  */
 int rex_gate_enter(void);
 void rex_gate_leave(void);
 
 /*
- * rex_gate_enter() for a call by the program, or by libomptarget through a forwarder. A call inside
- * another call always enters. A thread also enters if there is no memory to put it in the list of
- * threads, or if it is ending. Returns 0, or REX_EFORK or REX_EINVAL if the gate is closed.
+ * Enters the gate for a call by the program, or by libomptarget through a forwarder. Returns 0, or
+ * REX_EFORK or REX_EINVAL if the gate is closed. A call inside another call enters even if the gate
+ * is closed. A thread that is not in the list of threads also enters: it is ending, or memory for
+ * the list was short.
  */
 int rex_gate_enter_raw(void);
 
@@ -40,15 +43,19 @@ bool rex_gate_try_raw(void);
 bool rex_gate_is_closed(void);
 
 /*
- * Returns 0 or an error:
- * REX_EFORK: this process was forked while another thread was inside libomptarget;
- * REX_EINVAL: the process or this thread is ending;
- * REX_ENOMEM: there is no memory to put this thread in the list of threads.
+ * Returns 0, or sets an error and returns it:
+ * - REX_EFORK: this process was forked while another thread was inside libomptarget;
+ * - REX_EINVAL: the process or this thread is ending;
+ * - REX_ENOMEM: there is no memory to add this thread to the list of threads.
  */
 int rex_gate_check(void);
 
-/* torn: forked while another thread was inside libomptarget; over: the process is ending. */
-extern int rex_gate_closed; /* 0: open; REX_EFORK: torn; REX_EINVAL: over; atomic */
+/*
+ * Why the gate is closed, for all threads and for ever. REX_EFORK ("torn"): the process was forked
+ * while another thread was inside libomptarget. REX_EINVAL ("over"): the process is ending. 0: the
+ * gate is not closed. Atomic.
+ */
+extern int rex_gate_closed;
 static inline bool rex_gate_is_torn(void)
 {
     return __atomic_load_n(&rex_gate_closed, __ATOMIC_ACQUIRE) == REX_EFORK;
@@ -59,38 +66,44 @@ static inline bool rex_gate_is_over(void)
 }
 
 /*
- * Returns 0, or REX_EBUSY if this thread is inside a call or the program's log function: then it
- * cannot register or end a module. WHAT, the module's name, begins the message.
+ * Returns REX_EBUSY if this thread is inside a call or inside the log function of the program. It
+ * then cannot register or end a module. Otherwise returns 0. The message begins with WHAT, the name
+ * of the module.
  */
 int rex_gate_check_outside(const char *what);
 
 /*
- * Call these around the registration of the module named WHAT, or around its end if ENDS is set. No
- * other thread is inside libomptarget between them: every release crashes if a registration meets a
- * launch (14 to 18 if a thread loads a module that another thread ends). rex_gate_register()
- * returns 0, an error of rex_gate_check_outside() or rex_gate_check(), or REX_EBUSY if calls of
- * other threads do not end in a minute.
+ * Call rex_gate_register() before the registration of the module WHAT, or before its end if ENDS is
+ * true. Call rex_gate_registered() after it. Between the two functions no other thread is inside
+ * libomptarget. Every release crashes if a launch runs during a registration. LLVM 14 to 18 crash
+ * if a thread loads a module that another thread ends.
  *
- * The first registration adds an atexit() handler that closes the gate, before libomptarget
- * destroys its objects. It waits up to a second for threads that are inside.
+ * rex_gate_register() returns 0, or an error of rex_gate_check_outside() or rex_gate_check(). It
+ * returns REX_EBUSY if calls of other threads do not end within a minute.
+ *
+ * The first registration adds an atexit() handler, which closes the gate before libomptarget
+ * destroys its objects. The handler waits up to a second for threads that are inside.
  */
 int rex_gate_register(const char *what, bool ends);
 void rex_gate_registered(void);
 
 /*
- * rex_gate_pause() takes a call that waits for other calls out of the gate until rex_gate_resume(),
- * so that a registration and a fork need not wait. The call may keep pointers into its module: the
- * end of a module also waits for paused calls. rex_gate_resume() takes the result of
- * rex_gate_pause(), and may wait for a registration.
+ * rex_gate_pause() takes this thread out of the gate while its call waits for other calls.
+ * Registrations and forks then need not wait for the call. rex_gate_resume() takes the result of
+ * rex_gate_pause(), enters the gate again, and may wait for a registration. The call may keep
+ * pointers into its module, because the end of a module also waits for paused calls.
  */
 uint32_t rex_gate_pause(void);
 void rex_gate_resume(uint32_t depth);
 
 /*
- * These wait for deferred launches: for LAUNCH on device NUMBER, for all launches on it, or for
- * those on all devices. A thread that is inside the gate leaves it for that time.
- * rex_await_launch_for() waits about MILLISECONDS at most (0: no limit), and returns true if the
- * launch is done.
+ * These functions wait for deferred launches (cuda/deferred.h):
+ * - rex_await_launch(): until LAUNCH on device NUMBER is done;
+ * - rex_await_launch_for(): for about MILLISECONDS at most, or without limit if they are 0; it
+ *   returns true if the launch is done;
+ * - rex_await_deferred(): until all launches on device NUMBER are done;
+ * - rex_await_all_deferred(): until all launches on all devices are done. A thread that is inside
+ *   the gate leaves the gate during the wait.
  */
 void rex_await_launch(int number, uint64_t launch);
 bool rex_await_launch_for(int number, uint64_t launch, int milliseconds);
@@ -102,9 +115,9 @@ static inline void rex_await_deferred(int number)
 void rex_await_all_deferred(void);
 
 /*
- * Call rex_gate_used() after libomptarget has first used a device. In LLVM 24 that first use makes
- * an object that closes host images at the end of the process. rex_gate_watch() registers an
- * atexit() handler that closes the gate before that.
+ * Call rex_gate_used() after libomptarget has first used a device. In LLVM 24 the first use creates
+ * an object that closes host images at the end of the process. rex_gate_watch() then adds an
+ * atexit() handler that closes the gate before that object is destroyed.
  */
 extern bool rex_gate_is_watched; /* atomic */
 void rex_gate_watch(void);

@@ -13,22 +13,31 @@
 #include "omp/entrypoints.h"
 #include "rex/launch.h"
 
-/* Maximum bytes of a block's shared memory, unless the driver has raised the kernel's limit. */
+/*
+ * Maximum bytes of the shared memory of a block, unless a driver call has raised the limit of the
+ * kernel.
+ */
 #define REX_SHARED_MEMORY 49152u
 
-/* A packet's flag: the launch may return before it is done; LLVM 14 and 15 ignore it. */
+/* Packet flag: the call may return before the kernel ends. LLVM 14 and 15 ignore the flag. */
 #define REX_FLAG_NOWAIT 0x1u
-/* Packet flags of LLVM 23: the fallback for dynamic shared memory, and a cooperative launch. */
+/*
+ * Packet flags of LLVM 23: REX_FLAGS_FALLBACK selects the fallback if dynamic shared memory is
+ * short. REX_FLAG_COOPERATIVE requests a cooperative launch.
+ */
 #define REX_FLAGS_FALLBACK 0xcu
 #define REX_FLAG_COOPERATIVE 0x10u
-/* Packet flags of LLVM 23: grid and block are exact. Earlier releases ignore these bits. */
+/*
+ * Packet flags of LLVM 23: the numbers of teams and threads are exact. Earlier releases ignore
+ * these bits.
+ */
 #define REX_FLAGS_STRICT 0xc0u
-/* Flags that rex_launch() sets. Every release knows or ignores them. */
+/* Flags that rex_launch() sets. Every release either knows a flag or ignores it. */
 #define REX_FLAGS_USUAL (REX_FLAG_NOWAIT | REX_FLAGS_STRICT)
 
 /*
- * Returns a packet's number of teams or threads; 0: libomptarget chooses it. clang 17 and later
- * write -1 for a target region without teams.
+ * Returns a number of teams or threads from a packet, or 0 if libomptarget chooses the number.
+ * clang 17 and later write -1 for a target region without teams.
  */
 static inline uint32_t rex_grid_chosen(int32_t number)
 {
@@ -41,7 +50,7 @@ static inline struct rex_grid rex_grid_of_call(int32_t teams, int32_t threads)
                              .threads = {rex_grid_chosen(threads), 1, 1}};
 }
 
-/* The grid that a program describes, which may have open numbers. */
+/* Returns the grid of LAUNCH. A number that is 0 is chosen later. */
 static inline struct rex_grid rex_grid_of_launch(const struct rex_launch_config *launch)
 {
     struct rex_grid grid = {.dynamic_memory = launch->dynamic_memory};
@@ -65,7 +74,10 @@ static inline void rex_packet_set_grid(struct __tgt_kernel_arguments *packet,
     packet->DynCGroupMem = (int32_t)grid->dynamic_memory;
 }
 
-/* Returns the grid of a call with a packet. A packet of version 1 (clang 15) has no grid. */
+/*
+ * Returns the grid of a call with the packet ARGS. A packet of version 1 (clang 15) has no grid, so
+ * TEAMS and THREADS of the call give it.
+ */
 static inline struct rex_grid rex_grid_of_packet(const struct __tgt_kernel_arguments *args,
                                                  int32_t teams, int32_t threads)
 {

@@ -3,7 +3,7 @@
  *
  * The facts are from the sources of LLVM 14.0.6, 15.0.6, 16.0.6, 17.0.6, 18.1.8, 19.1.7, 20.1.8,
  * 21.1.8, 22.1.8 and 23.1.1. The tests run all releases except 20 on their host device. The facts
- * of 24 are only from these tests.
+ * of 24 are only from the tests.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -15,27 +15,28 @@
 #include "omp/grid.h"
 
 /*
- * Plain kernels. For a packet of version 2, LLVM 16, 17 and 19 to 23 add no parameter; 15 ignores
- * the version; 18 adds a parameter for every version. Up to 19 the CUDA plugin launches one
- * dimension. 23 reads y, z and dynamic memory only from packets of version 3 and later.
+ * Rules for plain kernels. For a packet of version 2, LLVM 16, 17 and 19 to 23 add no parameter.
+ * LLVM 15 ignores the version. LLVM 18 adds a parameter for every version. Up to 19 the CUDA plugin
+ * launches grids of one dimension only. LLVM 23 reads y, z and dynamic memory only from packets of
+ * version 3 and later.
  */
 #define PLAIN(dims, memory) .version = 2, .dimensions = (dims), .dynamic_memory = (memory)
 /*
- * Env kernels. LLVM 18 always adds the first parameter; 19 to 23 add it for packets of version 3.
- * Before 18 librex adds a row for it.
+ * Rules for env kernels. LLVM 18 always adds the first parameter. LLVM 19 to 23 add it for packets
+ * of version 3. Before 18 librex adds a row for the first parameter.
  */
 #define ENV_BY_ROW(memory) \
     .version = 2, .leading_row = true, .dimensions = 1, .dynamic_memory = (memory)
 #define ENV(dims) .version = 3, .dimensions = (dims), .dynamic_memory = true
 /*
- * On the host device LLVM 23 and 24 accept only packets of version 5, and overwrite the last row. A
- * grid has no effect there.
+ * Rule for the host device of LLVM 23 and 24, which accept only packets of version 5, and overwrite
+ * the last row. The grid has no effect on the host device.
  */
 #define HOST_ARRAY .version = 5, .trailing_row = true
 
 #define FLAGS_OF_23 (REX_FLAGS_USUAL | REX_FLAGS_FALLBACK | REX_FLAG_COOPERATIVE)
 
-/* Fields with one value in several releases. */
+/* Members that are equal in several releases. */
 #define OF_14_TO_17                                                                \
     .packet_flags = REX_FLAGS_USUAL, .newest_packet = 2, .old_entries_only = true, \
     .exec_mode_obeyed = true, .devices_at_first_use = true, .plugins_apart = true, \
@@ -52,8 +53,8 @@
     .environment_size = 40, .shared_memory_fixed = true, .obeys_tmpdir = true
 
 /*
- * LLVM's pull request 124018 changed the form of entries in 20. register_lib of 15 to 20 opens
- * containers (OffloadBinaries); 14 and 21 to 23 must get the image itself.
+ * Pull request 124018 of LLVM changed the form of entries in 20. __tgt_register_lib() of 15 to 20
+ * opens OffloadBinaries; 14 and 21 to 23 need the image itself.
  */
 static const struct rex_release rows[] = {
     {.number = 14,
@@ -184,8 +185,8 @@ const struct rex_release *rex_release_tell(bool (*exports)(const char *name, voi
         return NULL;
     const struct rex_release *told = &rows[i - 1];
     /*
-     * Several rows may share a marker. Then the result is the row with number NAMED if it is one of
-     * them, else the oldest of them, which assumes least.
+     * If several rows have the marker, select the row with number NAMED, otherwise the oldest row,
+     * which assumes the fewest features.
      */
     while (told > rows && strcmp(told[-1].marker, told->marker) == 0 && told->number != named)
         told--;

@@ -1,5 +1,6 @@
 /*
- * runtime.c - finds libomptarget and its release, and binds it.
+ * runtime.c - finds libomptarget and its release, and binds it: librex opens the library and calls
+ * its functions from then on.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -23,19 +24,25 @@
 #include "omp/search.h"
 #include "trace/trace.h"
 
-/* This thread is binding: constructors of libomptarget 16 to 18 may call a forwarder meanwhile. */
+/*
+ * True in a thread that is binding. The constructors of libomptarget 16 to 18 may call a forwarder
+ * during the binding.
+ */
 static __thread bool binding;
 
 static struct {
-    /* Written under rex_load_lock(). Other threads read `path` and `chosen` if `release` is set. */
+    /*
+     * Members are written under rex_load_lock(). Other threads read `path` and `chosen` after they
+     * have read a `release`.
+     */
     const struct rex_release *release;
     char path[PATH_MAX];
     char doubt[256];
     const char *chosen;
-    bool starts_driver; /* the caller needs the driver, and it has not been started */
+    bool starts_driver; /* the caller needs the driver, which is not started yet */
     rex_slots_hook *point_slots;
 
-    /* rex_forks() plus 1 in the process that is binding; 0: no thread is binding; atomic */
+    /* rex_forks() plus 1 of the process that is binding; 0: no thread is binding; atomic */
     unsigned binder;
 } bound;
 
@@ -68,14 +75,15 @@ const char *rex_runtime_doubt(void)
 /* ---- the load beside the driver's start ------------------------------------------------------ */
 
 /*
- * The driver's start takes 100 ms on an H100, and the load of libomptarget takes 14 ms. So a thread
- * loads libomptarget during the start. The driver opens libraries in its first milliseconds, and
- * the loader has one lock. So the thread waits for HEAD_START first; an earlier load would delay
- * the driver.
+ * The start of the driver takes 100 ms on an H100, and the load of libomptarget takes 14 ms. So a
+ * second thread loads libomptarget during the start. The driver opens libraries in its first
+ * milliseconds, and each load takes the loader's lock. So the thread first waits for HEAD_START, to
+ * not delay the driver.
  *
- * The caller may hold the loader's lock, in a constructor of a library that the program opens. The
- * thread then waits for the caller. So the caller never waits for a thread that loads. It opens the
- * library itself, which takes no time if the thread has loaded it.
+ * The caller may hold the loader's lock, if it runs in a constructor of a library that the program
+ * opens. The thread then blocks until the caller releases the lock. So the caller never waits for a
+ * thread that is loading. The caller opens the library itself, which takes no time if the thread
+ * has loaded it.
  */
 #define HEAD_START 8000000 /* nanoseconds */
 
@@ -85,7 +93,7 @@ static struct {
     char path[PATH_MAX];
     sem_t needless;
     enum early_state state; /* atomic */
-    bool is_left;           /* a thread still uses `early`, and its caller has not waited for it */
+    bool is_left;           /* a thread still uses `early`, because its caller did not join it */
 } early;
 
 static void *load_early(void *unused)
@@ -166,8 +174,8 @@ static void bind_to(void *handle, const struct rex_candidate *candidate)
 }
 
 /*
- * LLVM 14 to 18 open their plugins by unversioned names. The loader finds them by the run path,
- * beside libomptarget.
+ * LLVM 14 to 18 open their plugins by unversioned names. The run path of libomptarget makes the
+ * loader search in the folder of libomptarget.
  */
 static int check_plugins(const struct rex_candidate *candidate, char *why, size_t why_size)
 {
@@ -197,8 +205,8 @@ static int check_plugins(const struct rex_candidate *candidate, char *why, size_
 }
 
 /*
- * UNUSABLE: the library has been opened and stays in the process (NODELETE), so that librex cannot
- * use another one.
+ * UNUSABLE: the library was opened, but lacks a function. It stays in the process, because it is
+ * linked NODELETE. So librex cannot open another candidate.
  */
 enum outcome { BOUND, UNOPENED, UNUSABLE };
 
@@ -206,7 +214,7 @@ static enum outcome open_candidate(const struct rex_candidate *candidate,
                                    const struct rex_candidate *all, size_t count, char *why,
                                    size_t why_size)
 {
-    /* The functions that librex itself calls. */
+    /* Functions that librex itself calls. */
     const char *const needed[] = {candidate->release->no_packet ? "__tgt_target_teams_mapper"
                                                                 : "__tgt_target_kernel",
                                   "__tgt_register_lib",
@@ -244,9 +252,9 @@ static enum outcome open_candidate(const struct rex_candidate *candidate,
 /* ---- the choice ------------------------------------------------------------------------------ */
 
 /*
- * Binds the only candidate: the library that REX_OMPTARGET names, or one that is loaded already.
- * Other code may use a loaded one without devices, so that missing plugins are reported only if a
- * registration fails.
+ * Binds the only candidate: the library that REX_OMPTARGET names, or a loaded library. Missing
+ * plugins of a loaded library are not an error here, because other code may use the library without
+ * devices. They are reported if a registration fails.
  */
 static __attribute__((noinline)) int bind_named(const char *path, const char *how, bool loaded)
 {
@@ -289,7 +297,10 @@ static __attribute__((noinline)) int bind_best(void)
             rex_report_add(&report, REX_REPORT_LINE, "%s (LLVM %d): %s", all[i].path,
                            all[i].release->number, why);
         report.error = result == REX_ENOMEM ? ENOMEM : 0;
-        /* dlerror() has no errno: its text ends in the text of a temporary error. */
+        /*
+         * dlerror() sets no errno. If a temporary error made dlopen() fail, the text of dlerror()
+         * ends in the text of that error.
+         */
         for (size_t j = 0; outcome == UNOPENED && report.error == 0 && j < 4; j++) {
             const char *text = strerror(passing[j]);
             size_t length = strlen(why), end = strlen(text);
@@ -305,7 +316,7 @@ static __attribute__((noinline)) int bind_best(void)
             rex_log(REX_LOG_INFO, "passed over: %s", line + strspn(line, " "));
         return REX_OK;
     }
-    if (report.error != 0) /* a temporary error may have hidden the best candidate */
+    if (report.error != 0) /* after a temporary error the best candidate may be missing */
         return rex_fail(report.error == ENOMEM ? REX_ENOMEM : REX_ENORUNTIME,
                         "libomptarget cannot be searched for: %s", strerror(report.error));
     return rex_fail_lines(
@@ -325,10 +336,7 @@ static __attribute__((noinline)) void warn_of_other(const char *loaded)
                 rex_settings[REX_OPTION_OMPTARGET].variable, named, loaded);
 }
 
-/*
- * A second libomptarget would share the symbols of a loaded one but not its state, so that librex
- * uses the loaded one.
- */
+/* Use a loaded libomptarget. A second one would share its symbols, but not its state. */
 static __attribute__((noinline)) int choose(void)
 {
     static const char *const names[] = {"libomptarget.so", NULL};
@@ -359,7 +367,7 @@ int rex_runtime_find(bool starts_driver, rex_slots_hook *point_slots)
             REX_ENORUNTIME,
             "the program was linked with -static or -static-pie, and libomptarget "
             "cannot be loaded into it: link it without (librex.a itself may be linked in)");
-    /* Relaxed: only a child of fork acts on it, and the value is from before the fork. */
+    /* Relaxed: only a child of fork() acts on the value, which was written before the fork. */
     unsigned binder = __atomic_load_n(&bound.binder, __ATOMIC_RELAXED);
     if (binder != 0 && binder != rex_forks() + 1)
         return rex_fail(REX_EFORK, "this process was forked while another thread of its parent "
@@ -369,7 +377,7 @@ int rex_runtime_find(bool starts_driver, rex_slots_hook *point_slots)
     bound.starts_driver = starts_driver;
     bound.point_slots = point_slots;
     if (rex_runtime() == NULL) {
-        /* Relaxed: only a child of fork uses it, and no other thread runs there. */
+        /* Relaxed: only a child of fork() uses the value, and has no other thread. */
         __atomic_store_n(&bound.binder, rex_forks() + 1, __ATOMIC_RELAXED);
         rex_trace_start();
         uint64_t begin = rex_phase_begin();
@@ -378,7 +386,7 @@ int rex_runtime_find(bool starts_driver, rex_slots_hook *point_slots)
                      ? choose()
                      : rex_fail(REX_ENOMEM, "out of memory for the fork handlers");
         binding = false;
-        /* Relaxed: only a child of fork uses it. */
+        /* Relaxed: only a child of fork() uses the value. */
         __atomic_store_n(&bound.binder, 0, __ATOMIC_RELAXED);
         rex_phase_end(begin, "bind libomptarget", bound.path);
     }

@@ -1,5 +1,5 @@
 /*
- * runtime.h - the bound libomptarget.
+ * runtime.h - the bound libomptarget: the one library of the process whose functions librex calls.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -15,23 +15,27 @@
 const struct rex_release *rex_runtime(void);
 
 /*
- * A hook of a room to the right: points the slots of the forwarders at the functions of the library
- * HANDLE, which has RELEASE.
+ * A function that points the slots of the forwarders (calls/forward.h) at the functions of the
+ * library HANDLE, which has RELEASE.
  */
 typedef void rex_slots_hook(void *handle, const struct rex_release *release);
 
 /*
- * Finds libomptarget, binds it and calls POINT_SLOTS, unless one is bound. STARTS_DRIVER: also
- * starts the CUDA driver, or retries that; a missing GPU is not an error. Returns 0 or an error.
+ * Finds libomptarget, binds it and calls POINT_SLOTS, unless a libomptarget is bound already. If
+ * STARTS_DRIVER is true, also starts the CUDA driver, or tries again after a failed start. A
+ * missing GPU is not an error. Returns 0 or an error.
  */
 int rex_runtime_find(bool starts_driver, rex_slots_hook *point_slots);
 
-/* Returns why the bound libomptarget was chosen: a variable's name or a text; "" before binding. */
+/*
+ * Returns why librex chose the bound libomptarget: the name of a variable, or a text. Returns ""
+ * before the binding.
+ */
 const char *rex_runtime_chosen(void);
 
 /*
- * Returns a warning about the bound libomptarget, or "". The warning is a reason why it may have no
- * device, or that librex does not know its release.
+ * Returns a warning about the bound libomptarget, or "". The warning is that its release is
+ * unknown, or a reason why it may have no device.
  */
 const char *rex_runtime_doubt(void);
 

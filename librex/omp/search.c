@@ -1,8 +1,10 @@
 /*
- * search.c - candidates for libomptarget, and the release of each; the libomp that it runs with.
+ * search.c - the search for libomptarget: the candidates, their releases, and the libomp that each
+ * needs.
  *
- * The release is read from the file's dynamic symbols before the file is opened. libomptarget is
- * never unloaded (all releases are linked NODELETE), and opening 14 to 18 without libomp crashes.
+ * librex reads the release from the dynamic symbols of a file before it opens the file. A wrong
+ * libomptarget could not be closed again, because all releases are linked NODELETE. LLVM 14 to 18
+ * crash when they are opened without libomp.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -29,8 +31,9 @@
 /* ---- trust in a file ------------------------------------------------------------------------- */
 
 /*
- * Checks the library and its folder; if strict, also all folders above. A sticky folder above may
- * be writable for every user: only a file's owner, the folder's owner and root can replace a file.
+ * Checks the library and its folder, and all folders above if the check is strict. A folder above
+ * may be writable for every user if it is sticky. In a sticky folder, only the owner of a file, the
+ * owner of the folder and root can replace a file.
  */
 static __attribute__((noinline)) bool is_trusted_library(const char *path, enum rex_origin origin,
                                                          char *why, size_t why_size)
@@ -38,12 +41,15 @@ static __attribute__((noinline)) bool is_trusted_library(const char *path, enum 
     struct stat status, system;
     char place[PATH_MAX];
     bool is_secure = getauxval(AT_SECURE) != 0, is_strict = origin == REX_GUESSED || is_secure;
-    /* In a user namespace the files of root may have another user ID, the one of /usr. */
+    /*
+     * In a user namespace the files of root may have another user ID. Take the user ID of /usr as
+     * root.
+     */
     uid_t root = stat("/usr", &system) == 0 ? system.st_uid : 0;
     snprintf(place, sizeof place, "%s", path);
     for (int above = 0; above < 2 || is_strict; above++) {
         if (stat(place, &status) != 0)
-            return true; /* a missing file is an error of the later read */
+            return true; /* rex_search_tell() reports a missing file */
         bool is_kept = above > 1 && (status.st_mode & S_ISVTX);
         if ((status.st_mode & S_IWOTH) && !is_kept) {
             snprintf(why, why_size, "every user may write %s", place);
@@ -81,7 +87,7 @@ struct exported {
     Elf64_Shdr symbols;
 };
 
-/* Returns the name of symbol INDEX, or NULL if the symbol is not an export. */
+/* Returns the name of symbol INDEX, or NULL if the symbol is not exported. */
 static const char *export_name(const struct exported *table, size_t index)
 {
     Elf64_Sym symbol;
@@ -103,7 +109,10 @@ static bool exports(const char *wanted, void *context)
     return false;
 }
 
-/* Returns the release in the file's own name or in the name of the libLLVM it needs, or 0. */
+/*
+ * Returns the release in the name of the library, or in the name of the libLLVM that the library
+ * needs. Returns 0 if the names have no release.
+ */
 static int named_release(const struct rex_elf *elf)
 {
     static const char *const before_number[] = {"libomptarget.so.", "libLLVM.so.", "libLLVM-"};
@@ -126,9 +135,9 @@ static int named_release(const struct rex_elf *elf)
 }
 
 /*
- * Writes a reason to WHY if the file seems newer than all releases that librex knows: its name has
- * a larger number, or it exports an unknown function. Otherwise writes "". TOLD is the nearest
- * known release.
+ * Writes a reason to WHY if the file seems newer than all known releases: its name has a larger
+ * number, or it exports an unknown function. Otherwise writes "" to WHY. TOLD is the nearest known
+ * release.
  */
 static void tell_newer(const struct exported *table, const struct rex_release *told, int named,
                        char *why, size_t why_size)
@@ -203,14 +212,14 @@ int rex_search_tell(const char *path, const struct rex_release **release, char *
 struct list {
     struct rex_candidate *candidates;
     size_t count;
-    /* true while candidates are added from the folder of the libomp that the process uses */
+    /* candidates now come from the folder of the libomp of this process */
     bool is_beside;
     struct rex_report *report;
 };
 
 /*
- * Stores the first temporary error: lack of descriptors or memory may have hidden the best
- * candidate. A missing or unreadable file is not temporary.
+ * Stores ERROR in REPORT if it is the first temporary error. A lack of memory or of descriptors is
+ * temporary, and may have hidden the best candidate. A missing or unreadable file is not temporary.
  */
 static void note(struct rex_report *report, int error)
 {
@@ -221,8 +230,8 @@ static void note(struct rex_report *report, int error)
 }
 
 /*
- * Adds every libomptarget.so* in the folders that PATTERN matches. Plugins do not match: they are
- * called libomptarget.rtl.*.
+ * Adds every libomptarget.so* in the folders that match PATTERN. Plugins have other names:
+ * libomptarget.rtl.*.
  */
 static void add_folders(struct list *list, const char *pattern, enum rex_origin origin)
 {
@@ -265,7 +274,7 @@ static void add_folders(struct list *list, const char *pattern, enum rex_origin 
     globfree(&found);
 }
 
-/* Sorts the best candidate first. */
+/* Compares candidates for qsort(), which puts the best candidate first. */
 static int compare_candidates(const void *a, const void *b)
 {
     const struct rex_candidate *one = a, *other = b;
@@ -275,7 +284,10 @@ static int compare_candidates(const void *a, const void *b)
         return doubt;
     if (one->is_beside_openmp != other->is_beside_openmp)
         return other->is_beside_openmp - one->is_beside_openmp;
-    /* 18 runs no plain kernel and loads no image after a device's first use, so it comes last. */
+    /*
+     * LLVM 18 comes after the others: it launches no plain kernel, and loads no image after the
+     * first use of a device.
+     */
     if (late != 0)
         return late;
     if (one->release->number != other->release->number)
@@ -300,7 +312,10 @@ size_t rex_search(struct rex_candidate **candidates, struct rex_report *report)
     list.is_beside = false;
     for (size_t i = 0; rex_search_folders[i] != NULL; i++)
         add_folders(&list, rex_search_folders[i], REX_GUESSED);
-    /* The loader's folders for this program: LD_LIBRARY_PATH, run paths, and the system's. */
+    /*
+     * Search the folders of the loader for this program: LD_LIBRARY_PATH, run paths, and the
+     * folders of the system.
+     */
     Dl_serinfo size, *places = NULL;
     void *program = dlopen(NULL, RTLD_LAZY);
     if (program != NULL && dlinfo(program, RTLD_DI_SERINFOSIZE, &size) == 0)
@@ -310,7 +325,7 @@ size_t rex_search(struct rex_candidate **candidates, struct rex_report *report)
     for (unsigned i = 0; is_told && i < places->dls_cnt; i++)
         add_folders(&list, places->dls_serpath[i].dls_name, REX_NAMED);
     if (!is_told)
-        note(report, ENOMEM); /* dlinfo() of the program fails only for lack of memory */
+        note(report, ENOMEM); /* dlinfo() fails here only if memory is short */
     free(places);
     if (program != NULL)
         dlclose(program);
@@ -323,9 +338,9 @@ size_t rex_search(struct rex_candidate **candidates, struct rex_report *report)
 /* ---- one libomp ------------------------------------------------------------------------------ */
 
 /*
- * libomptarget 14 to 18 refer to `__kmpc_*` weakly, and call NULL if libomp is absent; 19 and later
- * need libomp.so.5. A second OpenMP runtime in a process aborts it ("OMP: Error #15"), so that
- * librex opens no libomp if another runtime is loaded.
+ * libomptarget 14 to 18 refer to `__kmpc_*` functions weakly, and call NULL if libomp is absent.
+ * LLVM 19 and later need libomp.so.5. Two OpenMP runtimes in a process abort the process ("OMP:
+ * Error #15"). So librex opens no libomp if an OpenMP runtime is loaded.
  */
 
 #define OPENMP_SONAME "libomp.so.5"
@@ -367,7 +382,10 @@ __attribute__((noinline)) bool rex_openmp_folder(char folder[PATH_MAX])
     return true;
 }
 
-/* Returns true if a libomp is loaded. *RESULT is 0, or -1 if it does not suit CANDIDATE. */
+/*
+ * Returns true if an OpenMP runtime is loaded. Sets *RESULT to 0, or to -1 if CANDIDATE cannot use
+ * that runtime.
+ */
 static __attribute__((noinline)) bool suits_loaded_openmp(const struct rex_candidate *candidate,
                                                           char *why, size_t why_size, int *result)
 {
@@ -386,7 +404,7 @@ static __attribute__((noinline)) bool suits_loaded_openmp(const struct rex_candi
         *result = -1;
         return true;
     }
-    /* Makes a libomp visible that was loaded with RTLD_LOCAL. */
+    /* If the runtime was loaded with RTLD_LOCAL, make its symbols visible. */
     handle = dlopen(loaded, RTLD_NOW | RTLD_GLOBAL | RTLD_NOLOAD);
     if (handle != NULL)
         dlclose(handle);

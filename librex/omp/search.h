@@ -1,5 +1,6 @@
 /*
- * search.h - candidates for libomptarget, and the release of each; the libomp that it runs with.
+ * search.h - the search for libomptarget: the candidates, their releases, and the libomp that each
+ * needs.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -14,8 +15,10 @@
 #include "omp/release.h"
 
 /*
- * The origin of a candidate: a folder that librex guesses, a setting or search path, or a library
- * that the process has loaded.
+ * The origin of a candidate.
+ * - REX_GUESSED: a folder of rex_search_folders.
+ * - REX_NAMED: a setting or a search path.
+ * - REX_LOADED: a library that the process has loaded.
  */
 enum rex_origin { REX_GUESSED, REX_NAMED, REX_LOADED };
 
@@ -23,32 +26,37 @@ struct rex_candidate {
     char path[PATH_MAX];
     enum rex_origin origin;
     const struct rex_release *release;
-    bool is_beside_openmp; /* in the folder of the libomp that the process has loaded */
-    char doubt[256];       /* the reason why its release seems newer than librex knows, or "" */
+    bool is_beside_openmp; /* in the folder of the libomp of this process */
+    char doubt[256];       /* why the release seems newer than all known releases, or "" */
 };
 
 /*
- * Finds the candidates and returns their number. The caller frees the array, which has the best
- * first: candidates beside the process's libomp, then the newest. LLVM 18 comes after them, and
- * unknown releases come last.
+ * Finds the candidates and returns their number. The caller frees the array. The order is:
+ * - candidates in the folder of the libomp of this process;
+ * - other candidates, from the newest to the oldest;
+ * - LLVM 18;
+ * - candidates of unknown releases.
  */
 size_t rex_search(struct rex_candidate **candidates, struct rex_report *report);
 
-/* Patterns of the folders that are searched besides the loader's folders, NULL-terminated. */
+/*
+ * Patterns of the folders that are searched in addition to the folders of the loader. Ends in NULL.
+ */
 extern const char *const rex_search_folders[];
 
 /*
- * Returns true if no other user can have changed the library PATH, else writes the reason to WHY.
- * Neither the file nor its folder may be writable for every user. If its folder is guessed, the
- * file and all folders above it must belong to root or this user. In a set-user-ID program they
- * must always belong to root.
+ * Returns true if no other user can have changed the library PATH. Otherwise writes the reason to
+ * WHY. The file and its folder must not be writable for every user. If ORIGIN is REX_GUESSED, the
+ * file and all folders above must belong to root or this user. In a set-user-ID program they must
+ * belong to root, with any origin. A loaded library is always trusted.
  */
 bool rex_search_trusts(const char *path, enum rex_origin origin, char *why, size_t why_size);
 
 /*
- * Finds the release of the file PATH without loading it. Returns 0, and writes to WHY "" or the
- * reason why the file seems newer than all releases that librex knows. Or returns REX_ENORUNTIME or
- * REX_ENOMEM with the reason in WHY; errno is set if the file could not be read, else 0.
+ * Finds the release of the file PATH without loading the file. Returns 0, REX_ENORUNTIME or
+ * REX_ENOMEM. After 0, WHY is "", or the reason why the file seems newer than all known releases.
+ * After an error, WHY has the reason. errno is then set if the file could not be read, otherwise it
+ * is 0.
  */
 int rex_search_tell(const char *path, const struct rex_release **release, char *why,
                     size_t why_size);
@@ -56,18 +64,21 @@ int rex_search_tell(const char *path, const struct rex_release **release, char *
 /* ---- one libomp ------------------------------------------------------------------------------ */
 
 /*
- * Writes the path of the first loaded object whose file name begins with one of PREFIXES
- * (NULL-terminated). Returns false if there is no such object.
+ * Finds the first loaded library whose file name begins with one of PREFIXES, and writes its path
+ * to PATH. PREFIXES ends in NULL. Returns false if there is no such library.
  */
 bool rex_loaded(const char *const *prefixes, char path[PATH_MAX]);
 
-/* Writes the folder of this process's OpenMP runtime. Returns false if there is no such runtime. */
+/*
+ * Writes the folder of the OpenMP runtime of this process to FOLDER. Returns false if no OpenMP
+ * runtime is loaded.
+ */
 bool rex_openmp_folder(char folder[PATH_MAX]);
 
 /*
- * Opens an OpenMP runtime, and makes it visible to libomptarget, before CANDIDATE is opened. Uses a
- * loaded one first, then the one beside CANDIDATE, on the loader's path, or beside OTHERS. Returns
- * 0, or -1 with the reason in WHY.
+ * Makes an OpenMP runtime visible to libomptarget, before CANDIDATE is opened. Uses a loaded
+ * runtime if there is one. Otherwise opens the first libomp in the folder of CANDIDATE, on the path
+ * of the loader, or in the folders of OTHERS. Returns 0, or -1 with the reason in WHY.
  */
 int rex_openmp_ready(const struct rex_candidate *candidate, const struct rex_candidate *others,
                      size_t count, char *why, size_t why_size);

@@ -1,5 +1,6 @@
 /*
- * ends.c - ends in the present table: finds the last end of a mapping, and its wait for users.
+ * ends.c - ends of mappings in the present table. An end that may be the last of a mapping waits
+ * for the users of the mapping.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -9,15 +10,16 @@
 #include "present/exclude.h"
 #include "present/waits.h"
 
-/* Returns true if an end that takes TAKEN references may end the mapping. */
+/* Returns true if an end that drops TAKEN references may be the last end of the mapping. */
 static bool takes_last(const struct rex_entry *entry, uint32_t taken)
 {
     return entry->refs == REX_REFS_UNKNOWN || taken == REX_REFS_UNKNOWN || entry->refs <= taken;
 }
 
 /*
- * Counts the references that END takes of each entry. Returns true if another call changes an
- * entry, or updates one where END detaches a pointer.
+ * Counts in `taken` the references that END drops of each entry. Returns true if another call makes
+ * or ends an entry. Also returns true if another call updates memory in which END detaches a
+ * pointer.
  */
 static bool count_taken(struct rex_present_table *table, const struct rex_range_lock *end)
 {
@@ -45,10 +47,13 @@ static bool count_taken(struct rex_present_table *table, const struct rex_range_
 }
 
 /*
- * Returns true if an end that has waited, and is no longer the last, still waits for the users of
- * this moment. Other calls do not wait for it. If the end subtracted its references at once, the
- * end of the newer begin would be the last. That end would wait for a kernel that may wait for its
- * thread.
+ * The end of RANGE has waited, and a newer begin has added a reference, so that this end is not the
+ * last any more. Returns true while ENTRY still has users from the time of the first call of this
+ * function. Other calls do not wait for the end.
+ *
+ * The end must not subtract its references at once. The end that belongs to the newer begin would
+ * then be the last, and wait for the older users. Such a user may be a kernel that waits for the
+ * thread of that end: a deadlock.
  */
 static bool awaits_older(struct rex_entry *entry, struct rex_range *range)
 {
@@ -63,8 +68,8 @@ static bool awaits_older(struct rex_entry *entry, struct rex_range *range)
 }
 
 /*
- * Finds the ranges that END needs for itself and that other calls use. Returns true if END waits
- * for older users of its other ranges.
+ * Sets `needs_all` and `is_used` of each range of END. Returns true if END waits for older users of
+ * a range without `needs_all` (awaits_older()).
  */
 static bool find_used(const struct rex_present_table *table, struct rex_range_lock *end)
 {
@@ -96,8 +101,8 @@ static bool find_used(const struct rex_present_table *table, struct rex_range_lo
 }
 
 /*
- * Counts each range in use in `awaited` of its entries. Takes back the count of a range that is no
- * longer in use. Returns true if a range is in use.
+ * Adds each range with `is_used` to `awaited` of its entries, and outside the open times to `held`,
+ * too. First subtracts what an earlier call has added. Returns true if a range has `is_used`.
  */
 static bool mark_used(struct rex_present_table *table, struct rex_range_lock *end)
 {
@@ -135,7 +140,7 @@ void rex_end_hold(struct rex_present_table *table, struct rex_range_lock *end, b
     bool is_open = end->wait.is_open;
     for (size_t i = 0; i < end->count; i++)
         end->range[i].is_used = is_held && end->range[i].needs_all;
-    end->wait.is_open = false; /* ignore the windows of other waits */
+    end->wait.is_open = false; /* `held` must count also in the open time of a wait */
     mark_used(table, end);
     end->wait.is_open = is_open;
 }

@@ -1,5 +1,5 @@
 /*
- * ends.h - ends in the present table; the caller holds the lock of the table.
+ * ends.h - ends of mappings in the present table. The caller of each function has locked the table.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -8,17 +8,21 @@
 
 #include "present/mappings.h"
 
-/* Returns true if END has to wait for users, or for a call that changes an entry. */
+/*
+ * Returns true if END has to wait. It waits for users of a mapping that it may end last, or for a
+ * call that makes or ends an entry. Marks the memory for which it waits.
+ */
 bool rex_end_has_to_wait(struct rex_present_table *table, struct rex_range_lock *end);
 
 /*
- * If IS_HELD, launches and updates of the memory that END needs for itself wait; else they go on.
- * Does not wait for users.
+ * If IS_HELD is true, launches and updates of ranges with `needs_all` wait from now on. If it is
+ * false, they go on. The function itself does not wait.
  */
 void rex_end_hold(struct rex_present_table *table, struct rex_range_lock *end, bool is_held);
 
 /*
- * Makes END the owner of each entry that it may end, and subtracts its references from the others.
+ * Lets END go on. Makes END the owner of each entry whose mapping it may end. For each other entry,
+ * makes END a user, and subtracts the references of END.
  */
 void rex_end_goes_on(struct rex_present_table *table, struct rex_range_lock *end);
 

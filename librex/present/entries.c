@@ -1,5 +1,5 @@
 /*
- * entries.c - finds, adds and removes entries, which are in the order of their addresses.
+ * entries.c - finds, adds and removes entries. The entries are in the order of their addresses.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -17,7 +17,8 @@ void rex_entries_reset(struct rex_entry_list *in)
 }
 
 /*
- * Stores in BEFORE the last entry of each level that ends at or before AT. Returns that of level 0.
+ * Stores in BEFORE, for each level, the last entry that ends at or before AT. Returns the entry of
+ * level 0.
  */
 static uint32_t find_before(const struct rex_entry_list *in, uintptr_t at,
                             uint32_t before[REX_ENTRY_LEVELS])
@@ -59,8 +60,8 @@ bool rex_entries_make_room(struct rex_entry_list *in, size_t count)
         if (in->used > 0)
             memcpy(more, old, in->used * sizeof *more);
         /*
-         * Store before free(): fork() does not wait for the lock, and the child's pointer must be
-         * valid.
+         * Store the pointer before free(). A fork does not wait for the lock of the table, and the
+         * pointer must be valid in the child.
          */
         __atomic_store_n(&in->entry, more, __ATOMIC_SEQ_CST);
         in->room = 2 * needed;
@@ -85,7 +86,7 @@ struct rex_entry *rex_entries_add(struct rex_entry_list *in, const struct rex_en
     struct rex_entry *entry = &in->entry[number];
     *entry = *made;
     entry->born = ++in->made;
-    /* A fourth of the entries has a second level, and a fourth of those has a third. */
+    /* Give a fourth of the entries a second level, a sixteenth a third level, and so on. */
     uint64_t bits = entry->born * UINT64_C(0x9e3779b97f4a7c15) >> 32;
     uint32_t levels = 1 + (uint32_t)__builtin_ctzll(bits | 1u << 2 * (REX_ENTRY_LEVELS - 1)) / 2;
     in->levels = levels > in->levels ? levels : in->levels;

@@ -1,5 +1,6 @@
 /*
- * exclude.c - which calls exclude each other on memory without an entry; the list of these calls.
+ * exclude.c - rules for calls that exclude each other, and the list of calls that use memory
+ * without an entry.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -7,7 +8,7 @@
 
 #include "base/assert.h"
 
-/* Returns true if libomptarget maps absent memory for the call. */
+/* Returns true if libomptarget maps the absent memory of the call. */
 static bool maps(const struct rex_range_lock *ranges)
 {
     return ranges->call == REX_CALL_LAUNCHES || ranges->call == REX_CALL_BEGINS;
@@ -24,8 +25,8 @@ static bool are_same_bytes(const struct rex_range *range, const struct rex_range
 }
 
 /*
- * Returns true if RANGES must wait with RANGE because OTHER, a call at work, uses WITH, which
- * overlaps RANGE. IS_IN_FORCE is the result of rex_is_in_force().
+ * Returns true if the call RANGES must wait for OTHER, a call at work. RANGE is a range of RANGES,
+ * and overlaps WITH, a range of OTHER. IS_IN_FORCE is the result of rex_is_in_force().
  */
 static bool excludes(const struct rex_range_lock *ranges, const struct rex_range *range,
                      const struct rex_range_lock *other, const struct rex_range *with,
@@ -33,15 +34,18 @@ static bool excludes(const struct rex_range_lock *ranges, const struct rex_range
 {
     bool by_driver = ranges->call == REX_CALL_BY_DRIVER || other->call == REX_CALL_BY_DRIVER;
     /*
-     * libomptarget aborts if one call extends memory that it has mapped for the other call. It
-     * counts equal memory twice, but LLVM 14 and 15 may delete a mapping that a call has just
-     * found.
+     * libomptarget aborts if one call maps memory that the other call has mapped in part. If both
+     * map equal memory, libomptarget counts two references. But LLVM 14 and 15 may delete a mapping
+     * that a call has just found.
      */
     if (maps(ranges) && maps(other) && is_mapped_anew(range) && is_mapped_anew(with) &&
         (rex_found_may_be_deleted() ||
          (!are_same_bytes(range, with) && !range->is_empty && !with->is_empty)))
         return true;
-    /* libomptarget refuses a call that finds a mapping of only a part of its memory. */
+    /*
+     * If only libomptarget uses mappings, an end waits only for a call that maps a part of its
+     * memory. libomptarget refuses an end of memory that is mapped in part.
+     */
     if (!is_in_force)
         return ranges->call == REX_CALL_ENDS && is_mapped_anew(with) &&
                !are_same_bytes(range, with);
@@ -59,7 +63,10 @@ static bool excludes(const struct rex_range_lock *ranges, const struct rex_range
 bool rex_range_meets(const struct rex_range_lock *ranges, const struct rex_range *range,
                      const struct rex_range_lock *other, size_t *first, bool is_in_force)
 {
-    /* OTHER uses all memory, because only libomptarget sees the rows of a mapper. */
+    /*
+     * OTHER uses all memory, because its rows are unknown: only libomptarget sees the rows of a
+     * mapper.
+     */
     if (other->is_all && !other->is_waiting) {
         bool has_to_wait =
             (ranges->call == REX_CALL_BY_DRIVER || ranges->call == REX_CALL_BEGINS) &&
@@ -82,8 +89,8 @@ bool rex_range_meets(const struct rex_range_lock *ranges, const struct rex_range
             continue;
         }
         /*
-         * RANGES gives way to a data call that waits. Otherwise launches or updates in close
-         * succession would keep the data call waiting for ever.
+         * OTHER is a begin or an end that waits. RANGES waits for it, too. Otherwise launches or
+         * updates in close succession would keep OTHER waiting for ever.
          */
         bool gives_way =
             (ranges->call == REX_CALL_BY_DRIVER && !range->is_whole && !with->is_whole) ||

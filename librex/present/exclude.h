@@ -1,5 +1,6 @@
 /*
- * exclude.h - which calls exclude each other; the caller holds the lock of the table.
+ * exclude.h - rules for calls that exclude each other: one of them waits until the other leaves the
+ * present table. The caller of each function has locked the table.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -11,9 +12,9 @@
 #include "present/mappings.h"
 
 /*
- * Returns true if the driver may use mappings, or a call at work may use it, or if libomptarget may
- * delete a mapping that a call has found. If false, only libomptarget uses mappings, and no call
- * waits for users.
+ * Returns true if the driver may use mappings, or a call at work may use the driver. Also returns
+ * true if libomptarget may delete a mapping that another call has found. If the result is false,
+ * only libomptarget uses mappings, and no call waits for users.
  */
 static inline bool rex_is_in_force(const struct rex_present_table *table)
 {
@@ -21,19 +22,20 @@ static inline bool rex_is_in_force(const struct rex_present_table *table)
 }
 
 /*
- * Returns true if RANGES must wait with RANGE because of OTHER. *FIRST is 0 for the first range of
- * RANGES. If the ranges are in order, *FIRST skips those of OTHER that end before RANGE.
+ * Returns true if the call RANGES must wait for the call OTHER because of RANGE, one of its ranges.
+ * Set *FIRST to 0 before the first range. If RANGES are in order, the function increases *FIRST to
+ * skip the ranges of OTHER that end before RANGE.
  */
 bool rex_range_meets(const struct rex_range_lock *ranges, const struct rex_range *range,
                      const struct rex_range_lock *other, size_t *first, bool is_in_force);
 
-/* Returns the first call at work for which RANGES must wait; NULL if there is none. */
+/* Returns the first call at work for which RANGES must wait, or NULL if there is none. */
 const struct rex_range_lock *rex_find_met(const struct rex_present_table *table,
                                           const struct rex_range_lock *ranges);
 
 /*
- * Returns true if a call with RANGE excludes a call at work on ENTRY: one attaches a pointer, and
- * the other is an update.
+ * Returns true if the call RANGES excludes a user of ENTRY because of RANGE. That is so if one of
+ * the two calls attaches a pointer there, and the other is an update.
  */
 static inline bool rex_attach_excludes(const struct rex_range_lock *ranges,
                                        const struct rex_range *range, const struct rex_entry *entry)
@@ -42,7 +44,10 @@ static inline bool rex_attach_excludes(const struct rex_range_lock *ranges,
            (ranges->call == REX_CALL_UPDATES && entry->attaching > 0);
 }
 
-/* Add and remove a call that uses memory without an entry, or waits for it. */
+/*
+ * Add a call to `at_work` of TABLE, and remove it. The call uses memory without an entry, or is a
+ * begin or an end that waits.
+ */
 void rex_at_work_add(struct rex_present_table *table, struct rex_range_lock *ranges);
 void rex_at_work_remove(struct rex_present_table *table, struct rex_range_lock *ranges);
 

@@ -1,6 +1,6 @@
 /*
- * lookup.c - whether memory is present on a device, and where: by the present table, else by
- * libomptarget.
+ * lookup.c - finds out whether memory is present on a device, and at which device address. The
+ * present table is asked first, then libomptarget.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -15,7 +15,7 @@
 /* Returns the device address of memory that omp_target_is_present() has found. */
 static void *address_of_present(const void *address, int number)
 {
-    if (number == rex_devices_known()) /* the host; LLVM 16 would print an error */
+    if (number == rex_devices_known()) /* the host device; LLVM 16 would print an error */
         return (void *)(uintptr_t)address;
     return rex_runtime_omp()->mapped_pointer(address, number);
 }
@@ -29,7 +29,7 @@ void *rex_memory_address(const void *address, int number)
 static enum rex_presence ask_once(const void *address, size_t size, int number, void **device)
 {
     const struct rex_omp *omp = rex_runtime_omp();
-    /* Computed with integers, because a row may reach past the end of the address space. */
+    /* Add integers, not pointers: a row may reach past the end of the address space. */
     uintptr_t distance = size > 0 ? size - 1 : 0;
     const void *last = (const void *)((uintptr_t)address + distance);
     int has_first = omp->is_present(address, number) != 0,
@@ -39,12 +39,12 @@ static enum rex_presence ask_once(const void *address, size_t size, int number, 
     if (!has_first || !has_last)
         return REX_PRESENT_IN_PART;
     /*
-     * Two mappings that are adjacent on the host and on the device look like one. Only the table
-     * knows where one of them ends.
+     * Two mappings look like one if they are adjacent on the host and on the device. Only the table
+     * knows the border between them.
      */
     void *on_device = address_of_present(address, number);
     if (on_device == NULL)
-        return REX_ABSENT; /* the mapping has ended since is_present() */
+        return REX_ABSENT; /* another thread has ended the mapping after is_present() */
     struct rex_entry entry;
     uintptr_t at = (uintptr_t)address, end = rex_end_of(address, size);
     if (distance > 0 &&
@@ -56,7 +56,10 @@ static enum rex_presence ask_once(const void *address, size_t size, int number, 
     return REX_PRESENT_WHOLE;
 }
 
-/* Ask several times: another thread may begin or end the mapping between two questions. */
+/*
+ * Maximum number of look-ups: another thread may begin or end the mapping between two calls of
+ * libomptarget.
+ */
 #define TRIES 8
 
 static enum rex_presence ask_until_sure(const void *address, size_t size, int number, void **device)
@@ -90,8 +93,9 @@ enum rex_presence rex_memory_presence(const void *address, size_t size, int numb
     if (presence != REX_ABSENT)
         return presence;
     /*
-     * Loose memory inside may still be mapped. The first and the last byte were asked for above,
-     * and another call may have mapped them since.
+     * Loose memory inside the bytes may still be mapped. Ignore loose memory at the first or the
+     * last byte. libomptarget was asked for these bytes above, and another call may have mapped
+     * them in the meantime.
      */
     bool is_found = !is_known && rex_entry_find(at, end, number, &entry);
     while (is_found && !(entry.is_loose && at < entry.begin && entry.end < end &&
@@ -109,7 +113,7 @@ bool rex_found_may_be_deleted(void)
     return __atomic_load_n(&look_ups_take_references, __ATOMIC_ACQUIRE);
 }
 
-/* Locks the table of device NUMBER, or that of device 0 if the device has no table. */
+/* Locks the table of device NUMBER, or the table of device 0 if the device has no table. */
 static struct rex_present_table *lock_table(int number)
 {
     struct rex_present_table *table = rex_present_table(number);
@@ -160,11 +164,11 @@ void rex_ending_end(int number)
 }
 
 /*
- * LLVM 14 and 15 have no omp_get_mapped_ptr. libomptarget writes the device address to the base of
- * a row with RETURN_PARAM (use_device_ptr), and the end takes the row's reference back. LLVM 15
- * crashes if a row without a reference meets the end of its mapping. No mapping ends during a
- * look-up, so present memory has a reference to take and to give back. Returns NULL for absent
- * memory: the row's end would end a mapping that another thread makes in between.
+ * LLVM 14 and 15 have no omp_get_mapped_ptr(). But a data begin writes the device address to the
+ * base of a row with REX_MAP_RETURN_PARAM, and adds a reference, which the data end drops. LLVM 15
+ * crashes if a row without a reference meets the end of its mapping. That cannot happen here,
+ * because no mapping ends during a look-up. For absent memory the function returns NULL without a
+ * data call: the data end would end a mapping that another thread makes in between.
  */
 static void *pointer_by_row(const void *address, int device)
 {

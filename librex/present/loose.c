@@ -1,5 +1,6 @@
 /*
- * loose.c - memory that libomptarget may still use or end: marks, examines and removes it.
+ * loose.c - loose memory: memory that libomptarget may still use or end after a call has returned.
+ * Makes entries loose, and removes them when libomptarget no longer maps them.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -9,7 +10,10 @@
 #include "omp/device.h"
 #include "present/lookup.h"
 
-/* Finds the first loose entry from AT to END that no call uses. */
+/*
+ * Writes to *FOUND the first loose entry from AT to END that has no user and no owner. Returns
+ * false if there is none. *CHANGES is a count of changes, to detect later changes.
+ */
 static bool find_loose(struct rex_present_table *table, uintptr_t at, uintptr_t end,
                        struct rex_entry *found, unsigned *changes)
 {
@@ -25,7 +29,10 @@ static bool find_loose(struct rex_present_table *table, uintptr_t at, uintptr_t 
     return entry != NULL;
 }
 
-/* Before a call maps its memory: removes the loose entries that libomptarget no longer has. */
+/*
+ * Removes loose entries in the memory of BEGIN if libomptarget no longer has their mappings. Call
+ * it before BEGIN maps its memory.
+ */
 static void look_at_loose(struct rex_present_table *table, const struct rex_range_lock *begin)
 {
     const struct rex_omp *omp = rex_runtime_omp();
@@ -35,15 +42,15 @@ static void look_at_loose(struct rex_present_table *table, const struct rex_rang
         for (uintptr_t at = begin->range[i].begin;
              find_loose(table, at, begin->range[i].end, &gone, &changes); at = gone.end) {
             /*
-             * Do not ask for the address. On LLVM 14 and 15 that takes a reference, and giving it
-             * back would end the mapping of another thread's launch before the launch does.
+             * Do not ask for the device address. On LLVM 14 and 15 that look-up takes a reference.
+             * Dropping the reference could end the mapping of a launch of another thread too early.
              */
             if (omp->is_present((const void *)gone.begin, begin->number) ||
                 omp->is_present((const void *)(gone.end - 1), begin->number))
                 continue;
             /*
-             * Keep the entry if memory has become loose, or a begin has used some, since
-             * find_loose().
+             * Keep the entry if memory has become loose since find_loose(), or if a begin has used
+             * loose memory.
              */
             pthread_mutex_lock(&table->lock);
             struct rex_entry *entry = rex_entries_first(&table->mapped, gone.begin, gone.end);
@@ -57,8 +64,9 @@ static void look_at_loose(struct rex_present_table *table, const struct rex_rang
 }
 
 /*
- * Calls with ever new memory leave entries that no later call examines. So all are examined at
- * intervals that grow with their number: a call examines three on average.
+ * A program whose calls always use new memory would leave loose entries that no later call
+ * examines. So this function examines all entries at times. The intervals grow with the number of
+ * entries, so that a call examines three entries on average.
  */
 static void look_at_all_loose(struct rex_present_table *table, int number)
 {
@@ -102,7 +110,7 @@ void rex_loosen_call(struct rex_present_table *table, const struct rex_range_loc
 void rex_pin_looked_at(struct rex_present_table *table, struct rex_range_lock *ranges)
 {
     for (int i = 0; i < PIN_TRIES; i++) {
-        /* Relaxed: read again under the lock. */
+        /* Relaxed: find_loose() reads the number again under the lock. */
         unsigned loosened = __atomic_load_n(&table->loosened, __ATOMIC_RELAXED);
         if (loosened != 0)
             look_at_loose(table, ranges);

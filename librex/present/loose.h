@@ -1,5 +1,5 @@
 /*
- * loose.h - memory that libomptarget may still use or end.
+ * loose.h - loose memory: memory that libomptarget may still use or end after a call has returned.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -10,15 +10,17 @@
 
 /*
  * Makes the memory of RANGES loose, because the call may be unfinished when it returns, or has
- * failed. Mappings that its rows of no length may have counted become loose, too. Absent memory
- * does not become loose: a call that ends later has mapped its memory already. The driver launches
- * no more if the call's memory is unknown, or if memory for the entries is short.
+ * failed. Mappings beside a row of no length become loose, too, because libomptarget may have
+ * counted a reference to them. Absent memory does not become loose: an unfinished call has already
+ * mapped its memory. The driver launches no more in two cases: the memory of the call is unknown,
+ * or memory for entries is short.
  */
 void rex_loosen_call(struct rex_present_table *table, const struct rex_range_lock *ranges);
 
 /*
- * Examines the loose memory of a call that maps, then pins its ranges. Does so again if memory has
- * become loose in between.
+ * Call this for a call that maps memory. Removes loose entries in its memory if libomptarget no
+ * longer has their mappings. Then pins its ranges. Repeats both steps if memory has become loose in
+ * between.
  */
 void rex_pin_looked_at(struct rex_present_table *table, struct rex_range_lock *ranges);
 

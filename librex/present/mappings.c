@@ -1,6 +1,6 @@
 /*
  * mappings.c - the entries of the present table: host memory that data calls have mapped, and its
- * place on the device.
+ * device addresses.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -32,12 +32,12 @@ REX_FORK_RENEWED(15, forget_all);
 /* ---- entries --------------------------------------------------------------------------------- */
 
 /*
- * A quick check, because most calls come while nothing is mapped. `count` is written under the
- * lock, and atomically for this reader.
+ * Returns true if TABLE has no entry. Does not lock the table, because most calls come while
+ * nothing is mapped. `count` is written atomically for this function.
  */
 static bool is_empty(const struct rex_present_table *table)
 {
-    /* Relaxed: a mapping that another thread adds at this moment may be missed. */
+    /* Relaxed: the result may miss a mapping that another thread is adding. */
     return table == NULL || __atomic_load_n(&table->mapped.count, __ATOMIC_RELAXED) == 0;
 }
 
@@ -57,7 +57,7 @@ bool rex_entries_loosen(struct rex_present_table *table, uintptr_t begin, uintpt
         entry->is_loose = true;
         at = entry->end;
     }
-    /* Relaxed: a thread that waits for this call reads it afterwards. */
+    /* Relaxed: a thread that waits for this call reads the number after the wait. */
     __atomic_add_fetch(&table->loosened, 1, __ATOMIC_RELAXED);
     return true;
 }
@@ -77,7 +77,7 @@ void rex_attached_add(struct rex_present_table *table, uintptr_t address)
 bool rex_attached_find(uintptr_t begin, uintptr_t end, int number, uintptr_t *address)
 {
     struct rex_present_table *table = rex_present_table(number);
-    /* Relaxed: no pointer is attached during an update of its memory. */
+    /* Relaxed: an update and a call that attaches a pointer in its memory exclude each other. */
     if (table == NULL || __atomic_load_n(&table->attached.count, __ATOMIC_RELAXED) == 0)
         return false;
     pthread_mutex_lock(&table->lock);
@@ -193,7 +193,8 @@ bool rex_mapping_is_new(const void *begin, size_t size, int number)
 }
 
 /*
- * Only an end of exactly this mapping owns an entry whose count is 1 and takes 1 reference of it.
+ * The owner is an end of exactly this mapping if the reference count is 1 and the end drops 1
+ * reference.
  */
 bool rex_mapping_is_ending(const void *begin, size_t size, int number, struct rex_mapping *found)
 {

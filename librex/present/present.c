@@ -1,26 +1,28 @@
 /*
- * present.c - the present table: which calls may work at once on which memory.
+ * present.c - the present table: rules for calls that use memory at the same time.
  *
- * libomptarget counts a launch as a user of the memory that it maps, so that another thread cannot
- * end the mapping during the launch. A launch by the driver counts itself in the table instead. A
- * call takes all its memory in one critical section, or it waits and holds no memory.
+ * libomptarget adds a reference to memory for each launch, so that another thread cannot end the
+ * mapping during the launch. A launch by the driver becomes a user in the table instead. A call
+ * takes all its memory in one critical section of the table, or waits and takes no memory.
  *
- * Shared calls are launches, updates, begins of present memory, and ends that are not the last of
- * their mapping. Each counts as a user until it is over. Exclusive calls are begins of absent
- * memory, until it is copied, and ends that are the last, or may be. They own their entries, and
- * other calls wait.
+ * There are two kinds of calls:
+ * - Shared calls are launches, updates, begins of present memory, and ends that are not the last of
+ *   their mapping. A shared call is a user of its entries until it leaves.
+ * - Exclusive calls are begins of absent memory, until the memory is copied, and ends that may be
+ *   the last of their mapping. An exclusive call owns its entries, and other calls wait for it.
  *
- * An end subtracts its references when it goes on. If the end is the last and the entry has users,
- * it waits and marks its memory. Launches and updates of marked memory wait, too, but begins do
- * not. The marks hold in windows that double (struct rex_table_wait). If a new begin adds a
- * reference, the end is no longer the last. Then its marks are removed, and it goes on after the
- * users of that time.
+ * An end subtracts its references when it goes on. An end that may be the last waits while the
+ * entry has users, and marks its memory. Launches and updates of marked memory wait, too, in
+ * windows that double (struct rex_table_wait); begins do not wait. If a new begin adds a reference,
+ * the end is not the last any more. Its marks are then removed, and it goes on after the users that
+ * the entry had at that time.
  *
- * A call that attaches a pointer and an update of that memory exclude each other, because the
- * update copies the host's pointer.
+ * A call that attaches a pointer excludes an update of the memory of the pointer, because the
+ * update copies the pointer of the host.
  *
- * Memory of launches that has no entry is listed. Two launches, one of them by the driver, exclude
- * each other there if either copies the memory back. A begin waits for the driver's launches there.
+ * Calls that use memory without an entry are in a list. There, two launches exclude each other if
+ * one is by the driver, and one copies the memory back. A begin of such memory waits for launches
+ * by the driver.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -57,12 +59,13 @@ static int by_begin(const void *left, const void *right)
     const struct rex_range *a = left, *b = right;
     if (a->begin != b->begin)
         return a->begin < b->begin ? -1 : 1;
-    return (a->end < b->end) - (a->end > b->end); /* a range comes before those that it contains */
+    /* A range comes before the ranges that it contains. */
+    return (a->end < b->end) - (a->end > b->end);
 }
 
-#define FEW 8 /* so few ranges are compared faster than sorted */
+#define FEW 8 /* up to this many ranges are compared in pairs, because sorting takes longer */
 
-/* Sorts the ranges, for comparisons with the memory of other calls. */
+/* Sorts the ranges, so that they can be compared with the ranges of other calls. */
 static void put_in_order(struct rex_range_lock *ranges)
 {
     size_t i = 1;
@@ -75,7 +78,7 @@ static void put_in_order(struct rex_range_lock *ranges)
     ranges->is_ordered = true;
 }
 
-/* Notes that ENTRY, which is settled, has the whole of RANGE. */
+/* Sets the members of RANGE: ENTRY is settled, and has all of RANGE. */
 static inline void note_settled(struct rex_range *range, const struct rex_entry *entry)
 {
     uintptr_t device = entry->device;
@@ -86,8 +89,9 @@ static inline void note_settled(struct rex_range *range, const struct rex_entry 
 }
 
 /*
- * Pins the ranges of a launch by the driver, which rex_plan_check() has prepared. Stops before a
- * range that is not in its last entry, or whose entry is held or may end.
+ * Pins the ranges of a launch by the driver, in the entries that rex_plan_check() has guessed.
+ * Stops before a range for which the guess is wrong. Also stops before a range whose entry may end,
+ * or is held for an end.
  */
 static void pin_as_before(struct rex_present_table *table, struct rex_range_lock *launch)
 {
@@ -107,8 +111,8 @@ static void pin_as_before(struct rex_present_table *table, struct rex_range_lock
 }
 
 /*
- * Unpins the first ranges of a launch by the driver, which have entries. Returns true if an entry
- * is gone.
+ * Unpins the ranges that are pinned in entries. Returns true if the mapping of such an entry has
+ * ended.
  */
 static bool unpin_known(struct rex_present_table *table, struct rex_range_lock *launch)
 {
@@ -116,7 +120,7 @@ static bool unpin_known(struct rex_present_table *table, struct rex_range_lock *
     struct rex_entry *entries = table->mapped.entry;
     bool some_are_gone = false;
     for (; range < end; range++) {
-        /* An entry keeps its number as long as it has a user. */
+        /* The number of an entry does not change while the entry has a user. */
         struct rex_entry *entry = &entries[range->at];
         rex_entry_remove_user(entry, REX_CALL_BY_DRIVER, range);
         some_are_gone |= entry->is_gone;
@@ -126,10 +130,12 @@ static bool unpin_known(struct rex_present_table *table, struct rex_range_lock *
 }
 
 /*
- * Looks up how the ranges that are not pinned are mapped, each first in its last entry. Returns
- * true if the call has to wait: for an entry's owner, for an update of memory where it attaches a
- * pointer, for an end that waits, or for a call without an entry. `met` of RANGES becomes that
- * call.
+ * Looks up how the ranges that are not pinned are mapped. Tries the guessed entry of each range
+ * first. Returns true if the call has to wait for one of these:
+ * - the owner of an entry;
+ * - an update of memory in which the call attaches a pointer, or the reverse;
+ * - an end that keeps launches and updates waiting;
+ * - a call with memory without an entry. Then `met` of RANGES is that call.
  */
 static bool look_up_ranges(const struct rex_present_table *table, struct rex_range_lock *ranges)
 {
@@ -144,9 +150,7 @@ static bool look_up_ranges(const struct rex_present_table *table, struct rex_ran
                    : rex_entries_near(in, last, range->begin);
         range->at = last;
         const struct rex_entry *entry = rex_entry_touching(in, last, range->end);
-        /*
-         * The common case, a settled mapping that has the whole range: the loop below, but faster.
-         */
+        /* A faster way through the loop below, for a settled mapping that has the whole range. */
         if (is_plain && entry != NULL && rex_entry_is_settled(entry) && !range->attaches &&
             rex_entry_has(entry, range->begin, range->end)) {
             note_settled(range, entry);
@@ -163,9 +167,10 @@ static bool look_up_ranges(const struct rex_present_table *table, struct rex_ran
             range->is_loose |= entry->is_loose;
             range->is_attached |= entry->is_attached;
             /*
-             * If the mapping may end before libomptarget looks, the range is only listed. A loose
-             * mapping may. If only libomptarget launches, the whole mapping may, too: no end waits
-             * for such a launch, because either may come first.
+             * If the mapping may end before libomptarget looks it up, the call does not become a
+             * user. A loose mapping may end. If only libomptarget launches, an end of the whole
+             * range does not wait for a launch, because libomptarget accepts both orders. So the
+             * mapping of the whole range may end, too.
              */
             bool is_all_of_it = range->begin == entry->begin && range->end == entry->end;
             bool has_all = rex_entry_has(entry, range->begin, range->end);
@@ -204,8 +209,9 @@ static void use_entries(struct rex_present_table *table, struct rex_range_lock *
 /* ---- begins ---------------------------------------------------------------------------------- */
 
 /*
- * Forgets the counts of new entries whose memory a launch has listed, because the launch may hold a
- * reference to the mapping. An end meets every listed call.
+ * Marks the reference counts of new entries as unknown if a launch in the list uses their memory.
+ * The launch may have added a reference to the mapping. The function treats RANGES as an end,
+ * because an end excludes each call in the list.
  */
 static void forget_listed(struct rex_present_table *table, const struct rex_range_lock *ranges)
 {
@@ -221,9 +227,9 @@ static void forget_listed(struct rex_present_table *table, const struct rex_rang
 }
 
 /*
- * Makes entries for the absent memory of a begin, whose ranges are in order. A range inside another
- * one needs no entry. If memory for entries is short, nothing would keep the driver's launches
- * away, so the driver launches no more.
+ * Makes entries for the absent memory of a begin. The ranges are in order, and a range inside
+ * another range needs no entry. If memory for entries is short, launches by the driver would not
+ * wait for the begin. So the driver launches no more.
  */
 static void make_new_entries(struct rex_present_table *table, struct rex_range_lock *ranges)
 {
@@ -278,9 +284,9 @@ static void cut_loose(struct rex_present_table *table, uintptr_t at)
 }
 
 /*
- * Makes the begin the owner of the loose memory that it may map. Loose memory that it maps in part
- * is cut, so that libomptarget is asked for each part. Memory that has users from before it became
- * loose is not cut or owned.
+ * Makes BEGIN the owner of the loose memory that it may map. If BEGIN maps a part of a loose entry,
+ * the entry is cut, so that librex asks libomptarget for each part. A loose entry with users is not
+ * cut and gets no owner: the users came before the memory became loose.
  */
 static void own_loose(struct rex_present_table *table, const struct rex_range_lock *begin)
 {
@@ -299,7 +305,8 @@ static void own_loose(struct rex_present_table *table, const struct rex_range_lo
 }
 
 /*
- * Marks the memory of each pointer that the call attaches: it differs from the host's from now on.
+ * Marks the memory of each pointer that the call attaches, because the pointer on the device
+ * differs from the pointer on the host.
  */
 static void mark_attached(struct rex_present_table *table, const struct rex_range_lock *ranges)
 {
@@ -340,15 +347,16 @@ void rex_present_show(const void *address, int number)
     pthread_mutex_unlock(&table->lock);
 }
 
-#define FIRST_HOLD 10 /* milliseconds; each hold is twice as long as the one before */
+#define FIRST_HOLD 10 /* milliseconds; each hold is twice as long as the hold before */
 
 /*
- * Returns true if the end has waited, without the lock, for deferred launches on memory that it may
- * end. The end then looks again, and takes its entries in the section in which it found no launch.
+ * Waits, without the lock, for deferred launches on the mappings that END may end. Returns true
+ * after a wait. The caller then checks END again. So END takes its entries in a critical section in
+ * which no deferred launch remains.
  *
- * A thread that launches without a pause would keep the end waiting for ever. So from the second
- * time on the end keeps launches waiting for *HOLD milliseconds. Then it waits without holding
- * them, because the kernel may wait for the thread that launches.
+ * A thread that launches without a pause would keep END waiting for ever. So from the second wait
+ * on, END first holds launches for *HOLD milliseconds: they wait. After that time END waits without
+ * holding launches, because a kernel may wait for a thread that launches.
  */
 static bool has_awaited_launches(struct rex_present_table *table, struct rex_range_lock *end,
                                  int *hold)
@@ -359,8 +367,8 @@ static bool has_awaited_launches(struct rex_present_table *table, struct rex_ran
     if (!rex_is_deferred(end->number))
         return false;
     /*
-     * Only ranges that the end needs for itself: launches on a mapping that stays may go on for
-     * ever.
+     * Wait only for launches on mappings that END may end. On other mappings, launches may go on
+     * for ever.
      */
     for (size_t i = 0; i < end->count; i++)
         if (end->range[i].needs_all)
@@ -385,7 +393,7 @@ static bool has_awaited_launches(struct rex_present_table *table, struct rex_ran
     return true;
 }
 
-/* Returns true if the end has to wait for other calls. */
+/* Returns true if END has to wait for other calls. Waits itself for deferred launches. */
 static bool has_end_to_wait(struct rex_present_table *table, struct rex_range_lock *end, int *hold)
 {
     do
@@ -403,7 +411,10 @@ unsigned rex_present_pin(struct rex_range_lock *ranges)
     bool ends = ranges->call == REX_CALL_ENDS, begins = ranges->call == REX_CALL_BEGINS;
     int hold = 0;
     ranges->is_ordered = ranges->count < 2;
-    /* A launch by the driver on mapped memory is compared with no other call. */
+    /*
+     * A launch by the driver with mapped memory is not compared with other calls, so its ranges
+     * stay unsorted.
+     */
     if (ranges->call != REX_CALL_BY_DRIVER)
         put_in_order(ranges);
     ranges->known = 0;
@@ -417,7 +428,10 @@ unsigned rex_present_pin(struct rex_range_lock *ranges)
             rex_wait_for_change(table, &ranges->wait);
             continue;
         }
-        /* libomptarget's launches do not wait for each other: a kernel may wait for another one. */
+        /*
+         * Launches by libomptarget do not wait for each other, because one kernel may wait for the
+         * other. So libomptarget launches, too, beside such a launch.
+         */
         if (ranges->met != NULL && ranges->met->call == REX_CALL_LAUNCHES)
             reasons = REX_REASON_BESIDE;
         if (rex_present_is_entered())
@@ -453,7 +467,10 @@ unsigned rex_present_pin(struct rex_range_lock *ranges)
     return 0;
 }
 
-/* Stores the number of a deferred launch in its entries, unless another thread's is newer. */
+/*
+ * Stores the number of a deferred launch in its entries, unless an entry has a larger number of
+ * another thread.
+ */
 static __attribute__((noinline)) void leave_number(struct rex_present_table *table,
                                                    struct rex_range_lock *launch)
 {
@@ -500,12 +517,12 @@ void rex_present_unpin(struct rex_range_lock *ranges)
             some_are_gone |= entry->is_gone;
             if (range->is_shared)
                 rex_entry_remove_user(entry, call, range);
-            /* A row that overlaps a mapping only in part makes its count unknown. */
+            /* If a row overlaps a mapping only in part, the reference count is unknown. */
             if (counts && range->is_mapped && !range->is_new)
                 add_refs(entry, range->is_shared ? range->counts : REX_COUNTS_UNKNOWN);
         }
     }
-    /* After all ranges: a new entry may also lie in an earlier range of the call. */
+    /* Only after all ranges, because a new entry may also lie in an earlier range of the call. */
     for (size_t i = 0; i < ranges->count && ranges->call >= REX_CALL_BEGINS; i++)
         REX_EACH_ENTRY(table, entry, &ranges->range[i])
     if (entry->owner == ranges)
@@ -524,7 +541,7 @@ bool rex_present_is_awaited(const struct rex_range_lock *launch)
     const struct rex_entry *entry;
     bool is_awaited = false;
     REX_ASSERT(table != NULL);
-    /* Relaxed: an end that begins to wait later may come after the launch. */
+    /* Relaxed: if an end begins to wait only now, it may as well come after the launch. */
     if (__atomic_load_n(&table->awaiting, __ATOMIC_RELAXED) == 0)
         return false;
     pthread_mutex_lock(&table->lock);

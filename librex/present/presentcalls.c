@@ -1,6 +1,6 @@
 /*
- * presentcalls.c - enters calls of libomptarget into the present table, with the memory of their
- * rows.
+ * presentcalls.c - calls of libomptarget enter the present table, with the memory of their rows,
+ * and leave it.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -48,15 +48,19 @@ static void note_bases(enum rex_present_call call, const struct rex_map *map)
 
 /* ---- calls of libomptarget ------------------------------------------------------------------- */
 
-#define TYPE_ATTACH INT64_C(0x4000) /* map type of clang 22: attach a pointer, the row's base */
-#define ON_STACK 32 /* number of ranges without an allocation; a row has at most two */
+/* Map type of clang 22: the row attaches the pointer at its base. */
+#define TYPE_ATTACH INT64_C(0x4000)
+#define ON_STACK 32 /* number of ranges without an allocation; a row has at most two ranges */
 
-/* The outermost call of a thread. libomptarget may call itself through the forwarders. */
+/*
+ * The outermost call of a thread. Calls may nest, because libomptarget calls its own functions
+ * through the forwarders.
+ */
 struct call {
     unsigned depth;
-    void *const *begin; /* column of the call's map; libomptarget passes it on unchanged */
+    void *const *begin; /* column of the map; libomptarget passes this pointer on unchanged */
     struct rex_range_lock ranges;
-    struct rex_range range[ON_STACK], *more; /* array for more ranges, or NULL */
+    struct rex_range range[ON_STACK], *more; /* allocated array if there are more ranges, or NULL */
     bool has_mapper;
 };
 
@@ -67,9 +71,10 @@ bool rex_present_is_entered(void)
 }
 
 /*
- * Returns the references that row I takes. A member takes none, because its parent does; but a
- * member that deletes ends the whole mapping. If the base is outside the row, a row of no length
- * elsewhere may also count the mapping.
+ * Returns the number of references that row I adds or drops. A member does not count, because its
+ * parent does; but a member with REX_MAP_DELETE ends the whole mapping. If the base lies outside
+ * the row, the number is unknown. A row of no length between base and row may then count a
+ * reference to this mapping.
  */
 static enum rex_counts counts_of(const struct rex_map *map, int32_t i)
 {
@@ -84,8 +89,8 @@ static enum rex_counts counts_of(const struct rex_map *map, int32_t i)
 }
 
 /*
- * Fills in the ranges of a call. A call with a mapper locks all memory, because only libomptarget
- * sees the rows of a mapper. If memory for its ranges is short, a call also locks all memory.
+ * Fills in the ranges of a call. The one range is all memory if the call has a mapper, whose rows
+ * only libomptarget sees, or if memory for the ranges is short.
  */
 static void collect_ranges(struct call *own, enum rex_present_call call, const struct rex_map *map,
                            int number)
@@ -121,7 +126,7 @@ static void collect_ranges(struct call *own, enum rex_present_call call, const s
             .begin = (uintptr_t)map->begin[i],
             .end = rex_end_of(map->begin[i], (size_t)size),
             .row = i,
-            .at = own->more == NULL ? range->at : 0, /* entry of the thread's last call */
+            .at = own->more == NULL ? range->at : 0, /* a guess, from this thread's last call */
             .counts = counts_of(map, i),
             .is_changed = (type & REX_MAP_FROM) != 0,
             .is_empty = size == 0,
@@ -148,8 +153,8 @@ static void collect_ranges(struct call *own, enum rex_present_call call, const s
 }
 
 /*
- * Waits for all calls at work, and ends launches by the driver. Called if memory for the ranges of
- * a call is short.
+ * Called if memory for the ranges of a call is short. Stops launches by the driver for good, and
+ * waits for all calls at work.
  */
 static void lock_all(int number)
 {
@@ -165,8 +170,8 @@ static void lock_all(int number)
 /* ---- in and out ------------------------------------------------------------------------------ */
 
 /*
- * Returns true if a row lies in a mapping that has no entry and may be larger. A call may end that
- * mapping by other parts of it, and the table would keep the row.
+ * Returns true if a new row lies in a mapping without an entry, which may be larger than the row. A
+ * call with another part of that mapping could end it, and an entry for the row would stay.
  */
 static bool lies_in_unseen(const struct rex_range_lock *ranges)
 {
@@ -182,8 +187,8 @@ static bool lies_in_unseen(const struct rex_range_lock *ranges)
 }
 
 /*
- * Returns true for a call inside another one whose rows the table does not follow: by libomptarget
- * itself, a mapper, or a function for the log.
+ * Returns true if a call inside another call has other rows, which the table does not follow.
+ * libomptarget itself, a mapper, or the log function may make such a call.
  */
 static bool is_foreign_call(const struct call *own, const struct rex_map *map, int number)
 {
@@ -225,11 +230,14 @@ const struct rex_range_lock *rex_present_enter(enum rex_present_call call,
     rex_shelter_begin();
     collect_ranges(own, call, map, number);
     int64_t types = own->ranges.types;
-    /* The table marks the memory only of pointers that have a range. */
+    /*
+     * The table knows only pointers with a range of their own. Other pointers set a flag for all
+     * memory.
+     */
     if (call != REX_CALL_UPDATES && (own->has_mapper || (types & TYPE_ATTACH) ||
                                      (own->ranges.is_all && (types & REX_MAP_PTR_AND_OBJ))))
         __atomic_store_n(&pointers_are_attached, true, __ATOMIC_RELEASE);
-    /* Pointers that a launch attaches stay mapped. */
+    /* A pointer that a launch attaches stays mapped after the launch. */
     if ((call != REX_CALL_UPDATES && own->has_mapper) ||
         (call == REX_CALL_LAUNCHES && (types & REX_MAP_PTR_AND_OBJ)))
         rex_mapped_unseen();
@@ -240,11 +248,11 @@ const struct rex_range_lock *rex_present_enter(enum rex_present_call call,
         rex_present_pin(&own->ranges);
     own->ranges.is_unseen =
         call == REX_CALL_BEGINS && !rex_all_mappings_are_seen() && lies_in_unseen(&own->ranges);
-    rex_thread.holds++; /* as rex_log_hold(), but without its own shelter */
+    rex_thread.holds++; /* like rex_log_hold(), but the shelter has begun already */
     return &own->ranges;
 }
 
-/* Updates the entries of the call's ranges to the state of libomptarget, or makes them loose. */
+/* Brings the entries of the call up to date with libomptarget, or makes its memory loose. */
 void rex_present_leave(enum rex_present_call call, const struct rex_map *map, int number,
                        enum rex_present_outcome how)
 {

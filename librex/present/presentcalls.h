@@ -1,5 +1,6 @@
 /*
- * presentcalls.h - calls of libomptarget enter the present table and leave it.
+ * presentcalls.h - calls of libomptarget enter the present table before they begin, and leave it
+ * after they end.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -8,25 +9,27 @@
 
 #include "present/present.h"
 
-/* The outcome of a call. */
+/* The outcome of a call, for the entries of its rows. */
 enum rex_present_outcome {
     REX_LEFT_DONE,
-    REX_LEFT_UNSURE, /* the call is unfinished, or has failed: its memory is loose */
+    REX_LEFT_UNSURE, /* the call is unfinished or has failed, so its memory is loose */
     REX_LEFT_REFUSED /* libomptarget was not called */
 };
 
 /*
- * rex_present_enter() enters a call of libomptarget on device NUMBER with the rows of MAP, before
- * the call. MAP has all columns unless it has no rows. rex_present_leave() leaves after the call.
- * Entering waits for calls at work that exclude this one; a call inside another call does not wait.
- * Leaving updates the entries that the call has made or may have ended; memory of REX_LEFT_UNSURE
- * becomes loose. Log lines between the two reach the program's function afterwards, because it may
- * launch.
+ * Call rex_present_enter() before a call of libomptarget on device NUMBER with the rows of MAP, and
+ * rex_present_leave() after it. MAP has all columns unless it has no rows.
  *
- * Returns the ranges of the rows, valid until the call leaves; NULL if nothing is known.
+ * rex_present_enter() waits for calls at work that exclude this call. A call inside another call
+ * does not wait. rex_present_leave() updates the entries of mappings that the call has made or may
+ * have ended. With REX_LEFT_UNSURE, the memory of the call becomes loose. Log lines between the two
+ * are kept until the call leaves, because the log function of the program may launch.
  *
- * An end does not wait for queues here: call rex_before_unmap() or rex_unfinished_wait()
- * (unfinished.h) first.
+ * An end does not wait for queues in rex_present_enter(): call rex_before_unmap() or
+ * rex_unfinished_wait() (unfinished.h) before.
+ *
+ * rex_present_enter() returns the ranges of the rows, which are valid until the call leaves. It
+ * returns NULL if the table does not follow the call.
  */
 const struct rex_range_lock *rex_present_enter(enum rex_present_call call,
                                                const struct rex_map *map, int number);
@@ -34,21 +37,21 @@ void rex_present_leave(enum rex_present_call call, const struct rex_map *map, in
                        enum rex_present_outcome how);
 
 /*
- * Returns true if this thread is inside such a call. A mapper or a function for the log may launch
- * there; a launch by the driver would wait for its own thread.
+ * Returns true if this thread is inside a call that has entered the table. A mapper or the log
+ * function may launch there. A launch by the driver could then wait for its own thread.
  */
 bool rex_present_is_entered(void);
 
 /*
- * Returns true if a call may have attached a pointer in memory that the table does not know: only
- * libomptarget sees the rows of a mapper. The pointer's bytes on the device differ from the host's.
+ * Returns true if a call may have attached a pointer that the table does not know, because only
+ * libomptarget sees the rows of a mapper. An attached pointer differs between host and device.
  */
 bool rex_pointers_are_attached(void);
 
 /*
- * Returns true if a call may have mapped a row that does not contain its base address. Such a row
- * is a section that does not start at the array's begin, or comes from a mapper. LLVM 15 and later
- * also find such a mapping by addresses between base and row.
+ * Returns true if a call may have mapped a row whose base address lies outside the row. Such a row
+ * is a section that does not start at the begin of its array, or comes from a mapper. LLVM 15 and
+ * later find the mapping also by an address between the base and the row.
  */
 bool rex_bases_are_apart(void);
 

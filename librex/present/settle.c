@@ -1,5 +1,5 @@
 /*
- * settle.c - updates the entries of a call to the state of libomptarget, after the call.
+ * settle.c - brings the entries of a data call up to date with libomptarget, after the call.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -10,8 +10,9 @@
 #include "present/mappings.h"
 
 /*
- * Keeps the entry of END in RANGE that begins at *AT, if any, or marks it as gone. *AT becomes the
- * begin of the next one. Returns false if there is no next one.
+ * If END owns an entry in RANGE that begins at *AT: keeps the entry if STAYS is true, otherwise
+ * marks it as ended. Sets *AT to the begin of the next entry in RANGE that END owns. Returns false
+ * if there is no next entry.
  */
 static bool settle_entry(struct rex_present_table *table, const struct rex_range_lock *end,
                          const struct rex_range *range, uintptr_t *at, bool stays)
@@ -31,8 +32,8 @@ static bool settle_entry(struct rex_present_table *table, const struct rex_range
             entry->is_kept |= stays && entry->is_attached;
             entry->refs = REX_REFS_UNKNOWN;
             /*
-             * A launch that the end has not waited for may hold the entry, and no later call
-             * checks.
+             * A launch for which the end did not wait may have added a reference, and no later call
+             * checks the entry. So the memory becomes loose.
              */
             if (stays && rex_process_reasons() != 0)
                 rex_entries_loosen(table, entry->begin, entry->end);
@@ -44,7 +45,10 @@ static bool settle_entry(struct rex_present_table *table, const struct rex_range
     return next != 0;
 }
 
-/* Copies the first entry from AT on that is not gone, and that END or no call owns. */
+/*
+ * Writes to *FOUND the first entry from AT on whose mapping has not ended, and which no other call
+ * than END owns. Returns false if there is none.
+ */
 static bool find_unowned(struct rex_present_table *table, const struct rex_range_lock *end,
                          uintptr_t at, struct rex_entry *found)
 {
@@ -60,8 +64,8 @@ static bool find_unowned(struct rex_present_table *table, const struct rex_range
 }
 
 /*
- * Asks libomptarget about every entry, after an end that may have ended any mapping. The count of
- * an entry that stays is unknown.
+ * Asks libomptarget for every entry, after an end that may have ended any mapping. If a mapping
+ * stays, its reference count is unknown.
  */
 static void settle_table(struct rex_present_table *table, const struct rex_range_lock *end)
 {
@@ -84,7 +88,8 @@ static void settle_table(struct rex_present_table *table, const struct rex_range
 }
 
 /*
- * Removes mappings beside rows of no length that the end may have ended regardless of their users.
+ * Removes mappings beside rows of no length. The end may have ended such a mapping although it had
+ * users.
  */
 static void look_beside(struct rex_present_table *table, const struct rex_range_lock *end)
 {
@@ -95,7 +100,7 @@ static void look_beside(struct rex_present_table *table, const struct rex_range_
         while (count-- > 0) {
             if (rex_runtime_omp()->is_present((const void *)begins[count], end->number))
                 continue;
-            rex_mapped_unseen(); /* another thread may have mapped it again since */
+            rex_mapped_unseen(); /* another thread may have mapped the memory again */
             pthread_mutex_lock(&table->lock);
             struct rex_entry *entry =
                 rex_entries_first(&table->mapped, begins[count], begins[count] + 1);
@@ -111,8 +116,8 @@ void rex_settle_end(struct rex_range_lock *end)
 {
     struct rex_present_table *table = rex_present_table(end->number);
     /*
-     * A lock of all memory has no ranges of its own. A row that deletes ends a whole mapping;
-     * unless all mappings are seen, the table may know only a part of it.
+     * Ask for all entries in two cases. If `is_all` is true, the rows are unknown. A row with
+     * REX_MAP_DELETE ends a whole mapping, of which the table may know only a part.
      */
     bool may_end_others =
         end->is_all || ((end->types & REX_MAP_DELETE) && !rex_all_mappings_are_seen());

@@ -1,5 +1,5 @@
 /*
- * settle.h - updates the entries of a call to the state of libomptarget, after the call.
+ * settle.h - brings the entries of a data call up to date with libomptarget, after the call.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -8,13 +8,16 @@
 
 #include "present/present.h"
 
-/* Asks libomptarget which of the entries that END owns it still has. */
+/*
+ * Asks libomptarget for each entry that END owns, and removes the entries that are not mapped any
+ * more.
+ */
 void rex_settle_end(struct rex_range_lock *end);
 
 /*
- * Asks libomptarget for the device addresses of the entries that the begin has made. On the host
- * all memory is present, and has no entry. LLVM 19 and later know the number of devices only after
- * something was mapped.
+ * Asks libomptarget for the device addresses of the entries that BEGIN has made. The host device
+ * has no entries, because all memory is present there. LLVM 19 and later know the number of
+ * devices, which is the number of the host, only after the first mapping.
  */
 void rex_settle_begin(struct rex_range_lock *begin);
 

@@ -1,5 +1,6 @@
 /*
- * unfinished.c - queues whose commands may be unfinished when a mapping or a module ends.
+ * unfinished.c - the list of queues whose commands may be unfinished when a mapping or a module
+ * ends.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -20,11 +21,11 @@
 /* ---- before a mapping or a module ends ------------------------------------------------------- */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-/* Signalled when a queue has no holder left. */
+/* Signalled when a queue has no more holder. */
 static pthread_cond_t let_go = PTHREAD_COND_INITIALIZER;
 struct rex_unfinished *rex_unfinished_first;
 
-/* Forgets all queues, because all of them use GPUs, which a child of fork() cannot use. */
+/* Removes all queues: they use GPUs, which a child of fork() cannot use. */
 static void forget_in_child(void)
 {
     rex_fork_renew(&lock);
@@ -34,7 +35,7 @@ static void forget_in_child(void)
 
 REX_FORK_RENEWED(14, forget_in_child);
 
-/* Relaxed: the list is read under its lock; without the lock it is only compared with NULL. */
+/* Relaxed: without the lock of the list, the link is only compared with NULL. */
 static void set_link(struct rex_unfinished **at, struct rex_unfinished *to)
 {
     __atomic_store_n(at, to, __ATOMIC_RELAXED);
@@ -48,7 +49,7 @@ void rex_unfinished_add(struct rex_unfinished *unfinished)
     rex_unlock(&lock);
 }
 
-/* Returns the link to UNFINISHED, or the NULL at the end of the list. */
+/* Returns the link to UNFINISHED, or the link at the end of the list. */
 static struct rex_unfinished **find_link(const struct rex_unfinished *unfinished)
 {
     struct rex_unfinished **at = &rex_unfinished_first;
@@ -57,7 +58,7 @@ static struct rex_unfinished **find_link(const struct rex_unfinished *unfinished
     return at;
 }
 
-/* In a child of fork() the list is empty, and the holders are those of the parent. */
+/* In a child of fork(), the list is empty, and `holders` still counts threads of the parent. */
 void rex_unfinished_remove(struct rex_unfinished *unfinished)
 {
     rex_lock(&lock);
@@ -71,9 +72,10 @@ void rex_unfinished_remove(struct rex_unfinished *unfinished)
 }
 
 /*
- * Walks the list without keeping its lock: takes LAST (NULL: the first call), releases it, and
- * returns the next queue with a holder, or NULL after the last. Log lines are held until the end,
- * because the program's log function may destroy a queue.
+ * Steps through the list without keeping its lock. Makes the thread a holder of the next queue, and
+ * no longer of LAST. LAST is NULL in the first call. Returns the next queue, or NULL after the
+ * last. Log lines are kept until the last step, because the log function of the program may destroy
+ * a queue.
  */
 static struct rex_unfinished *hold_next(struct rex_unfinished *last)
 {
@@ -98,7 +100,7 @@ static struct rex_unfinished *hold_next(struct rex_unfinished *last)
     each != NULL;                                  \
     each = hold_next(each)
 
-/* Waits for BUSY. Leaves the gate meanwhile, if the caller is inside it. */
+/* Waits for BUSY. If the thread is inside the gate, it leaves the gate during the wait. */
 static int sync_outside(struct rex_unfinished *busy)
 {
     uint32_t depth = rex_gate_pause();
@@ -108,8 +110,8 @@ static int sync_outside(struct rex_unfinished *busy)
 }
 
 /*
- * Waits for the unfinished commands of BUSY, or refuses WHAT for OBJECT with an error. Returns 0
- * after the wait.
+ * The queue BUSY stops the call WHAT, because a command may use OBJECT. Waits for BUSY if the
+ * setting allows it, and returns the result. Otherwise fails with REX_EBUSY.
  */
 static int sync_or_refuse(struct rex_unfinished *busy, const char *what, const char *object)
 {
@@ -123,7 +125,7 @@ static int sync_or_refuse(struct rex_unfinished *busy, const char *what, const c
                     what, busy->name, object, rex_settings[REX_OPTION_UNFINISHED].variable);
 }
 
-/* A row at NULL has no memory. */
+/* Returns true if an unfinished command may use a row of MAP. A row at NULL has no memory. */
 static bool uses_a_row(struct rex_unfinished *unfinished, const struct rex_map *map, int number)
 {
     for (int32_t i = 0; i < map->count; i++)
@@ -135,8 +137,8 @@ static bool uses_a_row(struct rex_unfinished *unfinished, const struct rex_map *
 }
 
 /*
- * Checks for a lost device last, because examining a queue may find the loss. libomptarget would
- * abort on a lost device.
+ * Checks for a lost device last, because the queues may find the loss when they are examined. On a
+ * lost device libomptarget would abort.
  */
 int rex_before_unmap(const struct rex_map *map, int number, const char *what)
 {

@@ -1,5 +1,6 @@
 /*
- * unfinished.h - queues whose commands may be unfinished when a mapping or a module ends.
+ * unfinished.h - the list of queues whose commands may be unfinished when a mapping or a module
+ * ends.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -16,69 +17,76 @@
 /* ---- before a mapping or a module ends ------------------------------------------------------- */
 
 /*
- * A queue whose commands may be unfinished. Its functions take the queue's own lock. They are
- * called without the lock of the list, because they may wait; the queue has a holder meanwhile.
+ * A queue whose commands may be unfinished. Its functions lock the queue. They are called without
+ * the lock of the list, because they may wait. Until a function returns, the calling thread is a
+ * holder, so that the queue stays in the list.
  */
 struct rex_unfinished {
     struct rex_unfinished *next;
-    unsigned holders; /* threads that examine it or wait for it; until 0 it stays in the list */
-    bool is_ending;   /* no further thread may hold it */
+    unsigned holders; /* threads that examine the queue or wait for it */
+    bool is_ending;   /* no more thread may become a holder */
     const char *name;
     int number; /* number of the device */
     /*
-     * uses() returns true if an unfinished command may use SIZE bytes at BEGIN (NULL: any memory)
-     * on device NUMBER. runs() returns true if one runs a kernel of REGISTRATION.
+     * uses() returns true if an unfinished command may use SIZE bytes at BEGIN on device NUMBER. If
+     * BEGIN is NULL, that is any memory. runs() returns true if an unfinished command runs a kernel
+     * of REGISTRATION.
      */
     bool (*uses)(struct rex_unfinished *unfinished, const void *begin, size_t size, int number);
     bool (*runs)(struct rex_unfinished *unfinished, const struct rex_registration *registration);
     int (*sync)(struct rex_unfinished *unfinished); /* returns 0 or an error */
-    /* Forgets the kernels of REGISTRATION and their names, which end. */
+    /* Removes the kernels of REGISTRATION and their names, because they will be freed. */
     void (*forget)(struct rex_unfinished *unfinished, const struct rex_registration *registration);
     /*
-     * Returns true if this queue finds the device lost, after a driver call failed elsewhere with
-     * WHY. The queue then notes the loss, and adds its unfinished kernels to NOTED.
+     * Returns true if this queue finds the device lost. A driver call has failed elsewhere with
+     * WHY. If the device is lost, the queue records the loss, and adds its unfinished kernels to
+     * NOTED.
      */
     bool (*is_lost)(struct rex_unfinished *unfinished, const char *why,
                     struct rex_kernel_list *noted);
 };
 
 /*
- * Add a queue to the list, and remove it. rex_unfinished_remove() waits until no thread holds it.
+ * Add a queue to the list, and remove it. rex_unfinished_remove() waits until the queue has no
+ * holder.
  */
 void rex_unfinished_add(struct rex_unfinished *unfinished);
 void rex_unfinished_remove(struct rex_unfinished *unfinished);
 
-/* First queue of the list. Only rex_any_unfinished() reads it without the lock. */
+/* First queue of the list. Without the lock of the list, only rex_any_unfinished() reads it. */
 extern struct rex_unfinished *rex_unfinished_first;
 static inline bool rex_any_unfinished(void)
 {
     /*
-     * Relaxed: a queue that another thread makes at this moment has no work yet; the list is read
-     * under its lock.
+     * Relaxed: a queue that another thread is making has no work yet. The list itself is read under
+     * its lock.
      */
     return __builtin_expect(__atomic_load_n(&rex_unfinished_first, __ATOMIC_RELAXED) != NULL, 0);
 }
 
 /*
- * Call these before the mappings of MAP's rows on device NUMBER end, or before a module's
- * registration ends. Return 0, or REX_EBUSY with the name of a queue that still uses them. With
- * REX_UNFINISHED=wait they wait, and return 0 or the error of the wait. Return REX_ECUDA if the
- * device is lost; for a module, any device. WHAT begins the message.
+ * Call rex_before_unmap() before the mappings of the rows of MAP on device NUMBER end. Call
+ * rex_before_unload() before the registration of a module ends. LAST is true for the last module.
+ *
+ * If a queue still uses the memory or the module, they return REX_EBUSY with the name of the queue.
+ * With REX_UNFINISHED=wait they wait for the queue instead, and return 0 or the error of the wait.
+ * They return REX_ECUDA if the device is lost; for a module, if any device is lost. The message
+ * begins with WHAT.
  */
 int rex_before_unmap(const struct rex_map *map, int number, const char *what);
 int rex_before_unload(const struct rex_registration *registration, bool last);
 
 /*
- * Call before a library is unloaded: rex_before_unload() without the check for a lost device,
- * because libomptarget does not know the library. After the unload, rex_unfinished_forget() makes
- * all queues forget its kernels.
+ * Call rex_before_library_unload() before a library is unloaded. It is like rex_before_unload(),
+ * but does not check for a lost device, because libomptarget does not know the library. Call
+ * rex_unfinished_forget() after the unload: all queues then forget the kernels of the library.
  */
 int rex_before_library_unload(const struct rex_registration *registration);
 void rex_unfinished_forget(const struct rex_registration *registration);
 
 /*
- * Waits for all unfinished commands on device NUMBER that may use MAP's rows (NULL: any memory).
- * Logs a warning with the names of the queue and of CALL.
+ * Waits for all unfinished commands on device NUMBER that may use the rows of MAP. If MAP is NULL,
+ * that is any memory. Logs a warning with the name of each such queue, and with CALL.
  */
 void rex_unfinished_sync(const struct rex_map *map, int number, const char *call);
 
@@ -86,12 +94,15 @@ void rex_unfinished_sync(const struct rex_map *map, int number, const char *call
 int rex_unfinished_sync_all(int number);
 
 /*
- * Calls rex_unfinished_sync() before the program's own CALL on DEVICE (-1: the default device), if
- * MAP has columns.
+ * Calls rex_unfinished_sync() for the raw call CALL of the program on DEVICE, if MAP has columns.
+ * -1 is the default device.
  */
 void rex_unfinished_wait(const struct rex_map *map, int64_t device, const char *call);
 
-/* Asks all queues on device NUMBER if it is lost. Returns true if one finds it lost. */
+/*
+ * Asks all queues on device NUMBER whether the device is lost. Returns true if a queue finds it
+ * lost.
+ */
 bool rex_unfinished_find_lost(int number, const char *why, struct rex_kernel_list *noted);
 
 #endif

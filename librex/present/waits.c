@@ -1,5 +1,5 @@
 /*
- * waits.c - calls that wait in the present table, in windows that double.
+ * waits.c - calls that wait in the present table, in windows that double (struct rex_table_wait).
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -9,10 +9,13 @@
 #include "omp/gate.h"
 #include "present/exclude.h"
 
-#define FIRST_WINDOW 10 /* milliseconds */
-#define TOLD_AFTER 10   /* seconds */
+#define FIRST_WINDOW 10 /* length of the first window, in milliseconds */
+#define TOLD_AFTER 10   /* seconds before a wait is logged */
 
-/* Returns the end of the window that a call is in after WAITED milliseconds. */
+/*
+ * A call has waited WAITED milliseconds. Returns the end of its window, or of the open time after
+ * the window. Sets *IS_OPEN to true in an open time.
+ */
 static int64_t find_window(int64_t waited, bool *is_open)
 {
     int64_t begin = 0, length = FIRST_WINDOW;
@@ -24,7 +27,7 @@ static int64_t find_window(int64_t waited, bool *is_open)
     return begin + (*is_open ? 2 * length : length);
 }
 
-/* Releases the lock while it logs, because the program's log function may launch. */
+/* Unlocks TABLE while it logs, because the log function of the program may launch. */
 static void log_wait(struct rex_present_table *table, struct rex_table_wait *wait)
 {
     static const char *const names[] = {"a launch", "a launch", "an update", "a begin", "an end"};
@@ -80,7 +83,7 @@ void rex_wait_begin(struct rex_present_table *table, struct rex_range_lock *rang
     if (ranges->call >= REX_CALL_BEGINS)
         rex_at_work_add(table, ranges);
     if (wait->size > 0)
-        return; /* the launch has waited before */
+        return; /* the launch waits again */
     clock_gettime(CLOCK_REALTIME, &wait->since);
     wait->until = FIRST_WINDOW;
     wait->begin = (const void *)ranges->range->begin;
