@@ -130,8 +130,8 @@ struct rex_module {
  * - an image in memory (`images_begin`, `image`);
  * - $REX_CUBIN, for the main program's module only;
  * - `image_name`, as a path, if it has a slash;
- * - the file `image_name` in $REX_CUBIN_PATH, beside the module's own file, beside the executable, then in
- *   the current directory.
+ * - the file `image_name` in $REX_CUBIN_PATH, beside the module's own file, beside the executable,
+ *   then in the current directory.
  *
  * If this image is missing, or is for a GPU and the process has no NVIDIA GPU, librex uses a host
  * image: in memory, or the file `host_image_name`, found as `image_name` is. A host image never

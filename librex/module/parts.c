@@ -2,8 +2,9 @@
  * parts.c - divides the entries of a module with several images in memory among the images.
  *
  * libomptarget looks up each entry of a descriptor in the descriptor's image, so each image needs a
- * descriptor with its own entries. The module's registration has the first image, its *share*. Each
- * other image is a module that librex makes, and that no other code registers.
+ * descriptor with its own entries. The first image with its entries is the module's *share*: the
+ * module's registration registers it. For each other image librex makes a module, which only librex
+ * registers.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
