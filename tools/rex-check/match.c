@@ -15,7 +15,7 @@
 #include "stem.h"
 
 /*
- * Returns the names of all entries except globals: a constructor is a function of the image, too.
+ * Returns the names of all entries that are functions of the image: kernels, and also constructors.
  */
 static struct names names_of(const struct program *program)
 {
@@ -178,7 +178,7 @@ static void check_kernel(const struct image *image, const struct names *names,
 
 /* ---- images ---------------------------------------------------------------------------------- */
 
-/* Returns true if an image built from older sources gets such a REMARK. */
+/* Returns true if REMARK is typical of an image that was built from older sources. */
 static bool is_mismatch(const struct remark *remark)
 {
     enum finding finding = remark->finding;

@@ -153,7 +153,10 @@ static void ask(struct answer *answer)
     }
 }
 
-/* Fills in ANSWER in a child. Returns 0, or the child's wait status if it gave no answer, or -1. */
+/*
+ * Fills in ANSWER in a child. Returns 0 if the child has answered. Otherwise returns the child's
+ * wait status, or -1.
+ */
 static int ask_child(struct answer *answer)
 {
     int ends[2], status = 0;
