@@ -232,9 +232,9 @@ REX_API int rex_module_target_data(struct rex_module *module, enum rex_data_call
  * thread may call the wrappers.
  *
  * Launches return what rex_module_target_kernel() returns: 0; -1 for "run the host version", also
- * if the module cannot be registered; or less than -1, an error. Data calls return nothing. After
- * an error of rex_module_target_data() they have no effect, rex_last_error_code() is the error, and
- * rex_last_error() describes it. The columns belong to the caller.
+ * if the module cannot be registered; or less than -1, an error. Data calls return nothing. If
+ * rex_module_target_data() fails, the data call has no effect, rex_last_error_code() is the error,
+ * and rex_last_error() describes it. The columns belong to the caller.
  */
 
 /**
@@ -248,7 +248,7 @@ REX_API int rex_module_target_data(struct rex_module *module, enum rex_data_call
  * @thread_limit threads of a block in x; 0: the launch's own argument counts.
  *
  * The columns belong to the caller. The fields for names, mappers, trip count, flags and dynamic
- * memory are set to 0, and y and z of the grid to 1. Set those that the launch needs.
+ * memory are set to 0, and y and z of the grid to 1. Set the fields that the launch needs.
  */
 static inline struct __tgt_kernel_arguments rex_packet(int32_t count, void **base, void **begin,
                                                        int64_t *sizes, int64_t *types,

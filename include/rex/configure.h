@@ -43,9 +43,9 @@ extern "C" {
  *
  * A variable counts as not set if its option does not allow the value, or if the value has 4096
  * bytes or more. A warning then lists the allowed values. librex logs the warning once in a
- * process, when it is first used. If the program has already set the option, there is no warning.
- * librex also warns of a variable whose name is similar to a name below. In a set-user-ID program
- * the environment is ignored.
+ * process, at the first call that reads the options. If the program has already set the option,
+ * there is no warning. librex also warns of a variable whose name is similar to a name below. In a
+ * set-user-ID program the environment is ignored.
  *
  * REX_OPTION_OMPTARGET     REX_OMPTARGET: path of the libomptarget to use. Takes effect if no
  *                          libomptarget is bound yet.

@@ -89,9 +89,9 @@ REX_API int rex_gpu_count(void);
 /**
  * rex_gpu_get(): writes a description of GPU @number, in the CUDA driver's order, to @gpu. @size is
  * sizeof *@gpu. The call writes @size bytes: a program that was compiled with an earlier librex may
- * have a smaller struct. It starts the driver, as rex_gpu_count() does. If there is no GPU at all,
- * the message has the reason: no driver, no device, CUDA_VISIBLE_DEVICES, a driver that is too old,
- * a device file that is missing or not accessible, or a driver whose version is not the kernel
+ * have a smaller struct. The call starts the driver, as rex_gpu_count() does. If there is no GPU at
+ * all, the message has the reason: no driver, no device, CUDA_VISIBLE_DEVICES, a driver that is too
+ * old, a device file that is missing or not accessible, or a driver whose version is not the kernel
  * module's. This error is not logged. rex-info reports cures.
  *
  *     for (int number = 0; rex_gpu_get(&gpu, sizeof gpu, number) == 0; number++)

@@ -131,7 +131,7 @@ REX_API const char *rex_error_name(int error);
  * REX_EINVAL        an argument is invalid: a NULL pointer, a negative count, an unknown flag.
  * REX_ENOMEM        an allocation failed, a size does not fit in size_t, or a row to map is larger
  *                   than 1 TiB.
- * REX_ENORUNTIME    no libomptarget could be opened; the message lists those that librex tried,
+ * REX_ENORUNTIME    no libomptarget could be opened; the message lists the files that librex tried,
  *                   each with the reason.
  * REX_ERUNTIME      libomptarget reported no device for the image, or could not copy memory.
  * REX_EUNSUPPORTED  the bound release, or the CUDA driver, cannot do this.

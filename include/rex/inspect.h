@@ -73,9 +73,9 @@ struct rex_image_item {
     enum rex_image_kind kind; /**< kind of the image. */
     unsigned architecture;    /**< 90 for sm_90, or for PTX of compute_90; 0 for a host image. */
     /**
-     * 'a' if only GPUs of this architecture run the code (sm_90a). 'f' if its family runs the code:
-     * the GPUs of one major number (sm_100f). Otherwise '\0'. librex knows the suffix of PTX and of
-     * images in a fatbin only.
+     * 'a' if only GPUs of this architecture run the code (sm_90a). 'f' if only GPUs of this major
+     * number run it (sm_100f). Otherwise '\0'. librex knows the suffix of PTX and of images in a
+     * fatbin only.
      */
     char suffix;
     bool compressed; /**< true if the image is compressed. */

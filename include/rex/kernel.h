@@ -260,8 +260,8 @@ REX_DETAIL_RULE rex_detail_not_inside_REX_FOR_TEAMS(void);
  * These macros are heads of kernels; the body follows. Write them at file scope, once for each name
  * in an image. REX_DEVICE_KERNEL() is for REX_KERNEL(name) of rex/entry.h. The forms with STEM take
  * a stem, the others a name, from which they make the stem `name__`. A *plain* kernel has the
- * parameters of the list. An *env* kernel has one more before them, the runtime's. The forms with
- * BOUNDS also take the arguments of CUDA's `__launch_bounds__`.
+ * parameters of the list. An *env* kernel also has the runtime's parameter, before these. The forms
+ * with BOUNDS also take the arguments of CUDA's `__launch_bounds__`.
  */
 
 /**

@@ -105,24 +105,24 @@ void __kmpc_dispatch_init_8u(ident_t *loc, int32_t gtid, int32_t schedule, uint6
                              uint64_t upper, int64_t stride, int64_t chunk);
 /**
  * __kmpc_dispatch_next_4(): computes the next chunk of the loop, 32-bit signed; returns 0 after the
- * last one.
+ * last chunk.
  */
 int32_t __kmpc_dispatch_next_4(ident_t *loc, int32_t gtid, int32_t *last, int32_t *lower,
                                int32_t *upper, int32_t *stride);
 /**
  * __kmpc_dispatch_next_4u(): computes the next chunk, 32-bit unsigned; returns 0 after the last
- * one.
+ * chunk.
  */
 int32_t __kmpc_dispatch_next_4u(ident_t *loc, int32_t gtid, int32_t *last, uint32_t *lower,
                                 uint32_t *upper, int32_t *stride);
 /**
- * __kmpc_dispatch_next_8(): computes the next chunk, 64-bit signed; returns 0 after the last one.
+ * __kmpc_dispatch_next_8(): computes the next chunk, 64-bit signed; returns 0 after the last chunk.
  */
 int32_t __kmpc_dispatch_next_8(ident_t *loc, int32_t gtid, int32_t *last, int64_t *lower,
                                int64_t *upper, int64_t *stride);
 /**
  * __kmpc_dispatch_next_8u(): computes the next chunk, 64-bit unsigned; returns 0 after the last
- * one.
+ * chunk.
  */
 int32_t __kmpc_dispatch_next_8u(ident_t *loc, int32_t gtid, int32_t *last, uint64_t *lower,
                                 uint64_t *upper, int64_t *stride);

@@ -115,7 +115,7 @@ struct rex_module {
  * rex_module_register(): registers @module with libomptarget, once, even if many threads call. It
  * does not load the image on the device.
  * @module      the module; static storage. librex keeps the module's shared object loaded until the
- *              process ends, because libomptarget keeps its keys and names.
+ *              process ends, because libomptarget keeps the object's keys and names.
  * @image_name  the image file to register instead of the module's `image_name`, found as
  *              `image_name` is; copied. NULL, or the module's own `image_name`: registers the
  *              module's own images. If the module is registered already, the name has no effect,
@@ -154,8 +154,8 @@ struct rex_module {
  *                   function calls this while @module is being registered or ended.
  * REX_ENOMEM        the host has no memory, or a GPU has no memory for a context. Or devices are in
  *                   use already, and a GPU has too little free memory to load the image.
- * REX_ENORUNTIME    no libomptarget can be used; the message lists those that librex tried, each
- *                   with the reason.
+ * REX_ENORUNTIME    no libomptarget can be used; the message lists the files that librex tried,
+ *                   each with the reason.
  * REX_ERUNTIME      libomptarget has no device for the image.
  * REX_EUNSUPPORTED  the release cannot do it: a CUBIN of CUDA 13 for an architecture above sm_90 on
  *                   LLVM 18 to 20; on 23 and 24, a host image whose kernels REX_DEVICE_KERNEL did
@@ -176,7 +176,7 @@ struct rex_module {
  *                   GPU, the image is a host image, or offloading is disabled.
  * REX_ECUDA         the CUDA driver failed while it compiled PTX or made a context.
  * REX_EENTRIES      the table of entries is empty or malformed, or an entry has no name or key.
- * REX_ENOKERNEL     the image lacks the kernel or global of an entry, or its global has another
+ * REX_ENOKERNEL     the image lacks the kernel or global of an entry, or a global has another
  *                   size.
  * REX_EKEY          two entries, or an entry and another registered module, have the same host key;
  *                   or two images in memory have the kernel or global of one entry.

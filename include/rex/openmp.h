@@ -166,8 +166,8 @@ REX_DEVICE struct rex_detail_run rex_detail_begin(struct rex_detail_place *place
 
 /*
  * rex_detail_end(run): updates the cost of an index. In a run on one thread, that thread may have
- * waited for a processor: such a run at most doubles the cost, except the first two runs. In a run
- * on several threads, they may have waited for each other: such a run never raises the cost.
+ * waited for a processor: such a run at most doubles the cost, except in the first two runs. In a
+ * run on several threads, they may have waited for each other: such a run never raises the cost.
  */
 REX_DEVICE void rex_detail_end(struct rex_detail_run *run)
 {

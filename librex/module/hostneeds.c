@@ -42,7 +42,7 @@ static bool open_host_needs(struct needs *needs, const unsigned char *bytes, siz
            rex_elf_section(&needs->elf, needs->dynamic.sh_link, &needs->strings);
 }
 
-/* Returns the name of the next library, or NULL after the last one. */
+/* Returns the name of the next library, or NULL after the last library. */
 static const char *next_library(struct needs *needs)
 {
     Elf64_Dyn entry;
@@ -283,8 +283,8 @@ void rex_host_limit_threads(unsigned char *bytes, size_t size)
     /* libomp warns of each loop that requests more threads than OMP_THREAD_LIMIT. */
     long limit = text != NULL ? strtol(text, NULL, 10) : 0;
     /*
-     * Write a number that does not change in this process. An image that is registered again must
-     * have equal bytes.
+     * Write a number that does not change in this process: an image that is registered again then
+     * has equal bytes, and librex uses the retained bytes.
      */
     int most = rex_processors_known();
     if (limit > 0 && limit < most)

@@ -98,7 +98,7 @@ static int new_part(struct candidate *candidate, const struct rex_registration *
     return REX_OK;
 }
 
-/* Links the parts: the first becomes the share of WHOLE, the others become modules. */
+/* Links the parts: the first part becomes the share of WHOLE, the other parts become modules. */
 static void link_parts(struct rex_registration *whole, const struct candidate *candidates,
                        size_t count)
 {

@@ -184,7 +184,7 @@ int rex_table_lacks(const struct rex_table *table, const struct rex_view *view, 
 }
 
 #define MODE_GENERIC 1   /* mode in a kernel's environment; 3 is generic and SPMD */
-#define REGISTERS 65536u /* maximum in a block, on all GPUs that CUDA 13 compiles for */
+#define REGISTERS 65536u /* maximum of a block, on all GPUs that CUDA 13 compiles for */
 #define WARP 32u
 
 /*

@@ -56,7 +56,7 @@ int elf_compare_places(struct elf_place a, struct elf_place b);
  */
 const unsigned char *elf_at(const struct elf_file *file, struct elf_place place, uint64_t *size);
 
-/* Returns the string at PLACE, or NULL if the string has no NUL in its section. */
+/* Returns the string at PLACE, or NULL if no NUL ends the string in its section. */
 const char *elf_string_at(const struct elf_file *file, struct elf_place place);
 
 /* Returns the name of a processor: a constant, or NUMBER with a text for an unknown processor. */

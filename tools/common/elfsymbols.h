@@ -47,7 +47,7 @@ struct elf_relocation {
 
 /*
  * Reads relocation *NEXT (from 0) of SECTION, which has addends, and increments *NEXT. Returns
- * false after the last one.
+ * false after the last relocation.
  */
 bool elf_next_relocation(const struct elf_file *file, const Elf64_Shdr *section, size_t *next,
                          struct elf_relocation *relocation);

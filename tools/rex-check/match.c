@@ -72,7 +72,7 @@ static bool has_row(const struct image *image, const struct row *row)
     return symbol != NULL && symbol->kernel == (row->kind == ROW_KERNEL);
 }
 
-/* Images in the program share its entries, so exactly one of them must have the name of ROW. */
+/* The images in a program share its entries: exactly one image must have the name of ROW. */
 static void check_share(const struct program *program, const struct images *images,
                         const struct row *row, struct report *report)
 {

@@ -76,7 +76,7 @@ static void print_no_gpu(int number, const char *why, bool json)
     }
 }
 
-/* Prints a row for each GPU: how it reaches the others. */
+/* Prints a row for each GPU: how the GPU reaches each other GPU. */
 static void print_links(int count)
 {
     fputs("\nlinks between GPUs: nvlink (direct, with atomics), pci (direct), host (by host "

@@ -44,10 +44,7 @@ struct findings {
     struct seen *seen; /* hash table of the copies made */
     struct repeat repeats[MOST_REPEATS];
     size_t repeat_count;
-    /*
-     * The last launch of each thread, and its time. The time is 0 if the thread did not wait in
-     * vain.
-     */
+    /* the last launch of each thread, and its time; the time is 0 if a queue would save no time */
     struct {
         uint64_t thread, took;
     } last[THREADS];

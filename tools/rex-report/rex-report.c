@@ -190,7 +190,7 @@ static int end_page(FILE *out)
     return fclose(out) != 0 && error == 0 ? errno : error;
 }
 
-/* A page replaces an older one only when it is complete. */
+/* Replaces an older page only when the new page is complete. */
 static void write_page(const struct request *request, const struct study *study)
 {
     char place[PATH_MAX], *beside = NULL;
