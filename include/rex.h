@@ -36,8 +36,8 @@
  *
  * Generated code does not need this include. Its headers have the ABI itself:
  *
- * - `rex_kmp.h`: libomptarget's calls, such as __tgt_target_kernel(), with checks; register_cubin()
- *   and the `__kmpc_*` functions.
+ * - `rex_kmp.h`: libomptarget's calls, such as __tgt_target_kernel(), with checks before them;
+ *   register_cubin(); the `__kmpc_*` functions.
  * - `rex/abi.h`: the structs of libomptarget's calls. rex_kmp.h includes it.
  *
  * This include has these headers, in the order in which a program needs them:
@@ -45,7 +45,7 @@
  * - `rex/entry.h`: names of kernels, REX_KERNEL(), and of variables, REX_GLOBAL().
  * - `rex/map.h`: the arguments of launches, written like OpenMP's map clauses.
  * - `rex/launch.h`: launches, and data that stays on the device between them.
- * - `rex/device.h`: devices, their memory, and host memory that they copy fast.
+ * - `rex/device.h`: devices, their memory, and pinned host memory.
  * - `rex/error.h`: errors of calls.
  * - `rex/module.h`: modules: a program's kernels and its image.
  * - `rex/binary.h`: this binary's module, its start and its end.
@@ -65,17 +65,17 @@
  *
  * Rules for all headers:
  *
- * - **Results.** A function that can fail returns an `int`, 0 or a negative `enum rex_error`, or a
- *   pointer, NULL on failure. rex_last_error() then returns the reason in one sentence. A question
- *   returns a `bool`, or 1, 0 or an error if it can fail.
- * - **Output parameters** come before the inputs, as in memcpy(). An object that the call makes
+ * - **Results.** A function that can fail returns an `int` or a pointer. An `int` is 0 or a
+ *   negative `enum rex_error`. A pointer is NULL on failure. rex_last_error() then returns the
+ *   reason in one sentence. A question returns a `bool`. A question that can fail returns 1, 0 or a
+ *   negative error.
  *   comes first: rex_queue_create(&queue, ...), rex_graph_end(&graph, queue). If the call fails,
  *   the output does not change. Only rex_queue_stream() has its outputs last.
  * - **Device numbers** run from 0; -1 is the default device. librex returns them as `int` and takes
- *   them as `int64_t`. So a number that is too large is an error; it is never truncated to a valid
- *   one.
+ *   them as `int64_t`. A number that is too large for an `int` is an error and is never truncated.
  * - **Names.** The headers reserve names that begin with rex_, REX_, __rex_ and __tgt_. Parameters
- *   and struct fields have ordinary words as names. Define macros of such names after the include.
+ *   and struct fields have ordinary words as names. If a macro of the program is such a word,
+ *   define the macro after the include.
  *
  * Everything here is since 0.2 unless it says otherwise. Guide: librex(7).
  *

@@ -3,7 +3,7 @@
  *
  * Include it before the first offload entry and before the first use of a function `__tgt_X`; X is
  * target, target_teams, target_kernel, target_data_begin, target_data_end or target_data_update.
- * For maps, devices and settings, code that is written by hand includes rex.h. The header needs no
+ * Code that is written by hand includes rex.h for maps, devices and settings. rex_kmp.h needs no
  * header of LLVM, and works as C11 and C++11 with gcc and clang. It has:
  *
  * - the structs of libomptarget and the bits of map types (rex/abi.h);
@@ -21,15 +21,15 @@
  * REX_CUBIN_NAME       file name of the device image; default "rex_lib_nvidia.cubin".
  * REX_HOST_IMAGE_NAME  file name of the host image; default "rex_lib_host.so".
  * REX_PACKET_UNSIGNED  the packet's integers are unsigned: rex/abi.h.
- * REX_KMP_INTERNAL     for a helper, a file of the generator's own that replaces functions of this
- *                      header: there is no rewrite, and `__tgt_X` is libomptarget's function. The
+ * REX_KMP_INTERNAL     for a helper: a file of the generator's own that replaces functions of this
+ *                      header. There is no rewrite: `__tgt_X` is libomptarget's function. The
  *                      header declares, but does not define, rex_offload_init(),
  *                      rex_offload_fini(), register_cubin(), `__cubin_desc`,
  *                      rex_target_kernel_ident and `rex___tgt_X`. Some files of a binary may define
  *                      the macro, and others not.
  * REX_KMP_DEFINE       with REX_KMP_INTERNAL: the header also defines these names. If all files of
- *                      a binary have REX_KMP_INTERNAL, and no file defines a name that one of them
- *                      uses, one file needs this macro.
+ *                      a binary have REX_KMP_INTERNAL, and no file defines a name that is used, one
+ *                      file needs this macro.
  *
  * In files without REX_KMP_INTERNAL these names have weak definitions, and a helper's definition
  * replaces them in the whole binary. If a helper's rex_offload_init() returns nothing, other files
@@ -70,11 +70,12 @@ extern "C" {
 /*
  * ---- libomptarget's own entry points, without checks ------------------------------------------
  *
- * If the program links libomptarget, the linker resolves these names to it, else to librex's
- * forwarders. A forwarder finds libomptarget at run time, and waits while another thread registers
- * or ends a module. The entry points check nothing: libomptarget aborts the process on nearly every
- * error, and from LLVM 19 on it crashes if it is called before the first registration. The rewrite
- * of `__tgt_X` does not change these names. Signatures: LLVM 14 to 23, interface.cpp.
+ * If the program links libomptarget, the linker resolves these names to libomptarget, else to
+ * librex's forwarders. A forwarder finds libomptarget at run time, and waits while another thread
+ * registers or ends a module. The entry points check nothing: libomptarget aborts the process on
+ * nearly every error. From LLVM 19 on libomptarget crashes if it is called before the first
+ * registration. The rewrite of `__tgt_X` does not change these names. Signatures: LLVM 14 to 23,
+ * interface.cpp.
  */
 
 /** __rex_real___tgt_register_lib: registers a descriptor. */
@@ -101,8 +102,8 @@ int __rex_real___tgt_target_teams(int64_t device_id, void *host_ptr, int32_t arg
                                   int64_t *arg_types, int32_t num_teams,
                                   int32_t thread_limit) __asm__("__tgt_target_teams");
 /**
- * __rex_real___tgt_target_kernel: launches with a packet. LLVM 14 lacks this function; there librex
- * calls older ones. libomptarget may write to the packet.
+ * __rex_real___tgt_target_kernel: launches with a packet. LLVM 14 lacks this function: there librex
+ * calls an older function. libomptarget may write to the packet.
  */
 int __rex_real___tgt_target_kernel(
     ident_t *loc, int64_t device_id, int32_t num_teams, int32_t thread_limit, void *host_ptr,
@@ -160,14 +161,19 @@ REX_API int rex_module_launch(struct rex_module *module, int64_t device, int32_t
                               struct __tgt_kernel_arguments *args);
 
 /**
- * rex_module_target_kernel(): rex_module_launch() for wrappers of `__tgt_target_kernel`, with its
- * parameters. If another known module has the key, that module is used. Any thread.
+ * rex_module_target_kernel(): rex_module_launch() for wrappers of `__tgt_target_kernel`, with the
+ * parameters of rex_module_launch(). If another known module has the key, that module is used. Any
+ * thread.
  *
  * Returns REX_EHOST (-1) also if @module cannot be registered: there is no runtime, no image or no
  * device, or the image is refused or cannot be read. The error is logged, and rex_last_error_code()
- * is the cause. With REX_REQUIRE_GPU, with OMP_TARGET_OFFLOAD=mandatory, in a child of fork
- * (REX_EFORK), at the end of the process, and if @module is NULL or malformed, it returns the cause
- * instead of -1. Otherwise it returns what rex_module_launch() returns.
+ * is the cause. In these cases the result is the cause instead of -1:
+ *
+ * - REX_REQUIRE_GPU is on, or OMP_TARGET_OFFLOAD is mandatory;
+ * - the process is a child of fork (REX_EFORK), or is ending;
+ * - @module is NULL or malformed.
+ *
+ * Otherwise returns what rex_module_launch() returns.
  */
 REX_API int rex_module_target_kernel(struct rex_module *module, int64_t device, int32_t num_teams,
                                      int32_t thread_limit, void *host_key,
@@ -181,10 +187,10 @@ enum rex_data_call { REX_DATA_BEGIN, REX_DATA_END, REX_DATA_UPDATE };
 
 /**
  * rex_module_target_data(): registers @module if it is not registered, checks the arguments of a
- * data call, and makes the call. Any thread. It waits while another thread registers a module, and
- * the end of a mapping waits for queues that use it. Rows with equal begin and size are copied
- * once, in each direction that one of them asks for; the columns do not change. The log and traces
- * name the call "data begin", "data end" or "data update".
+ * data call, and makes the call. Any thread. The call waits while another thread registers a
+ * module. REX_DATA_END also waits for queues that use the mapping. Rows with equal begin and size
+ * are copied once, in each direction that at least one of these rows has. The columns do not
+ * change. The log and traces name the call "data begin", "data end" or "data update".
  * @module  the module; not NULL.
  * @call    REX_DATA_BEGIN, REX_DATA_END or REX_DATA_UPDATE.
  * @device  device number; -1: the default device.
@@ -202,8 +208,8 @@ enum rex_data_call { REX_DATA_BEGIN, REX_DATA_END, REX_DATA_UPDATE };
  * REX_EINVAL   @module or a column is NULL, @call is unknown, a count or size is negative, or a
  *              member does not lie within its parent.
  * REX_EDEVICE  @device is below -1 or above the number of devices.
- * REX_EOVERLAP a row within another row that the call maps asks for a copy that the outer row does
- * not make.
+ * REX_EOVERLAP a row lies within an outer row that the call maps, and asks for a copy that the
+ * outer row does not make.
  * REX_ENOMEM   the host has too little memory to compare the rows.
  * REX_ECUDA    the device is lost.
  *
@@ -226,9 +232,9 @@ REX_API int rex_module_target_data(struct rex_module *module, enum rex_data_call
  * thread may call the wrappers.
  *
  * Launches return what rex_module_target_kernel() returns: 0; -1 for "run the host version", also
- * if the module cannot be registered; or less than -1, an error. Data calls return nothing. After
- * an error of rex_module_target_data() they have no effect, rex_last_error_code() is the error, and
- * rex_last_error() describes it. The columns belong to the caller.
+ * if the module cannot be registered; or less than -1, an error. Data calls return nothing. If
+ * rex_module_target_data() fails, the data call has no effect, rex_last_error_code() is the error,
+ * and rex_last_error() describes it. The columns belong to the caller.
  */
 
 /**
@@ -242,7 +248,7 @@ REX_API int rex_module_target_data(struct rex_module *module, enum rex_data_call
  * @thread_limit threads of a block in x; 0: the launch's own argument counts.
  *
  * The columns belong to the caller. The fields for names, mappers, trip count, flags and dynamic
- * memory are set to 0, and y and z of the grid to 1. Set those that the launch needs.
+ * memory are set to 0, and y and z of the grid to 1. Set the fields that the launch needs.
  */
 static inline struct __tgt_kernel_arguments rex_packet(int32_t count, void **base, void **begin,
                                                        int64_t *sizes, int64_t *types,

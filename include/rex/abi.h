@@ -9,10 +9,10 @@
  *                      are unsigned, as in LLVM's own header. Use it for code with the casts of
  *                      that header. The bytes do not change.
  *
- * Without the macro the integers are signed, because REX's output fills them from variables of type
- * int and int64_t. C accepts either. In the braces of C++ a variable of the other signedness is a
- * narrowing conversion: an error of clang++, a warning of g++. Define it in all C++ files of a
- * binary, or in no file.
+ * Without the macro the integers are signed, as are the variables from which REX's output fills
+ * them. C accepts variables of either signedness. In a braced initialiser of C++ a variable of the
+ * other signedness is a narrowing conversion: clang++ reports an error, g++ a warning. Define
+ * REX_PACKET_UNSIGNED in all C++ files of a binary, or in no file.
  *
  * Everything here is since 0.2 unless it says otherwise.
  *
@@ -96,13 +96,13 @@ struct __tgt_bin_desc {
 
 /**
  * struct __tgt_kernel_arguments: the packet of one launch. 104 bytes (LLVM 16 to 24). LLVM 15 reads
- * the first 64 bytes; LLVM 14 has no packets, so that librex calls an older function. A caller
- * fills in the fields by position or by name. librex sends an adapted copy and never writes to the
- * packet. The columns belong to the caller, and stay valid during the call, with nowait until the
- * program has waited for the launch.
+ * the first 64 bytes. LLVM 14 has no packets: there librex calls an older function. A caller fills
+ * in the fields by position or by name. librex sends an adapted copy and never writes to the
+ * packet. The columns belong to the caller. They must stay valid during the call. With nowait they
+ * must stay valid until the program has waited for the launch.
  */
 struct __tgt_kernel_arguments {
-    /** 3; librex sends the version that release and kernel need. */
+    /** 3; librex sends the version that the bound release and the kernel need. */
     REX_PACKET_INT(32) Version;
     REX_PACKET_INT(32) NumArgs; /**< number of rows in the four columns, at most 2147483647. */
     void **ArgsBase;            /**< column 1: base address, or the value itself for a literal. */
@@ -140,27 +140,30 @@ REX_STATIC_ASSERT(sizeof(struct __tgt_kernel_arguments) == 104, "a packet is 104
 /*
  * ---- Map types: the bits of a row -------------------------------------------------------------
  *
- * The bits of column 4. A bit has one meaning in all releases of LLVM 14 to 24 that know it:
+ * The bits of column 4. A bit has one meaning in each release of LLVM 14 to 24 that knows the bit:
  * openmp/libomptarget/include/omptarget.h (14 to 18), offload/include/omptarget.h (19 on). Older
- * releases ignore bits that they do not know. librex refuses other bits than these.
+ * releases ignore bits that they do not know. librex refuses a row with any other bit.
  */
 
 /** REX_MAP_TO: copy to the device when the mapping begins. */
 #define REX_MAP_TO INT64_C(0x1)
 /** REX_MAP_FROM: copy from the device when the mapping ends. */
 #define REX_MAP_FROM INT64_C(0x2)
-/** REX_MAP_ALWAYS: copy with any reference count. */
+/** REX_MAP_ALWAYS: copy, whatever the reference count is. */
 #define REX_MAP_ALWAYS INT64_C(0x4)
-/** REX_MAP_DELETE: end the mapping with any reference count; only in calls that end mappings. */
+/**
+ * REX_MAP_DELETE: end the mapping, whatever the reference count is; only in calls that end
+ * mappings.
+ */
 #define REX_MAP_DELETE INT64_C(0x8)
 /**
- * REX_MAP_PTR_AND_OBJ: PTR_AND_OBJ: an attached pointer: base is the address of a pointer, begin
- * the object that it points to.
+ * REX_MAP_PTR_AND_OBJ: the row is an attached pointer (PTR_AND_OBJ). Base is the address of the
+ * pointer. Begin is the address of the object that the pointer points to.
  */
 #define REX_MAP_PTR_AND_OBJ INT64_C(0x10)
-/** REX_MAP_TARGET_PARAM: TARGET_PARAM: the row is a parameter of the kernel. */
+/** REX_MAP_TARGET_PARAM: the row is a parameter of the kernel (TARGET_PARAM). */
 #define REX_MAP_TARGET_PARAM INT64_C(0x20)
-/** REX_MAP_RETURN_PARAM: RETURN_PARAM: the device address is written back to column 1. */
+/** REX_MAP_RETURN_PARAM: the call writes the device address to column 1 (RETURN_PARAM). */
 #define REX_MAP_RETURN_PARAM INT64_C(0x40)
 /** REX_MAP_PRIVATE: the kernel gets a private copy. */
 #define REX_MAP_PRIVATE INT64_C(0x80)
@@ -168,19 +171,25 @@ REX_STATIC_ASSERT(sizeof(struct __tgt_kernel_arguments) == 104, "a packet is 104
 #define REX_MAP_LITERAL INT64_C(0x100)
 /** REX_MAP_IMPLICIT: no clause names the row. */
 #define REX_MAP_IMPLICIT INT64_C(0x200)
-/** REX_MAP_CLOSE: memory near the device; has an effect only with unified shared memory. */
+/** REX_MAP_CLOSE: ask for memory near the device; has an effect only with unified shared memory. */
 #define REX_MAP_CLOSE INT64_C(0x400)
-/** REX_MAP_PRESENT: mapped already, else REX_EABSENT; in a raw call libomptarget aborts. */
+/**
+ * REX_MAP_PRESENT: the memory must be mapped already, or the call returns REX_EABSENT. In a raw
+ * call libomptarget aborts.
+ */
 #define REX_MAP_PRESENT INT64_C(0x1000)
-/** REX_MAP_OMPX_HOLD: OMPX_HOLD: a separate reference count, which DELETE does not change. */
+/**
+ * REX_MAP_OMPX_HOLD: use a separate reference count (OMPX_HOLD), which REX_MAP_DELETE does not
+ * change.
+ */
 #define REX_MAP_OMPX_HOLD INT64_C(0x2000)
 /**
- * REX_MAP_FB_NULLIFY: FB_NULLIFY: with REX_MAP_RETURN_PARAM: the address is NULL for memory that is
- * not mapped. libomptarget knows the bit from LLVM 23 on; librex's own data calls obey it on each
- * release.
+ * REX_MAP_FB_NULLIFY: with REX_MAP_RETURN_PARAM, return NULL for memory that is not mapped
+ * (FB_NULLIFY). libomptarget knows the bit from LLVM 23 on. librex's own data calls obey the bit on
+ * each release.
  */
 #define REX_MAP_FB_NULLIFY INT64_C(0x8000)
-/** REX_MAP_MEMBER_OF(row): a member of the object in row @row, counted from 0. */
+/** REX_MAP_MEMBER_OF(row): the row is a member of the object in row @row, counted from 0. */
 #define REX_MAP_MEMBER_OF(row) ((int64_t)(((uint64_t)(row) + 1) << 48))
 /**
  * REX_PARENT_MAX: the highest row that REX_MAP_MEMBER_OF() can name. The bits of a map type count
@@ -190,8 +199,8 @@ REX_STATIC_ASSERT(sizeof(struct __tgt_kernel_arguments) == 104, "a packet is 104
 /** REX_MAP_MEMBER_OF_MASK: the bits of REX_MAP_MEMBER_OF(). */
 #define REX_MAP_MEMBER_OF_MASK ((int64_t)((uint64_t)0xffff << 48))
 /**
- * REX_MAP_KIND(kind): the `enum rex_kind` (rex/kinds.h) of a literal's type, which librex compares
- * with the kernel's signature. Bits 32 to 35, which no release reads.
+ * REX_MAP_KIND(kind): the `enum rex_kind` (rex/kinds.h) of a literal's type, in bits 32 to 35.
+ * librex compares the kind with the kernel's signature. No release reads these bits.
  */
 #define REX_MAP_KIND(kind) ((int64_t)(kind) << 32)
 /** REX_MAP_KIND_MASK: the bits of REX_MAP_KIND(). */

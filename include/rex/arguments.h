@@ -26,8 +26,9 @@
 /*
  * ---- Types that the compiler compares ---------------------------------------------------------
  *
- * All integers, and bool, are one type in this comparison, because a value can widen; librex
- * compares their widths before the kernel runs. Each pointer or struct type stays its own.
+ * In this comparison all integer types and bool are one type: a value may widen to its parameter.
+ * librex compares the widths before the kernel runs. Each pointer type and each struct type stays a
+ * type of its own.
  */
 
 /** struct rex_integer: stands for every integer, bool and enum type in the comparison. */
@@ -52,17 +53,17 @@ template <class type, unsigned kind> struct rex_argument_type {
     /** the type for an integer. */
     typedef struct rex_integer rex_type;
 };
-/** For a pointer. */
+/** rex_argument_type of a pointer. */
 template <class type> struct rex_argument_type<type, REX_KIND_POINTER> {
     /** @type itself. */
     typedef type rex_type;
 };
-/** For a float. */
+/** rex_argument_type of a float. */
 template <class type> struct rex_argument_type<type, REX_KIND_F32> {
     /** the type for a float. */
     typedef struct rex_float rex_type;
 };
-/** For a double. */
+/** rex_argument_type of a double. */
 template <class type> struct rex_argument_type<type, REX_KIND_F64> {
     /** the type for a double. */
     typedef struct rex_double rex_type;
@@ -75,7 +76,7 @@ template <class type, unsigned kind>
 struct rex_argument_of
     : rex_argument_type<type, (kind & 15) == REX_KIND_VALUE ? (unsigned)REX_KIND_POINTER : kind> {
 };
-/** rex_argument(): returns the compared type for a value; never defined. */
+/** rex_argument(): returns the type with which a value of @type is compared; never defined. */
 template <class type>
 typename rex_argument_of<type, rex_type_kind<type>::rex_number>::rex_type rex_argument(type);
 /** struct rex_any_pointer: an argument that fits every pointer parameter. */
@@ -116,8 +117,8 @@ struct rex_any_pointer {
  */
 
 /**
- * struct rex_at_most_64_rows: a type that the compiler's message names if a launch has more than 64
- * rows: use REX_MAP().
+ * struct rex_at_most_64_rows: a type for the compiler's message if a launch has more than 64 rows.
+ * Use REX_MAP() for so many rows.
  */
 struct rex_at_most_64_rows {
     char unused; /**< 0. */
@@ -132,7 +133,7 @@ struct rex_at_most_64_rows {
  * The result is `(((void)of), call)`, in which REX_ROW_ARGUMENT() finds @of.
  */
 #define REX_ROW(of, ...) (((void)of), __VA_ARGS__)
-/** REX_OF(expression): a value, or a pointer, of the expression's type. */
+/** REX_OF(expression): an argument of the expression's type. */
 #define REX_OF(...) sizeof(__typeof__(__VA_ARGS__))
 /** REX_OF_NONE: no argument. */
 #define REX_OF_NONE 0
@@ -173,7 +174,7 @@ struct rex_at_most_64_rows {
 #define REX_OPENED_TWICE(...) REX_OPENED_TWICE_FIRST(__VA_ARGS__, )
 /** REX_OPENED_TWICE_FIRST(first, more...): REX_OPENED_TWICE for @first. */
 #define REX_OPENED_TWICE_FIRST(first, ...) REX_OPENED first
-/** REX_FIRST_IN: makes @first of the `((first), more)` after it. */
+/** REX_FIRST_IN: is written before `((first), more)`. Expands to @first. */
 #define REX_FIRST_IN(...) REX_FIRST_IN_OF(__VA_ARGS__, )
 /** REX_FIRST_IN_OF(first, more...): @first without its parentheses. */
 #define REX_FIRST_IN_OF(first, ...) REX_PARAMETER_BETWEEN first
@@ -188,9 +189,9 @@ struct rex_at_most_64_rows {
 #define REX_NO_ROW "no row: write REX_VALUE(...) for a value, REX_TO(...) or its like for memory"
 #ifndef __cplusplus
 /**
- * REX_ROW_ELEMENT(none, between, m, context, row): for REX_WALK(): @row as an element of an array,
- * and a comma. If no macro of rex/map.h made @row, the compiler first checks the type of @row:
- * otherwise one wrong element would cause many messages.
+ * REX_ROW_ELEMENT(none, between, m, context, row): writes @row as an element of an array, and a
+ * comma; REX_WALK() calls it. If no macro of rex/map.h made @row, the compiler first checks the
+ * type of @row. Without this check a wrong element would cause many messages.
  */
 #define REX_ROW_ELEMENT(none, between, m, context, row) \
     REX_PARAMETER_PICK(REX_PARAMETER_TYPE row, REX_ELEMENT_OPENED, REX_ELEMENT_MAYBE, )(row)
@@ -221,9 +222,9 @@ struct rex_at_most_64_rows {
 #endif
 
 /**
- * REX_ROW_ARGUMENT(none, between, m, context, row): for REX_WALK(): a comma, and an argument of the
- * type that @row passes. For a row that no macro of rex/map.h made, the argument is a struct
- * rex_row, which fits only kernels without a list.
+ * REX_ROW_ARGUMENT(none, between, m, context, row): writes a comma, and an argument of the type
+ * that @row passes; REX_WALK() calls it. If no macro of rex/map.h made @row, the argument is a
+ * struct rex_row. A struct rex_row fits only a kernel that was declared without a parameter list.
  */
 #define REX_ROW_ARGUMENT(none, between, m, context, row) \
     REX_PARAMETER_PICK(REX_PARAMETER_TYPE row, REX_ARGUMENT_OF_ROW, REX_ROW_MAYBE, )(row)

@@ -8,8 +8,8 @@
  * it: the first launch or rex_offload_init() registers it.
  *
  * The objects and functions are weak and hidden: a binary has one of each, even if many of its
- * files include this header. Only rex_binary_module is weak and visible. A generator may have a
- * helper of its own that defines some of these names: REX_KMP_INTERNAL in rex_kmp.h.
+ * files include this header. Only rex_binary_module is visible to other binaries. A generator may
+ * have a helper file that defines some of these names: REX_KMP_INTERNAL in rex_kmp.h.
  *
  * Everything here is since 0.2 unless it says otherwise.
  *
@@ -49,8 +49,8 @@ extern "C" {
 #define REX_PER_BINARY __attribute__((__weak__, __visibility__("hidden")))
 
 /**
- * rex_entries_begin: first entry of this binary's table, by the linker's own symbol; NULL if the
- * table is empty.
+ * rex_entries_begin: first entry of this binary's table, a symbol that the linker defines; NULL if
+ * the table is empty.
  */
 extern struct __tgt_offload_entry
     rex_entries_begin[] __asm__("__start_omp_offloading_entries") REX_PER_BINARY;
@@ -60,8 +60,9 @@ extern struct __tgt_offload_entry
 
 #ifndef __CUDA_ARCH__ /* code for a GPU does not use these symbols */
 /*
- * gcc ignores the attribute of a declaration with an asm name. A shared object would then export
- * its table, and a program without kernels would use it as its own.
+ * gcc ignores the visibility attribute of a declaration with an asm name. Without these directives
+ * a shared object would export its table. A program without kernels would then use this table as
+ * its own.
  */
 __asm__(".hidden __start_omp_offloading_entries\n.hidden __stop_omp_offloading_entries\n"
         ".weak __start_rex_images, __stop_rex_images\n" /* ThinLTO ignores the attribute */
@@ -69,8 +70,8 @@ __asm__(".hidden __start_omp_offloading_entries\n.hidden __stop_omp_offloading_e
 #endif
 
 /*
- * REX_TOLD: attributes of objects that only tools read in the program's file, so that nothing
- * refers to them.
+ * REX_TOLD: attributes of objects that no code refers to: only tools read them, in the program's
+ * file.
  */
 #define REX_TOLD __used__
 /* REX_RETAINED: the assembler's flag for a section that linkers keep. */
@@ -83,10 +84,11 @@ __asm__(".hidden __start_omp_offloading_entries\n.hidden __stop_omp_offloading_e
 #define REX_RETAINED "R"
 #ifndef __CUDA_ARCH__
 /*
- * A pointer to this file's section of entries, in a section that linkers never collect as garbage:
- * so they keep the entries. It is weak, because a file may have no entry. The entries themselves
- * cannot have the attribute `retain`: gcc refuses to mix entries with and without it, within a file
- * and, under -flto, within a program.
+ * A section with a pointer to this file's section of entries. Linkers never collect the section as
+ * garbage, and keep the entries that its pointer refers to. The reference is weak, because a file
+ * may have no entry. The entries themselves cannot have the attribute `retain`: gcc refuses a
+ * section in which only some objects have it. Without -flto that is the section of a file, with
+ * -flto that of the program.
  */
 __asm__(".pushsection rex_kept_entries, \"awR\", %progbits\n.balign 8\n"
         ".weak omp_offloading_entries\n.quad omp_offloading_entries\n.popsection");
@@ -96,19 +98,22 @@ __asm__(".pushsection rex_kept_entries, \"awR\", %progbits\n.balign 8\n"
 
 /**
  * rex_images_begin: first row of the images that REX_EMBED_IMAGE() and REX_EMBED_HOST_IMAGE()
- * (rex/entry.h) have put into this binary, by the linker's own symbol; NULL if there are no images.
+ * (rex/entry.h) have put into this binary. The linker defines the symbol. It is NULL if there are
+ * no images.
  */
 extern const struct rex_image_row rex_images_begin[] __asm__("__start_rex_images") REX_PER_BINARY;
 /** rex_images_end: one past the last row of images. */
 extern const struct rex_image_row rex_images_end[] __asm__("__stop_rex_images") REX_PER_BINARY;
 
-/* REX_HIDDEN: marks a declaration; the program may have a definition of its own after it. */
+/*
+ * REX_HIDDEN: marks a declaration as hidden; the program may define the name after the declaration.
+ */
 #define REX_HIDDEN __attribute__((__visibility__("hidden")))
 
 /**
  * __cubin_desc: the descriptor of this binary's registered image, which belongs to librex; NULL
  * before registration and after rex_offload_fini(). If static libraries have several images, each
- * image has a descriptor, and this is the descriptor of the first image with an entry.
+ * image has a descriptor. `__cubin_desc` is then the descriptor of the first image with an entry.
  */
 extern REX_HIDDEN struct __tgt_bin_desc *__cubin_desc;
 /** rex_target_kernel_ident: the source location that launches pass, "unknown". */
@@ -181,7 +186,7 @@ __attribute__((__weak__, __visibility__("default"))) struct rex_module *rex_bina
 
 #ifdef REX_IS_HELPER
 /**
- * rex_offload_init(): the helper's own function. If it has a result, only the helper uses it.
+ * rex_offload_init(): the helper's own function. Only the helper may use a result of this function.
  */
 REX_HIDDEN void rex_offload_init(void);
 /** rex_offload_fini(): the helper's own function. */
@@ -189,8 +194,8 @@ REX_HIDDEN void rex_offload_fini(void);
 #else
 
 /*
- * In C these functions have other names than for the linker. So a file may also declare `void
- * rex_offload_init(void)`.
+ * The linker's names of these functions are rex_offload_init and rex_offload_fini. Their names in C
+ * differ, so that a file may also declare `void rex_offload_init(void)`.
  */
 /* rex_offload_init: the function's name in C. */
 #define rex_offload_init rex_this_init
@@ -198,9 +203,9 @@ REX_HIDDEN void rex_offload_fini(void);
 #define rex_offload_fini rex_this_fini
 
 /**
- * rex_offload_init(): finds and binds libomptarget, finds, checks and registers this binary's
- * image, and loads it on the default device. Call it at the start of main, before anything is
- * timed. If the module is registered already, it only loads the image. Any thread.
+ * rex_offload_init(): finds and binds libomptarget; finds, checks and registers this binary's
+ * image; and loads the image on the default device. Call it at the start of main, before anything
+ * is timed. If the module is registered already, the call only loads the image. Any thread.
  *
  * Returns 0 or an error of rex_module_init().
  */
@@ -212,14 +217,14 @@ REX_PER_BINARY int rex_offload_init(void)
 
 /**
  * rex_offload_fini(): unregisters this binary's image. Each mapping must have ended, and no other
- * thread may be in a launch or data call of this binary. The call does nothing if the module is not
- * registered. The module may be registered again, with this image or another one; on LLVM 18 only
- * with this image. Any thread.
+ * thread may be in a launch or data call of this binary. If the module is not registered, the call
+ * does nothing. The module may be registered again, with any image; on LLVM 18 only with the image
+ * that it had. Any thread.
  *
  * Returns 0, or one of these errors, without any effect:
  *
- * REX_EINVAL  the program's log function has called this while this binary's module is registered
- *             or ended.
+ * REX_EINVAL  the program's log function has called rex_offload_fini() while this binary's module
+ *             is registered or ended.
  * REX_EBUSY   a queue (rex/queue.h), which the message names, has unfinished work. Or the call was
  *             made inside a launch or data call, or launches or data calls of other threads have
  *             not ended within a minute.
@@ -243,8 +248,8 @@ REX_PER_BINARY int rex_offload_fini(void)
 /* rex_this_init_: the call. */
 #define rex_this_init_ rex_this_init()
 /*
- * rex_this_init_void: the declaration. It has a third name in C, because the result that a file
- * declares may be void: under the name rex_this_init it would conflict with int.
+ * rex_this_init_void: the declaration, with a third name in C. A file may declare the result as
+ * void: under the name rex_this_init this would conflict with int.
  */
 #define rex_this_init_void rex_declared_init(void) __asm__("rex_offload_init")
 /* rex_this_fini(): calls rex_offload_fini(); rex_this_fini(void) declares it. */

@@ -1,7 +1,7 @@
 /*
- * rex/clang.h - CUDA's own names, for a clang that compiles kernels without the CUDA toolkit.
- * rex/kernel.h then includes it. This command makes PTX, which the CUDA driver compiles, as rex-cc
- * does:
+ * rex/clang.h - CUDA's own names, for a clang that compiles kernels without the CUDA toolkit. For
+ * such a compiler rex/kernel.h includes this header. The command below makes PTX, as rex-cc does.
+ * The CUDA driver compiles the PTX:
  *
  *     clang -x cuda --cuda-device-only --cuda-gpu-arch=sm_90 -nocudainc -nocudalib -nostdinc++
  *         -O3 -S -o rex_lib_nvidia.cubin axpy.cu
@@ -77,25 +77,25 @@ REX_CUDA void __assert_fail(const char *text, const char *name, unsigned row, co
 
 /* ---- Threads -------------------------------------------------------------------------------- */
 
-/** __syncwarp(): waits until @lanes of the warp have called it. */
+/** __syncwarp(): waits until all @lanes of the warp have called this function. */
 REX_CUDA void __syncwarp(unsigned lanes = 0xffffffffu)
 {
     __asm__ volatile("bar.warp.sync %0;" : : "r"(lanes) : "memory");
 }
 
-/** __threadfence_block(): orders writes before it and after it for threads of the team. */
+/** __threadfence_block(): orders the writes before and after the call for threads of the team. */
 REX_CUDA void __threadfence_block(void)
 {
     __nvvm_membar_cta();
 }
 
-/** __threadfence(): orders writes before it and after it for all threads of the GPU. */
+/** __threadfence(): orders the writes before and after the call for all threads of the GPU. */
 REX_CUDA void __threadfence(void)
 {
     __nvvm_membar_gl();
 }
 
-/** __threadfence_system(): orders writes before it and after it also for the CPU and other GPUs. */
+/** __threadfence_system(): orders the writes before and after the call for the CPU and all GPUs. */
 REX_CUDA void __threadfence_system(void)
 {
     __nvvm_membar_sys();
@@ -133,7 +133,7 @@ REX_CUDA int __all_sync(unsigned lanes, int wanted)
 
 /*
  * Returns a word of another lane in the group of WIDTH lanes. LIMIT is the last lane of the group,
- * or the first one for reads from earlier lanes.
+ * or, for reads from earlier lanes, its first lane.
  */
 #define REX_SHUFFLE(name, instruction, position, limit)                                       \
     REX_CUDA unsigned rex_##name(unsigned lanes, unsigned bits, unsigned position, int width) \
@@ -212,8 +212,8 @@ REX_CUDA unsigned atomicSub(unsigned *at, unsigned value)
 }
 
 /*
- * clang 18 and later add floats and doubles by a scoped builtin, older ones by a builtin of the
- * GPU.
+ * clang 18 and later add floats and doubles by a scoped builtin, earlier releases by a builtin for
+ * NVIDIA GPUs.
  */
 #if __has_builtin(__scoped_atomic_fetch_add)
 #define REX_ATOMIC_FLOATING(type, builtin)                                                    \
@@ -279,7 +279,9 @@ REX_LEAST_MOST(long long)
 REX_LEAST_MOST(unsigned long long)
 #undef REX_LEAST_MOST
 
-/** __ldg(): reads *@from; the compiler itself finds memory that is never written. */
+/**
+ * __ldg(): reads *@from. It needs no special instruction: clang itself detects read-only memory.
+ */
 template <class type> REX_CUDA type __ldg(const type *from)
 {
     return *from;

@@ -2,8 +2,8 @@
  * rex/clangmath.h - the functions of <math.h> for a clang that compiles kernels without the CUDA
  * toolkit. rex/clang.h includes it.
  *
- * As in C++ and with nvcc, each name is overloaded for double and float, and with an f after it for
- * float only. Arguments of other types, or of two types, are computed in double.
+ * As in C++ and with nvcc, each name is overloaded for double and float. The name with an f after
+ * it is for float only. Arguments of other types, or of two types, are computed in double.
  *
  * Everything here is since 0.2.
  *
@@ -185,7 +185,7 @@ REX_LIBDEVICE_2(fmod)
 REX_LIBDEVICE_2(pow)
 REX_LIBDEVICE_2(remainder)
 #ifdef REX_LIBDEVICE
-/* __nv_hypotf() uses an approximate root unless nvcc links it. */
+/* Without nvcc, __nv_hypotf() uses an approximate square root. */
 extern "C" __device__ double __nv_hypot(double, double);
 /** hypot(): as in C. */
 REX_MATH_2(hypot, hypotf, __nv_hypot(x, y), (float)__nv_hypot(x, y))

@@ -43,64 +43,66 @@ extern "C" {
  *
  * A variable counts as not set if its option does not allow the value, or if the value has 4096
  * bytes or more. A warning then lists the allowed values. librex logs the warning once in a
- * process, at its first work, unless the program has set the option before. It also warns of a
- * variable whose name is similar to one of these. In a set-user-ID program the environment is
- * ignored.
+ * process, at the first call that reads the options. If the program has already set the option,
+ * there is no warning. librex also warns of a variable whose name is similar to a name below. In a
+ * set-user-ID program the environment is ignored.
  *
  * REX_OPTION_OMPTARGET     REX_OMPTARGET: path of the libomptarget to use. Takes effect if no
  *                          libomptarget is bound yet.
- * REX_OPTION_CUBIN         REX_CUBIN: image file of the main program's module, or a list of files
- *                          with ':' between them, instead of the module's own name. The module's
- *                          host image does not replace it. Takes effect at the next registration.
+ * REX_OPTION_CUBIN         REX_CUBIN: image file of the main program's module, instead of the
+ *                          module's own name; or a list of files with ':' between them. The
+ *                          module's host image never replaces this file. Takes effect at the next
+ *                          registration.
  * REX_OPTION_CUBIN_PATH    REX_CUBIN_PATH: folders, with ':' between them, where librex first looks
  *                          for an image name without a slash. Takes effect at the next
  *                          registration.
  * REX_OPTION_LOG           REX_LOG: `off`, `error`, `warn` or `warning` (the default), `info` or
  *                          `debug`; `enum rex_log_level` describes the levels. `LEVEL:FILE`, or
  *                          `:FILE` at the level `warn`, appends to FILE instead of standard error.
- *                          %p in its name is the process ID, %% a percent sign. If FILE cannot be
+ *                          In FILE, %p is the process ID and %% a percent sign. If FILE cannot be
  *                          opened or written, or is a pipe without a reader, one line reports that,
- *                          and the log continues on standard error. Takes effect at once. The
- *                          variable is read at the first line of the log.
+ *                          and the log continues on standard error. Takes effect at once. librex
+ *                          reads the variable when it logs the first line.
  * REX_OPTION_WAIT          REX_WAIT: how a thread waits for an NVIDIA GPU. `auto`, the default: the
  *                          CUDA driver chooses between spin and yield. `spin`: the thread polls;
  *                          this is fastest and keeps a processor busy. `yield`: the thread polls,
  *                          and yields to other threads. `block`: the thread sleeps; waking it takes
  *                          longer than a short launch. `runtime`: librex sets nothing, and
- *                          libomptarget blocks. Takes effect for a GPU when librex starts the GPU:
- *                          at the first registration of an image for it (LLVM 14 to 17: at the
- *                          first use after that), or at an earlier rex_host_alloc() or
+ *                          libomptarget blocks. Takes effect when librex starts the GPU. That is at
+ *                          the first registration of an image for the GPU (LLVM 14 to 17: at the
+ *                          first use after the registration), or at an earlier rex_host_alloc() or
  *                          rex_host_register(). A context that is active already does not change.
  * REX_OPTION_ADOPT         REX_ADOPT: `on` or `off` (the default). `on`: librex adopts offload code
  *                          that another compiler built and that registers through librex's
- *                          __tgt_register_lib. libomptarget gets a copy that is adapted to its
- *                          release, after librex has set the wait policy. librex does not write to
- *                          the code's own descriptor, entries and images. Such code registers
- *                          before main() begins, so set the variable; rex-run(1) does.
+ *                          __tgt_register_lib. librex first sets the wait policy. It then passes
+ *                          libomptarget a copy of the code's descriptor that is adapted to the
+ *                          release. librex does not write to the code's own descriptor, entries and
+ *                          images. Such code registers before main() begins, earlier than a call of
+ *                          rex_configure(): set the variable. rex-run(1) sets it.
  * REX_OPTION_UNFINISHED    REX_UNFINISHED: `error` (the default) or `wait`. It applies if a queue
  *                          still uses memory, a module or a library that a data call,
  *                          rex_offload_fini() or rex_library_unload() would end. With `error` the
  *                          call returns REX_EBUSY and ends nothing; with `wait` it waits for the
  *                          queue.
  * REX_OPTION_TRACE         REX_TRACE: a file for a timeline of launches, data calls and queues,
- *                          which rex-report(1) reads and describes. %p in its name is the process
- *                          ID, %% a percent sign. `-`: a summary on standard error when the process
- *                          ends. `off`, the default: no trace. A word that means `on` is refused.
- *                          Takes effect, and opens the file, if no libomptarget is bound yet and no
- *                          module was registered. If the file cannot be written, librex logs a
- *                          warning, and no call fails.
+ *                          which rex-report(1) reads and describes. In the file's name, %p is the
+ *                          process ID and %% a percent sign. `-`: a summary on standard error when
+ *                          the process ends. `off`, the default: no trace. A word that means `on`
+ *                          is refused. Takes effect, and opens the file, if no libomptarget is
+ *                          bound yet and no module was registered. If the file cannot be written,
+ *                          librex logs a warning, and no call fails.
  * REX_OPTION_CHECK         REX_CHECK: `on` (the default), `off` or `full`. `on`: a registration
- *                          compares every entry with the image. `off` omits this, for programs with
- *                          thousands of kernels that launch only a few. A kernel's presence,
- *                          parameters and launch bounds are then checked at its first launch.
- *                          Kernels that are never launched, and the presence and size of globals,
- *                          are not checked: when libomptarget loads the image, it ends the process
- *                          for a missing global, and on LLVM 14 to 17 for a missing kernel. The
- *                          image's structure and architecture, the entry table, duplicate keys and
- *                          the rows of a launch are always checked. `full`: as `on`, and a row that
- *                          a launch by the driver maps gets device memory of its own, exactly as
- *                          large as the row. compute-sanitizer then finds accesses past the row.
- *                          Takes effect at the next registration.
+ *                          compares every entry with the image. `off` omits the comparison, for a
+ *                          program that launches only a few of its thousands of kernels. A kernel's
+ *                          presence, parameters and launch bounds are then checked at its first
+ *                          launch. Kernels that are never launched, and the presence and size of
+ *                          globals, are not checked: when libomptarget loads the image, it ends the
+ *                          process for a missing global, and on LLVM 14 to 17 for a missing kernel.
+ *                          The image's structure and architecture, the entry table, duplicate keys
+ *                          and the rows of a launch are always checked. `full`: as `on`; and if a
+ *                          launch by the driver maps a row, the row gets device memory of its own,
+ *                          exactly as large as the row. compute-sanitizer then finds accesses past
+ *                          the row. Takes effect at the next registration.
  * REX_OPTION_LAUNCH_BY     REX_LAUNCH_BY: the library that launches on an NVIDIA GPU, if the call
  *                          waits for the kernel. `auto`, the default: the CUDA driver, unless a
  *                          reason requires libomptarget. `runtime`: libomptarget. `driver`: the
@@ -110,7 +112,7 @@ extern "C" {
  * REX_OPTION_COPY_THREADS  REX_COPY_THREADS: number of librex's own threads, 0 to 8, that copy
  *                          large blocks of unpinned memory to and from an NVIDIA GPU. 0: the driver
  *                          copies. `auto`, the default: half of the processors that the process may
- *                          use (in an MPI job: half of the rank's share), but 0 instead of 1; see
+ *                          use (in an MPI job: half of the rank's share); if that is 1, then 0. See
  *                          rex-launches(7). Takes effect at the next copy.
  * REX_OPTION_REQUIRE_GPU   REX_REQUIRE_GPU: `on` or `off` (the default). `on`: kernels never run on
  *                          the CPU instead of a GPU. The registration of a module returns
@@ -191,12 +193,12 @@ enum rex_log_level { REX_LOG_OFF, REX_LOG_ERROR, REX_LOG_WARN, REX_LOG_INFO, REX
  *           Valid until the function returns.
  * @context  the @context of rex_set_log_callback().
  *
- * The function runs on the thread that logs the line, and so on several threads at once. librex
+ * The function runs on the thread that logs the line. Several threads may call it at once. librex
  * holds no lock during the call, so the function may call librex, with two exceptions. A module
  * that is being registered or ended cannot be used (REX_EINVAL). No module can be registered or
- * ended, because a call of the thread may be using one (REX_EBUSY). Lines that librex logs inside
- * the function go to standard error or the file. The function does not change rex_last_error() and
- * errno of its thread.
+ * ended, because the thread may be inside a call that uses a module (REX_EBUSY). Lines that librex
+ * logs inside the function go to standard error or the file. After the function returns, librex
+ * restores rex_last_error() and errno of the thread.
  */
 typedef void rex_log_function(enum rex_log_level level, const char *message, void *context);
 
@@ -205,8 +207,9 @@ typedef void rex_log_function(enum rex_log_level level, const char *message, voi
  * standard error or a file. REX_OPTION_LOG still sets the level.
  *
  * @function  receives each line; NULL: lines go to the file of REX_OPTION_LOG or to standard error.
- * @context   an argument for @function. It must live until the function is replaced and calls of it
- *            on other threads have ended; such calls may still run when this returns.
+ * @context   an argument for @function. It must live until the function is replaced and has
+ *            returned on all other threads. Other threads may still run @function when
+ *            rex_set_log_callback() returns.
  *
  * Any thread. It does not fail.
  */

@@ -1,11 +1,12 @@
 /*
  * rex/detail.h - parts of the macros and inline functions of the other headers.
  *
- * rex/map.h includes it, and a program that is written by hand uses few of its names. The functions
- * for rows are for a program that makes rows by functions, or has its own macros for rows:
- * REX_ROW() of rex/arguments.h. The functions that take a module are for code that has several
- * modules, or a module of its own: rex_launch() and its like pass this binary's module. Names that
- * begin with rex_detail_ are reserved: a macro's variable of such a name would hide the program's.
+ * rex/map.h includes this header. A program that is written by hand uses few of these names. The
+ * functions for rows are for a program that makes rows by functions, or that has its own macros for
+ * rows: REX_ROW() of rex/arguments.h. The functions that take a module are for code that has
+ * several modules, or a module of its own. rex_launch() and the like pass this binary's module.
+ * Names that begin with rex_detail_ are reserved: if the program has a variable of such a name, a
+ * variable in a macro hides it.
  *
  * The inline functions do not check pointers for NULL. Any thread may call them.
  *
@@ -41,8 +42,9 @@ struct rex_queue;
  */
 
 /**
- * rex_row_bytes(): returns the size of @length elements of @element bytes each; -1 if it overflows
- * an int64_t. librex refuses a row with the size -1, but a raw launch does not check it.
+ * rex_row_bytes(): returns the size of @length elements of @element bytes each; -1 if the size
+ * overflows an int64_t. librex refuses a row with the size -1, but a raw launch does not check
+ * sizes.
  */
 static inline int64_t rex_row_bytes(int64_t length, size_t element)
 {
@@ -87,13 +89,16 @@ static inline struct rex_row rex_row_part(int64_t type, uintptr_t base, size_t b
                       (int64_t)end - (int64_t)begin, type);
 }
 
-/** rex_row_object(): returns a row of the @size bytes at @address, with that base. */
+/** rex_row_object(): returns a row of the @size bytes at @address, with the base @address. */
 static inline struct rex_row rex_row_object(const volatile void *address, size_t size, int64_t type)
 {
     return rex_row_of(address, address, (int64_t)size, type);
 }
 
-/** rex_row_value(): returns a literal row of the @size bytes at @value, at most 8; a parameter. */
+/**
+ * rex_row_value(): returns a literal row, a parameter, of the @size bytes at @value; at most 8
+ * bytes.
+ */
 static inline struct rex_row rex_row_value(const void *value, size_t size)
 {
     void *bits = NULL;
@@ -101,7 +106,7 @@ static inline struct rex_row rex_row_value(const void *value, size_t size)
     return rex_row_of(bits, bits, (int64_t)size, REX_MAP_LITERAL | REX_MAP_TARGET_PARAM);
 }
 
-/** rex_row_address(): returns a literal row with @address as its value; a parameter. */
+/** rex_row_address(): returns a literal row, a parameter, with @address as its value. */
 static inline struct rex_row rex_row_address(const volatile void *address)
 {
     return rex_row_of(address, address, (int64_t)sizeof address,
@@ -180,9 +185,9 @@ static inline struct rex_row rex_row_without(struct rex_row row, int64_t type)
 #define REX_MAP_ROWS(name) (sizeof rex_detail_##name##_rows / sizeof *rex_detail_##name##_rows)
 
 /**
- * rex_map_of(): fills the columns with @count rows and returns the map of REX_MAP(); @text is the
- * rows' source text. `storage` is an odd address in @text, which no allocation has; @text begins
- * with two spaces, so that an odd address lies before the rows.
+ * rex_map_of(): fills the columns with @count rows and returns the map of REX_MAP(). @text has two
+ * characters and then the source text of the rows. `storage` becomes an odd address in @text: one
+ * of its first two bytes. No allocation has an odd address.
  */
 static inline struct rex_map rex_map_of(const struct rex_row *rows, size_t count, void **base,
                                         void **begin, int64_t *sizes, int64_t *types,
@@ -190,7 +195,7 @@ static inline struct rex_map rex_map_of(const struct rex_row *rows, size_t count
 {
     struct rex_map map = {
         (int32_t)count, base, begin, sizes, types, NULL, (void *)((uintptr_t)text | 1)};
-#if !defined __clang__ && !defined __CUDACC__ /* clang unrolls without it, and the rows disappear */
+#if !defined __clang__ && !defined __CUDACC__ /* clang unrolls without the pragma */
 #pragma GCC unroll 64
 #endif
     for (size_t i = 0; i < count; i++) {
@@ -267,7 +272,7 @@ inline struct rex_map *rex_columns_fill(struct rex_columns *columns, const char 
 #else
 /*
  * REX_ROWS(rows..., ): in C: the array of REX_ROW_ARRAY(), and the number of its rows without the
- * last one.
+ * empty last row.
  */
 #define REX_ROWS(...) REX_ROW_ARRAY(__VA_ARGS__), REX_ROW_COUNT(sizeof(REX_ROW_ARRAY(__VA_ARGS__)))
 /** REX_ROW_ARRAY(rows..., ): an array of the rows, and of an empty row after them. */
@@ -278,8 +283,8 @@ inline struct rex_map *rex_columns_fill(struct rex_columns *columns, const char 
         rex_row_of(NULL, NULL, 0, 0)                         \
     }
 /**
- * REX_ROW_COUNT(bytes): the number of rows of an array of @bytes, without the last row; an error
- * above 64.
+ * REX_ROW_COUNT(bytes): the number of rows of an array of @bytes, without the empty last row. The
+ * compiler refuses more than 64 rows.
  */
 #define REX_ROW_COUNT(bytes)                                                       \
     __builtin_choose_expr((bytes) <= (REX_MOST_ROWS + 1) * sizeof(struct rex_row), \
@@ -292,17 +297,17 @@ inline struct rex_map *rex_columns_fill(struct rex_columns *columns, const char 
 
 /**
  * rex_map_for_runtime(): the body of a mapper function of libomptarget's kind, for the `mappers`
- * column: calls @mapper for the elements of the section, and passes the rows to libomptarget
+ * column. It calls @mapper for the elements of the section, and passes the rows to libomptarget
  * (`__tgt_push_mapper_component`). REX_RUNTIME_MAPPER() defines such a function.
  *
  * @mapper        the function that maps one element.
  * @element_size  bytes of an element.
- * @handle        and the next ones: the parameters of the mapper function, as libomptarget passes
- *                them; @size in bytes, and @base may be NULL.
+ * @handle        and the parameters after it are those that libomptarget passes to a mapper
+ *                function. @size is in bytes. @base may be NULL.
  *
- * libomptarget cannot receive an error: it is logged, and rex_last_error() has it. The elements
- * before it are mapped. It is REX_EINVAL, with nothing mapped, if @mapper or @handle is NULL, else
- * an error of @mapper or rex_map_add_mapped().
+ * libomptarget cannot receive an error: librex logs the error, and rex_last_error() describes it.
+ * If @mapper or @handle is NULL, the error is REX_EINVAL, and nothing is mapped. Otherwise it is an
+ * error of @mapper or rex_map_add_mapped(), and the elements before the failed element are mapped.
  */
 REX_API void rex_map_for_runtime(rex_mapper *mapper, int64_t element_size, void *handle, void *base,
                                  void *begin, int64_t size, int64_t type);

@@ -1,5 +1,5 @@
 /*
- * rex/device.h - devices, their memory, and host memory that they copy fast.
+ * rex/device.h - devices, their memory, and pinned host memory.
  *
  * Device numbers run from 0; -1 is the default device, and the number after the last device is the
  * host. A number out of range is REX_EDEVICE.
@@ -36,10 +36,10 @@ REX_API int rex_device_count(void);
 
 /**
  * rex_device_for_rank(): returns the number of the device that this process should use, for the
- * other functions or omp_set_default_device(). It is OMP_DEFAULT_DEVICE if that is a number;
- * another value, such as traits of OpenMP 6, causes a warning. Otherwise the processes that a
- * launcher has started on this machine take the GPUs in turn: the local rank modulo the number of
- * GPUs, or of libomptarget's devices if these are fewer. The launcher sets the rank in the
+ * other functions or omp_set_default_device(). If OMP_DEFAULT_DEVICE is a number, that is the
+ * result; another value, such as traits of OpenMP 6, causes a warning. Otherwise the processes that
+ * a launcher has started on this machine take the GPUs in turn: the local rank modulo the number of
+ * GPUs, or of libomptarget's devices if there are fewer. The launcher sets the rank in the
  * environment, so that the result is equal before and after MPI_Init(). GPUs that
  * CUDA_VISIBLE_DEVICES hides do not count. The call starts the driver but makes no context. Returns
  * 0 for a process without a launcher, or if there is no GPU. If REX_REQUIRE_GPU is on, and there is
@@ -88,10 +88,10 @@ REX_API int rex_gpu_count(void);
 
 /**
  * rex_gpu_get(): writes a description of GPU @number, in the CUDA driver's order, to @gpu. @size is
- * sizeof *@gpu. The call writes @size bytes, so that a program that was compiled with an earlier
- * librex gets its struct. It starts the driver, as rex_gpu_count() does. If there is no GPU at all,
- * the message has the reason: no driver, no device, CUDA_VISIBLE_DEVICES, a driver that is too old,
- * a device file that is missing or not accessible, or a driver whose version is not the kernel
+ * sizeof *@gpu. The call writes @size bytes: a program that was compiled with an earlier librex may
+ * have a smaller struct. The call starts the driver, as rex_gpu_count() does. If there is no GPU at
+ * all, the message has the reason: no driver, no device, CUDA_VISIBLE_DEVICES, a driver that is too
+ * old, a device file that is missing or not accessible, or a driver whose version is not the kernel
  * module's. This error is not logged. rex-info reports cures.
  *
  *     for (int number = 0; rex_gpu_get(&gpu, sizeof gpu, number) == 0; number++)
@@ -106,7 +106,7 @@ REX_API int rex_gpu_get(struct rex_gpu *gpu, size_t size, int number);
 /**
  * rex_device_gpu(): returns the CUDA driver's number of the GPU that is libomptarget's device
  * @device (-1: the default device). The two numbers may differ. The call allocates 4 bytes on the
- * device for a moment, which makes the device's context. Or returns, negative: REX_ENODEVICE (the
+ * device for a moment, which makes the device's context. An error is negative: REX_ENODEVICE (the
  * device is not an NVIDIA GPU; not logged); REX_EDEVICE (the device does not exist; before the
  * first registration there are no devices); REX_EUNSUPPORTED (the driver is older than CUDA 11.4);
  * REX_ENOMEM (the device has no free memory); or REX_ECUDA (also if the device is lost).
@@ -117,7 +117,7 @@ REX_API int rex_device_gpu(int64_t device);
  * ---- Mapped memory and device memory ----------------------------------------------------------
  *
  * Only rex_device_alloc() registers a module. Call the other functions after rex_offload_init(), a
- * launch or a data call: before these no memory is mapped, and a copy is REX_EINVAL.
+ * launch or a data call. Earlier no memory is mapped, and a copy returns REX_EINVAL.
  */
 
 /**
@@ -129,10 +129,11 @@ REX_API int rex_device_gpu(int64_t device);
 REX_API bool rex_target_is_present(const void *address, size_t size, int64_t device);
 
 /**
- * rex_mapped_ptr(): returns the device address of the mapped host @address. It is valid until the
- * mapping ends. After this call launches with the mapping wait for their kernels, also with
- * REX_LAUNCH_BLOCKING=off. On the host it is @address. Returns NULL if @address is not mapped. If
- * the device number is out of range, returns NULL and sets the last error to REX_EDEVICE.
+ * rex_mapped_ptr(): returns the device address of the mapped host @address. The device address is
+ * valid until the mapping ends. After this call, launches that use the mapping wait for their
+ * kernels, even with REX_LAUNCH_BLOCKING=off. On the host the result is @address. Returns NULL if
+ * @address is not mapped. If the device number is out of range, returns NULL and sets the last
+ * error to REX_EDEVICE.
  */
 REX_API void *rex_mapped_ptr(const void *address, int64_t device);
 
@@ -151,12 +152,12 @@ REX_API void *rex_mapped_ptr(const void *address, int64_t device);
 REX_API void *rex_device_alloc(size_t size, int64_t device);
 
 /**
- * rex_device_free(): frees @memory of rex_device_alloc() for the same @device. It does nothing if
- * @memory is NULL. It waits for queues of the device that have unfinished work, and logs a warning.
- * It also waits for launches that have returned before their kernels were done. If the device is
- * lost, it does not free the memory, because libomptarget would abort, and sets the last error to
- * REX_ECUDA. If no module is registered, or the process is ending, it does not free the memory
- * either, and sets the last error to REX_EINVAL.
+ * rex_device_free(): frees @memory of rex_device_alloc() for the same @device. If @memory is NULL,
+ * the call does nothing. It waits for queues of the device that have unfinished work, and logs a
+ * warning. It also waits for launches that have returned before their kernels were done. If the
+ * device is lost, the memory is not freed, because libomptarget would abort, and the last error is
+ * set to REX_ECUDA. If no module is registered, or the process is ending, the memory is not freed
+ * either, and the last error is set to REX_EINVAL.
  */
 REX_API void rex_device_free(void *memory, int64_t device);
 
@@ -211,18 +212,18 @@ REX_API int rex_device_fill(void *to, const void *pattern, size_t pattern_size, 
 REX_API void *rex_host_alloc(size_t size);
 
 /**
- * rex_host_free(): frees @memory of rex_host_alloc(). It does nothing if @memory is NULL. No queue
- * may still copy from or to the memory; librex does not check this. Returns 0; REX_EINVAL
- * (rex_host_alloc() did not return @memory, or it is freed already); or REX_ECUDA (the memory is
- * not freed, and the call may be repeated). In a child of fork() it returns 0 and does not change
- * the parent's memory.
+ * rex_host_free(): frees @memory of rex_host_alloc(). If @memory is NULL, the call does nothing. No
+ * queue may still copy from or to the memory; librex does not check this. Returns 0; REX_EINVAL
+ * (rex_host_alloc() did not return @memory, or @memory is freed already); or REX_ECUDA (the memory
+ * is not freed, and the call may be repeated). In a child of fork() the call returns 0 and does not
+ * change the parent's memory.
  */
 REX_API int rex_host_free(void *memory);
 
 /**
- * rex_host_register(): pins the @size bytes at @address, which the program has allocated. They must
- * stay allocated until rex_host_unregister(). Pin whole arrays: the driver refuses to copy memory
- * that is pinned in part. Returns 0; REX_EINVAL (@address is NULL, @size is 0, or the range
+ * rex_host_register(): pins the @size bytes at @address, which the program has allocated. The bytes
+ * must stay allocated until rex_host_unregister(). Pin whole arrays: the driver refuses to copy
+ * memory that is pinned in part. Returns 0; REX_EINVAL (@address is NULL, @size is 0, or the range
  * overlaps a pinned range); REX_ENOMEM; REX_ECUDA; or REX_EFORK (the parent of this process had
  * started the driver before it forked).
  */

@@ -13,8 +13,8 @@
  * REX_KERNEL_ID(axpy).
  *
  * Keys and entries are hidden: each program or shared object has its own. If two files of a binary
- * define a name, the linker reports an error. If the image lacks a kernel or global, or its global
- * has another size, the registration returns REX_ENOKERNEL.
+ * define a name, the linker reports an error. If the image lacks a kernel or global of an entry, or
+ * if a global has another size in the image, the registration returns REX_ENOKERNEL.
  *
  * Linkers that collect garbage keep the entries of a file that includes this header. gcc before 11
  * and clang before 13 lack the attribute `retain` that this needs: link their objects with
@@ -53,8 +53,8 @@
 
 /**
  * REX_ENTRY(S, key_address, device_name, bytes, flag_bits): defines one row of the entry table from
- * its parts; the other macros use it. The row is not const: with a writable row of generated code
- * it would cause a section type conflict.
+ * its parts; the other macros use it. The row is not const: generated code has writable rows, and
+ * gcc refuses const and writable objects in one section.
  * @S            the stem of the row's name.
  * @key_address  address of the host key, or of the global.
  * @device_name  the name in the device image, a string.
@@ -76,11 +76,11 @@
  * With the list, the compiler compares the number and the types of the rows in each launch macro.
  * Any integer, bool or enum fits an integer; librex compares the widths at the launch. These rows
  * fit every pointer: REX_OBJECT(), REX_STRUCT(), REX_FIRSTPRIVATE(), REX_PRIVATE() and
- * REX_IS_DEVICE_PTR(). A row that is not made by a macro of rex/map.h fits no parameter. Members
- * and REX_NO_PARAM() are not parameters.
+ * REX_IS_DEVICE_PTR(). A row that is not made by a macro of rex/map.h fits no parameter. Rows of
+ * members and rows of REX_NO_PARAM() are not parameters.
  *
- * The binary also has the kinds of the list. rex-check(1) compares them with the image's, before
- * the program runs.
+ * The binary also contains the kinds of the parameters in the list. rex-check(1) compares them with
+ * the kinds in the image, before the program runs.
  */
 #define REX_KERNEL_STEM(...) REX_KERNEL_DEFINE(__VA_ARGS__, )
 /* REX_KERNEL_DEFINE(S, parameters..., ): REX_KERNEL_STEM() with an empty last argument. */
@@ -108,8 +108,8 @@
 /**
  * REX_KERNEL_STEM_DECLARE(S), REX_KERNEL_STEM_DECLARE(S, parameters...): declares the key that
  * another file of this binary defines with REX_KERNEL_STEM(S), for REX_KERNEL_STEM_ID(S). With the
- * list the compiler also compares launches in this file. If a file has both macros, both have the
- * list, or neither.
+ * list the compiler also compares launches in this file. If a file uses both macros, write the list
+ * in both or in neither.
  */
 #define REX_KERNEL_STEM_DECLARE(...) \
     REX_KERNEL_DECLARED(__VA_ARGS__, ) REX_KERNEL_KEY(__VA_ARGS__, )
@@ -117,7 +117,8 @@
 #define REX_KERNEL_KEY(S, ...) REX_LINKAGE char S##id__
 /*
  * REX_KERNEL_DECLARED(S, parameters..., ): declares the function that REX_LAUNCH() compares its
- * rows with; it is never defined or called. Without a list it takes any arguments.
+ * rows with; the function is never defined or called. Without a list the function takes any
+ * arguments.
  */
 #define REX_KERNEL_DECLARED(S, ...) \
     int S##arguments__(             \
@@ -158,11 +159,12 @@
 #define REX_KERNEL_ID(name) REX_KERNEL_STEM_ID(REX_JOIN(name, __))
 
 /**
- * REX_GLOBAL(variable): makes a global @variable, defined before in this file, the host side of the
- * device's global with this name and size: defines an entry with its address, name and size. The
- * global is mapped when the image is loaded, so that only rex_data_update() and rows of
- * REX_ALWAYS() copy it. The load does not copy the host's value: the image has the device's initial
- * value. The device side is REX_DEVICE_GLOBAL(type, variable) of rex/kernel.h.
+ * REX_GLOBAL(variable): makes a global @variable the host side of the device's global with this
+ * name and size. The macro defines an entry with the address, name and size of @variable, which is
+ * defined before in this file. The global is mapped when the image is loaded, so that only
+ * rex_data_update() and rows of REX_ALWAYS() copy it. The load does not copy the host's value: the
+ * image has the device's initial value. The device side is REX_DEVICE_GLOBAL(type, variable) of
+ * rex/kernel.h.
  */
 #define REX_GLOBAL(variable) REX_GLOBAL_NAMED(variable)
 /* REX_GLOBAL_NAMED(variable): REX_GLOBAL() after @variable is expanded. */
@@ -171,10 +173,10 @@
 
 /**
  * REX_GLOBAL_LINK(type, variable): makes a global @variable the host side of a global that is on
- * the device only while it is mapped, as with declare target link. The device has a pointer to it,
- * `variable_decl_tgt_ref_ptr`, which registration does not check. @variable has @type, such as
- * `double[1000]`, and is defined before, in this file. Its row in a map is REX_LINK() of rex/map.h;
- * the device side is REX_DEVICE_GLOBAL_LINK(type, variable) of rex/kernel.h.
+ * the device only while it is mapped, as with declare target link. The device has a pointer to the
+ * global, `variable_decl_tgt_ref_ptr`, which registration does not check. @variable has @type, such
+ * as `double[1000]`, and is defined before, in this file. The global's row in a map is REX_LINK()
+ * of rex/map.h. The device side is REX_DEVICE_GLOBAL_LINK(type, variable) of rex/kernel.h.
  */
 #define REX_GLOBAL_LINK(type, variable) REX_GLOBAL_LINK_NAMED(type, variable)
 /* REX_GLOBAL_LINK_NAMED(type, variable): REX_GLOBAL_LINK() after @variable is expanded. */
@@ -186,9 +188,9 @@
 
 /*
  * REX_EMBED(once, host, file): puts the bytes of @file into read-only data, and a row for them into
- * the section `rex_images`. With -u @once a linker takes an image from an archive. The symbol @once
- * is weak, and defined once for an assembler, because with LTO an assembler may process several
- * images.
+ * the section `rex_images`. The linker option -u @once takes an image from an archive. The symbol
+ * @once is weak, because several files may define it. With LTO an assembler may process several
+ * images: `.ifndef` then defines @once only for the first.
  */
 #define REX_EMBED(once, host, file)                                                          \
     __asm__(".pushsection .rodata.rex_images, \"a\"\n.balign 16\n.ifndef " #once "\n"        \
@@ -198,19 +200,20 @@
             ".quad 7001b, 7002b, " #host "\n.popsection")
 
 /**
- * REX_EMBED_IMAGE(file): puts the device image @file, a string literal, into this binary, which
- * then needs no image file: a CUBIN, PTX, or a fatbin for several GPUs. Write it at file scope. The
- * assembler finds @file as it does for .incbin: in the directory where it runs, and in those of
- * -Wa,-I. With clang's LTO @file is relative to the directory where the linker runs, or absolute.
+ * REX_EMBED_IMAGE(file): puts the device image @file, a string literal, into this binary: a CUBIN,
+ * PTX, or a fatbin for several GPUs. The binary then needs no image file. Write it at file scope.
+ * The assembler finds @file as it does for .incbin: in the directory where it runs, and in the
+ * directories of -Wa,-I. With clang's LTO @file is relative to the directory where the linker runs,
+ * or absolute.
  *
  * A binary may have several images, for example from static libraries. Each entry belongs to the
  * image that has its kernel or global; if two images have a kernel or global of one name, the
  * registration fails. Messages name the images "memory 1" and so on, in link order.
  *
- * Only weak symbols refer to an image, so that a linker would not take it from an archive. rex.pc,
- * rex-cc and the CMake package pass options -u, with which a linker takes the first image in
- * archives. For the others put each image into a file with code that the program calls, or link
- * with --whole-archive.
+ * A linker takes a file from an archive only if a symbol that is not weak refers to it. All
+ * references to an image are weak. rex.pc, rex-cc and the CMake package pass options -u, with which
+ * a linker takes the first image in archives. Put each other image into a file with code that the
+ * program calls, or link with --whole-archive.
  */
 #define REX_EMBED_IMAGE(file) REX_EMBED(rex_embedded_image_once, 0, file)
 

@@ -6,9 +6,9 @@
  * exit, abort, or write to standard output. A call that fails changes no output parameter.
  *
  * Unless REX_LOG=off, librex also logs an error, with its name in brackets at the end. The log is
- * standard error by default (rex/configure.h). REX_EHOST, an error that repeats the one before it,
- * and errors with the words "not logged" in a function's comment are not logged. Lines are lost if
- * standard error is closed or not open for writing.
+ * standard error by default (rex/configure.h). These errors are not logged: REX_EHOST, an error
+ * that repeats the error before it, and errors with the words "not logged" in a function's comment.
+ * Lines are lost if standard error is closed or not open for writing.
  *
  * Everything here is since 0.2 unless it says otherwise. Guide: librex(7).
  *
@@ -126,12 +126,12 @@ REX_API const char *rex_error_name(int error);
  * REX_OK            success.
  * REX_EHOST         the call launched nothing, because offloading is disabled or the device is the
  *                   host: the caller runs its host version. REX_EHOST is not logged. The launch
- *                   wrappers of rex_kmp.h also return -1 if the module cannot be registered; the
- *                   last error is then the cause: rex_module_target_kernel().
+ *                   wrappers of rex_kmp.h also return -1 if the module cannot be registered. The
+ *                   last error is then the cause: see rex_module_target_kernel().
  * REX_EINVAL        an argument is invalid: a NULL pointer, a negative count, an unknown flag.
  * REX_ENOMEM        an allocation failed, a size does not fit in size_t, or a row to map is larger
  *                   than 1 TiB.
- * REX_ENORUNTIME    no libomptarget could be opened; the message lists those that librex tried,
+ * REX_ENORUNTIME    no libomptarget could be opened; the message lists the files that librex tried,
  *                   each with the reason.
  * REX_ERUNTIME      libomptarget reported no device for the image, or could not copy memory.
  * REX_EUNSUPPORTED  the bound release, or the CUDA driver, cannot do this.
@@ -140,14 +140,14 @@ REX_API const char *rex_error_name(int error);
  *                   reading fails.
  * REX_EIMAGE        the bytes are empty, truncated, or not a device image; or the CUDA driver
  *                   refuses the PTX; or a library that a host image needs cannot be loaded.
- * REX_EUNSAFE       every user can write to a host image that was found by its bare name, or to its
- *                   folder. Or the owner of the image is not root, the user of the process or the
- *                   owner of the executable.
+ * REX_EUNSAFE       a host image was found by its bare name, and every user can write to the image
+ *                   or to its folder. Or the image does not belong to root, to the user of the
+ *                   process or to the owner of the executable.
  * REX_ENODEVICE     no image is for a GPU of this process, or all images need a GPU and there is no
  *                   GPU; the message lists the images. Or REX_REQUIRE_GPU forbids the host device.
  * REX_EENTRIES      the entry table is empty, misaligned or malformed.
- * REX_ENOKERNEL     an entry's name is not in the image, or its global has another size there. Or
- *                   the image does not describe a kernel's parameters.
+ * REX_ENOKERNEL     an entry's name is not in the image, or a global has another size in the image.
+ *                   Or the image does not describe a kernel's parameters.
  * REX_EPARAMS       the rows do not fit the kernel's parameters, or the bound release misplaces
  *                   parameters of this width.
  * REX_EKEY          a host key is in no registered entry table, twice in one table, or in two
@@ -155,8 +155,8 @@ REX_API const char *rex_error_name(int error);
  * REX_EDEVICE       a device number below -1 or above the number of devices.
  * REX_EABSENT       memory that has to be mapped on the device is not mapped.
  * REX_EOVERLAP      memory to map is mapped in part already, or overlaps an earlier row;
- *                   libomptarget would abort. Or a row within another one asks for a copy that the
- *                   outer row does not make.
+ *                   libomptarget would abort. Or a row lies within an outer row and asks for a copy
+ *                   that the outer row does not make.
  * REX_ECUDA         a call of the CUDA driver failed; the message names it and its result.
  * REX_EFORK         the process was forked after its parent had used a GPU; counting GPUs or
  *                   pinning memory is a use, too. Or it was forked while another thread was inside

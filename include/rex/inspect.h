@@ -73,8 +73,9 @@ struct rex_image_item {
     enum rex_image_kind kind; /**< kind of the image. */
     unsigned architecture;    /**< 90 for sm_90, or for PTX of compute_90; 0 for a host image. */
     /**
-     * 'a': only for GPUs of this architecture (sm_90a); 'f': for its family, GPUs of one major
-     * number (sm_100f); else '\0'. It is known for images in a fatbin and for PTX.
+     * 'a' if only GPUs of this architecture run the code (sm_90a). 'f' if only GPUs of this major
+     * number run it (sm_100f). Otherwise '\0'. librex knows the suffix of PTX and of images in a
+     * fatbin only.
      */
     char suffix;
     bool compressed; /**< true if the image is compressed. */
@@ -131,9 +132,9 @@ struct rex_image_view;
  *
  * Returns 0, REX_EINVAL (an argument is NULL, or image @index does not exist), REX_ENOMEM,
  * REX_EUNSUPPORTED (the library that decompresses the image is missing; the message names it) or
- * REX_EIMAGE (the bytes are not a usable image). A compressed image is also REX_EIMAGE if it and
- * the images before it have, decompressed, more than 16 MiB and more than ten times the size of the
- * file. After an error nothing has changed.
+ * REX_EIMAGE (the bytes are not a usable image). A compressed image also has a limit: together with
+ * the images before it, it is REX_EIMAGE if its decompressed size is above 16 MiB and above ten
+ * times the size of the file. After an error nothing has changed.
  */
 REX_API int rex_image_view_open(struct rex_image_view **view, const struct rex_image_list *list,
                                 size_t index, const char *name);
@@ -154,10 +155,10 @@ struct rex_image_parameter {
  * struct rex_image_symbol: a kernel or a global. Its memory belongs to the view; @name points into
  * the image's bytes, or into the view.
  *
- * PTX has only parameters and launch bounds: @size, @registers and @shared_memory are 0, because
- * the driver has not compiled it. A host image has only the facts of its signatures, and parameters
- * of 8 bytes. @env, @plain and @signature come from the signature, or from the marks in images of
- * older headers. The view does not list signatures as symbols.
+ * PTX has only parameters and launch bounds: the driver has not compiled it, so that @size,
+ * @registers and @shared_memory are 0. A host image has only the facts of its signatures, and
+ * parameters of 8 bytes. @env, @plain and @signature come from the signature, or from the marks in
+ * images of older headers. The view does not list signatures as symbols.
  */
 struct rex_image_symbol {
     const char *name;    /**< name, as in an offload entry. */
@@ -231,9 +232,9 @@ REX_API const char *rex_kind_name(unsigned kind);
 
 /**
  * rex_nearest_name(): returns the name among the @count @names that is spelt most like @name, for a
- * message; NULL if no name is near. The common ending of two names does not count, because all
- * symbols of kernels end in __kernel__. A name is near if the number of edits is at most a third of
- * the other letters plus 1. After two million steps, enough for a few thousand names, no more names
+ * message; NULL if no name is near. Two names are compared without their common ending, because all
+ * symbols of kernels end in __kernel__. If @name then has N letters, a name is near that differs by
+ * at most N / 3 + 1 edits. After two million steps, enough for a few thousand names, no more names
  * are compared. A name that is NULL is ignored. If @name is NULL, or @names is NULL and @count is
  * not 0, returns NULL and sets the last error to REX_EINVAL. Any thread.
  */
@@ -261,8 +262,8 @@ REX_API const char *rex_nearest_name(const char *name, const char *const *names,
 
 /**
  * rex_info_row: a function that receives one fact from rex_info(). @group, @name and @value are
- * strings that are valid until it returns, never NULL; @context is that of rex_info(). It may call
- * any librex function except rex_info() with a @release of 0.
+ * strings, never NULL, that are valid until the function returns. @context is the @context of
+ * rex_info(). The function may call any librex function except rex_info() with a @release of 0.
  */
 typedef void rex_info_row(const char *group, const char *name, const char *value, void *context);
 
@@ -308,16 +309,17 @@ typedef void rex_info_row(const char *group, const char *name, const char *value
  * @context  an argument for @row; may be NULL.
  *
  * Returns 0, also if there is no libomptarget; or REX_EINVAL if @row is NULL, or librex does not
- * know @release. The latter is not logged, so that a loop from 14 on finds the known releases.
+ * know @release. An unknown release is not logged, so that a loop from 14 on can find the known
+ * releases.
  */
 REX_API int rex_info(int release, rex_info_row *row, void *context);
 
 /**
- * rex_runtime_tell(): returns the LLVM release of the libomptarget @path, 14 to 24, which it
- * detects from the exported symbols. It loads and runs nothing. For a release that librex does not
- * know, returns the known release whose rules librex applies. Returns REX_EINVAL if @path is NULL;
- * REX_ENORUNTIME if the file is not a libomptarget for this machine, cannot be read, or every user
- * can write it or its folder. Any thread.
+ * rex_runtime_tell(): returns the LLVM release of the libomptarget @path, 14 to 24. The call
+ * detects the release from the exported symbols; it loads and runs nothing. For a release that
+ * librex does not know, returns the known release whose rules librex applies. Returns REX_EINVAL if
+ * @path is NULL. Returns REX_ENORUNTIME if the file is not a libomptarget for this machine, if it
+ * cannot be read, or if every user can write to the file or to its folder. Any thread.
  */
 REX_API int rex_runtime_tell(const char *path);
 

@@ -2,8 +2,8 @@
  * rex/interop.h - streams shared with other libraries, and copies between devices.
  *
  *     void *stream;
- *     rex_queue_stream(queue, &stream, NULL);       // what cuBLAS does comes after what the queue
- *     cublasSetStream(handle, stream);              // was given, and before what it gets next
+ *     rex_queue_stream(queue, &stream, NULL);       // cuBLAS then works in the order of
+ *     cublasSetStream(handle, stream);              // the calls, as commands of the queue do
  *
  *     rex_queue_copy_peer(queue, there, 1, here, 0, size);  // from GPU 0 to GPU 1, over NVLink
  *
@@ -46,16 +46,16 @@ REX_API int rex_queue_stream(struct rex_queue *queue, void **stream, void **cont
  * rex_queue_from_stream(): makes a queue of @stream, which belongs to the program or to another
  * library: cuBLAS, cuFFT, NCCL, a framework. Commands of the queue run in order with the owner's
  * work in the stream. The stream must be of the device's primary context, as streams of the CUDA
- * runtime are, and must outlive the queue. Its owner must not capture it while the queue is used.
- * librex never destroys it.
+ * runtime are, and must outlive the queue. Its owner must not capture the stream while the queue is
+ * used. librex never destroys the stream.
  *
  * @stream  a CUstream or cudaStream_t; NULL: the driver's legacy default stream, or a queue without
  *          a stream if the device is not an NVIDIA GPU.
  *
  * The other parameters are those of rex_queue_create(). Returns 0 or an error of
- * rex_queue_create(); REX_EINVAL also if @stream is of another context or the per-thread default
- * stream, or if @flags have a priority, because the stream has its own; REX_ENODEVICE if @stream is
- * not NULL and the device is not an NVIDIA GPU.
+ * rex_queue_create(). REX_EINVAL also if @stream is of another context or the per-thread default
+ * stream, or if @flags have a priority: the priority of a stream cannot change. REX_ENODEVICE if
+ * @stream is not NULL and the device is not an NVIDIA GPU.
  */
 static inline int rex_queue_from_stream(struct rex_queue **queue, int64_t device, void *stream,
                                         const char *name, unsigned flags)
@@ -72,14 +72,14 @@ static inline int rex_queue_from_stream(struct rex_queue **queue, int64_t device
 /**
  * rex_queue_copy_peer(): copies @size bytes from @from, memory of device @from_device, to @to,
  * memory of device @to_device (-1: the default device). The devices may be equal; at least one must
- * be the queue's. Two GPUs copy over NVLink or PCI Express if one has access to the other (struct
- * rex_gpu), otherwise through the host. The first such copy of a queue enables the access. Queues
- * of the other device need an event to wait for the copy (rex_queue_wait_event()). The memory on
- * both devices must last until the copy is done; the end of a mapping on either device checks for
- * this copy, as for other commands of a queue. Returns 0; REX_EINVAL; REX_EDEVICE (a device does
- * not exist, or neither is the queue's); REX_ENODEVICE (the other device is not an NVIDIA GPU);
- * REX_EUNSUPPORTED (on a GPU, a copy to another device in a graph); REX_ECUDA, REX_ERUNTIME,
- * REX_ENOMEM or REX_EFORK.
+ * be the queue's. If one of two GPUs has access to the other (struct rex_gpu), they copy over
+ * NVLink or PCI Express, otherwise through the host. The queue's first copy between the GPUs
+ * enables the access. Queues of the other device need an event to wait for the copy
+ * (rex_queue_wait_event()). The memory on both devices must last until the copy is done. The end of
+ * a mapping on either device checks for this copy, as for other commands of a queue. Returns 0;
+ * REX_EINVAL; REX_EDEVICE (a device does not exist, or neither device is the queue's);
+ * REX_ENODEVICE (the other device is not an NVIDIA GPU); REX_EUNSUPPORTED (on a GPU, a copy to
+ * another device in a graph); REX_ECUDA, REX_ERUNTIME, REX_ENOMEM or REX_EFORK.
  */
 REX_API int rex_queue_copy_peer(struct rex_queue *queue, void *to, int64_t to_device,
                                 const void *from, int64_t from_device, size_t size);

@@ -107,12 +107,14 @@ REX_DEVICE int64_t rex_num_threads(int dimension)
 #undef REX_OF_DIMENSION
 
 #if REX_ON_GPU
-/* REX_DETAIL_LOOP(i, n, first, step): the share of 0 <= i < n of a thread or a team. */
+/*
+ * REX_DETAIL_LOOP(i, n, first, step): a loop over the indices of [0, n) of one thread or one team.
+ */
 #define REX_DETAIL_LOOP(i, n, first, step) for (int64_t i = (first); i < (int64_t)(n); i += (step))
 /* REX_DETAIL_RULE: written before a function that is never defined. */
 #define REX_DETAIL_RULE __device__ int
 #else
-/* The whole range, in the form that OpenMP's loop constructs require. */
+/* The loop over all indices, in the form that OpenMP's loop constructs require. */
 #define REX_DETAIL_LOOP(i, n, first, step) for (int64_t i = 0; i < (int64_t)(n); i++)
 #define REX_DETAIL_RULE int
 #endif
@@ -139,10 +141,10 @@ REX_DETAIL_RULE rex_detail_not_inside_REX_FOR_TEAMS(void);
 #define REX_DETAIL_OPENMP(count, directive) \
     REX_DETAIL_THREADED(count, REX_DETAIL_INDEX) _Pragma(directive)
 /*
- * REX_DETAIL_FOR(name, calls, count, guess, directive, loops): @loops of @count indices, which take
- * @guess seconds each, under @directive. Their body must not call @name. REX_DETAIL_BODY() is
- * outside the loop of OpenMP: inside it, a break would leave only REX_DETAIL_BODY(), and OpenMP
- * would not refuse it.
+ * REX_DETAIL_FOR(name, calls, count, guess, directive, loops): runs @loops under @directive. The
+ * loops have @count indices, which take @guess seconds each. The body must not call @name.
+ * REX_DETAIL_BODY() is outside the loop of OpenMP. Inside the loop, a break of the body would leave
+ * only REX_DETAIL_BODY(), and OpenMP would not refuse the break.
  */
 #define REX_DETAIL_FOR(name, calls, count, guess, directive, ...) \
     REX_DETAIL_BODY(name, calls)                                  \
@@ -207,8 +209,8 @@ REX_DETAIL_RULE rex_detail_not_inside_REX_FOR_TEAMS(void);
 
 #ifdef __cplusplus
 /*
- * REX_DEVICE_LINKAGE: C linkage, visible outside the image; protected, so that a symbol of this
- * name in the host program does not replace it.
+ * REX_DEVICE_LINKAGE: C linkage and protected visibility. Code outside the image can find the
+ * symbol. A symbol of this name in the host program does not replace it.
  */
 #define REX_DEVICE_LINKAGE extern "C" __attribute__((__visibility__("protected")))
 #else
@@ -238,7 +240,7 @@ REX_DETAIL_RULE rex_detail_not_inside_REX_FOR_TEAMS(void);
     type name
 #endif
 
-/* REX_POINTER_TO(type): the type of a pointer to @type, arrays included. */
+/* REX_POINTER_TO(type): the type of a pointer to @type; @type may be an array. */
 #define REX_POINTER_TO(type) __typeof__(type) *
 /**
  * REX_DEVICE_GLOBAL_LINK(type, name): defines the device's pointer to a global of
@@ -258,8 +260,8 @@ REX_DETAIL_RULE rex_detail_not_inside_REX_FOR_TEAMS(void);
  * These macros are heads of kernels; the body follows. Write them at file scope, once for each name
  * in an image. REX_DEVICE_KERNEL() is for REX_KERNEL(name) of rex/entry.h. The forms with STEM take
  * a stem, the others a name, from which they make the stem `name__`. A *plain* kernel has the
- * parameters of the list. An *env* kernel has one more before them, the runtime's. The forms with
- * BOUNDS also take the arguments of CUDA's `__launch_bounds__`.
+ * parameters of the list. An *env* kernel also has the runtime's parameter, before these. The forms
+ * with BOUNDS also take the arguments of CUDA's `__launch_bounds__`.
  */
 
 /**

@@ -74,10 +74,11 @@ template <unsigned... numbers> struct rex_kinds;
 
 /**
  * REX_SIGNATURE(kernel, form, parameters...): the signature of @kernel: its form, 2 for plain and 3
- * for env, and the REX_KIND_OF_TYPE() of each parameter. For a GPU it is the mangled name of an
- * empty kernel, `rex_signature_KERNEL`, which every compiler and linker keeps, as it keeps kernels.
- * In a host image it is an array of numbers with the name `rex_signature_KERNEL`. If a parameter is
- * wider in the signature than in the image, librex logs a warning and does not use the signature.
+ * for env, and the REX_KIND_OF_TYPE() of each parameter. For a GPU the signature is the mangled
+ * name of an empty kernel, `rex_signature_KERNEL`; compilers and linkers keep all kernels. In a
+ * host image the signature is an array of numbers, also named `rex_signature_KERNEL`. If a
+ * parameter is wider in the signature than in the image, librex logs a warning and does not use the
+ * signature.
  */
 #define REX_SIGNATURE(kernel, form, ...)                                         \
     REX_EACH_PARAMETER(REX_PARAMETER_FITS, , __VA_ARGS__)                        \
@@ -114,8 +115,8 @@ struct rex_device_entry {
 
 /**
  * REX_DEVICE_ENTRY(symbol, address, bytes): a row of a host image's entry table. LLVM 14 and 15
- * match the rows of host program and host image by position; librex reads this table and gives the
- * program's rows its order.
+ * match the rows of the host program and the host image by position. librex therefore reads this
+ * table and puts the program's rows in the order of this table.
  */
 #define REX_DEVICE_ENTRY(symbol, address, bytes)                                             \
     static struct rex_device_entry rex_entry_of_##symbol                                     \
@@ -170,8 +171,8 @@ REX_DEVICE uint64_t rex_detail_next_word(void ***cells, __builtin_va_list *argum
 
 /**
  * REX_DEVICE_CALL(kernel, S, parameters...): defines the function `rex_call_KERNEL`. On LLVM 18, 23
- * and 24 librex makes the host device call it instead of @kernel. It reads an argument for each
- * parameter, and calls the function of REX_DEVICE_BODY(S, parameters...).
+ * and 24 librex makes the host device call this function instead of @kernel. The function reads an
+ * argument for each parameter, and calls the function of REX_DEVICE_BODY(S, parameters...).
  */
 #define REX_DEVICE_CALL(kernel, S, ...)                                                          \
     REX_DEVICE_LINKAGE void rex_call_##kernel(void **rex_detail_cells, ...);                     \

@@ -1,8 +1,8 @@
 /*
  * rex/kinds.h - the kinds of kernel parameters and of a program's values.
  *
- * rex/kernel.h writes them into device images, REX_VALUE() into rows, and rex/inspect.h reads them.
- * Most programs use no name of this header.
+ * rex/kernel.h writes the kinds into device images, and REX_VALUE() into rows. rex/inspect.h reads
+ * the kinds of an image. Most programs use no name of this header.
  *
  * Everything here is since 0.2 unless it says otherwise.
  *
@@ -63,10 +63,10 @@ template <class type, bool rex_is_enum = __is_enum(type)> struct rex_type_kind {
     /* The kind of a struct. */
     static const unsigned rex_number = REX_KIND_VALUE | (unsigned)sizeof(type) << 8;
 };
-/* The kind of an enum: that of its integer type. */
+/* The kind of an enum is the kind of its integer type. */
 template <class type> struct rex_type_kind<type, true> : rex_type_kind<__underlying_type(type)> {
 };
-/* The kind of a const type: const does not change it. */
+/* A const type has the kind of the type without const. */
 template <class type> struct rex_type_kind<const type, false> : rex_type_kind<type> {
 };
 /* The kind of a pointer. */
@@ -93,7 +93,8 @@ REX_EACH_KIND(REX_KIND_IS)
 /* REX_KIND_OF_TYPE(type) in C. */
 #define REX_KIND_OF_TYPE(...) REX_EXPRESSION_KIND(*(__typeof__(__VA_ARGS__) *)0)
 /**
- * REX_EXPRESSION_KIND(expression): the kind of the expression's type, in C; it is not evaluated.
+ * REX_EXPRESSION_KIND(expression): the kind of the expression's type, in C; the expression is not
+ * evaluated.
  */
 #define REX_EXPRESSION_KIND(expression)                                    \
     ((unsigned)_Generic((expression), REX_EACH_KIND(REX_KIND_CASE) default \

@@ -2,9 +2,9 @@
  * rex/kmpc.h - libomp's `__kmpc_*` functions, which outlined host code calls.
  *
  * libomp defines these functions: code that calls them links libomp. The signatures are libomp's
- * own (kmp.h, kmp_csupport.cpp, kmp_tasking.cpp), unchanged from LLVM 14 to 24. If generated code,
- * such as REX's, passes a type of its own, the header has `void *` or a cast. @loc may be NULL.
- * @gtid is the value of __kmpc_global_thread_num().
+ * own (kmp.h, kmp_csupport.cpp, kmp_tasking.cpp), unchanged from LLVM 14 to 24. Generated code,
+ * such as REX's, may pass an argument of a type of its own: the declaration then has `void *` or a
+ * macro casts. @loc may be NULL. @gtid is the value of __kmpc_global_thread_num().
  *
  * Everything here is since 0.2 unless it says otherwise.
  *
@@ -105,24 +105,24 @@ void __kmpc_dispatch_init_8u(ident_t *loc, int32_t gtid, int32_t schedule, uint6
                              uint64_t upper, int64_t stride, int64_t chunk);
 /**
  * __kmpc_dispatch_next_4(): computes the next chunk of the loop, 32-bit signed; returns 0 after the
- * last one.
+ * last chunk.
  */
 int32_t __kmpc_dispatch_next_4(ident_t *loc, int32_t gtid, int32_t *last, int32_t *lower,
                                int32_t *upper, int32_t *stride);
 /**
  * __kmpc_dispatch_next_4u(): computes the next chunk, 32-bit unsigned; returns 0 after the last
- * one.
+ * chunk.
  */
 int32_t __kmpc_dispatch_next_4u(ident_t *loc, int32_t gtid, int32_t *last, uint32_t *lower,
                                 uint32_t *upper, int32_t *stride);
 /**
- * __kmpc_dispatch_next_8(): computes the next chunk, 64-bit signed; returns 0 after the last one.
+ * __kmpc_dispatch_next_8(): computes the next chunk, 64-bit signed; returns 0 after the last chunk.
  */
 int32_t __kmpc_dispatch_next_8(ident_t *loc, int32_t gtid, int32_t *last, int64_t *lower,
                                int64_t *upper, int64_t *stride);
 /**
  * __kmpc_dispatch_next_8u(): computes the next chunk, 64-bit unsigned; returns 0 after the last
- * one.
+ * chunk.
  */
 int32_t __kmpc_dispatch_next_8u(ident_t *loc, int32_t gtid, int32_t *last, uint64_t *lower,
                                 uint64_t *upper, int64_t *stride);
@@ -164,7 +164,7 @@ void __kmpc_flush(ident_t *loc);
 #ifndef REX_KMP_INTERNAL
 /*
  * A generated region has a parameter for each pointer, and a generated task has a type of its own.
- * libomp's functions need a cast for these.
+ * These macros cast both to the types of libomp's functions.
  */
 /* __kmpc_fork_call(): calls the function and casts the region. */
 #define __kmpc_fork_call(loc, argc, ...) \

@@ -20,8 +20,8 @@
  * program must not change a map while a call uses it. Device numbers begin at 0; -1 is the default
  * device.
  *
- * librex checks for errors on which libomptarget aborts or which it ignores. A call that fails a
- * check changes nothing on the device.
+ * libomptarget aborts on some errors and ignores others; librex checks for them first. A call that
+ * fails a check changes nothing on the device.
  *
  * Guide: rex-launches(7).
  *
@@ -56,8 +56,8 @@ extern "C" {
 #define REX_LAUNCH_NOWAIT 0x1u
 /**
  * REX_LAUNCH_STRICT: flag: a launch with 0 teams or 0 threads in x returns REX_EINVAL, also with
- * REX_LAUNCH_GRID_STRIDE; without the flag librex chooses the number. With or without it, librex
- * asks LLVM 23 and later not to change the grid.
+ * REX_LAUNCH_GRID_STRIDE; without the flag librex chooses the number. librex always asks LLVM 23
+ * and later not to change the grid.
  */
 #define REX_LAUNCH_STRICT 0x2u
 /**
@@ -80,8 +80,8 @@ extern "C" {
  *
  * REX_LAUNCH_COOPERATIVE and @cluster are *attributes* of the launch. Only the CUDA driver supports
  * them, from CUDA 11.8 on. If libomptarget has to launch, or the device is not an NVIDIA GPU, the
- * launch returns REX_EUNSUPPORTED, and the message has the reason. Deferred launches and launches
- * in queues and graphs also have their attributes.
+ * launch returns REX_EUNSUPPORTED, and the message has the reason. The attributes also apply to
+ * launches in queues and graphs, and to launches that return early (REX_OPTION_LAUNCH_BLOCKING).
  */
 struct rex_launch_config {
     /** host key: REX_KERNEL_ID(name). REX_LAUNCH_WITH() sets it. */
@@ -91,8 +91,8 @@ struct rex_launch_config {
     struct rex_queue *queue;
     /**
      * blocks in x, y, z. If x is 0, librex chooses enough blocks for @trip_count. If @trip_count is
-     * 0, too, it chooses 128, or 1 with REX_LAUNCH_GRID_STRIDE. 0 in y or z counts as 1. A GPU's
-     * grid has at most 65535 in y and in z.
+     * also 0, librex chooses 128 blocks, or 1 with REX_LAUNCH_GRID_STRIDE. 0 in y or z counts as 1.
+     * A GPU's grid has at most 65535 in y and in z.
      */
     uint32_t teams[3];
     /**
@@ -106,9 +106,9 @@ struct rex_launch_config {
     uint32_t flags;          /**< REX_LAUNCH_ bits. */
     /**
      * blocks of a thread block cluster in x, y, z. All 0: no clusters, or the clusters that the
-     * kernel declares. If only some are 0, they count as 1. A cluster has at most 8 blocks, and
-     * teams are a multiple of the cluster in each dimension. For GPUs of compute capability 9.0 and
-     * later.
+     * kernel declares. If only some numbers are 0, these count as 1. A cluster has at most 8
+     * blocks, and teams are a multiple of the cluster in each dimension. For GPUs of compute
+     * capability 9.0 and later.
      */
     uint32_t cluster[3];
     uint32_t reserved[3]; /**< 0; other values are REX_EINVAL. */
@@ -155,7 +155,7 @@ static inline struct rex_launch_config rex_launch_config_for(const void *key, in
  * The program may change @launch, @map and the values in the map after the call.
  *
  * If the memory of a row is not mapped, it is mapped for this launch only. Rows with equal begin
- * and size are copied once, in each direction that one of them asks for.
+ * and size are copied once, in each direction that at least one of them has.
  *
  * A launch in a queue copies nothing, and its rows of memory must be mapped whole. REX_ALWAYS,
  * REX_PRIVATE and REX_FIRSTPRIVATE are REX_EINVAL. On a GPU the CUDA driver launches, so that the
@@ -181,7 +181,7 @@ static inline struct rex_launch_config rex_launch_config_for(const void *key, in
  * REX_EDEVICE       the device number is out of range, or is not that of the queue's device.
  * REX_EUNSUPPORTED  the release cannot do the launch ("Releases" in librex(7)). The launch has
  *                   attributes, and libomptarget, an old GPU or driver, or the CPU would launch it.
- *                   A block needs more shared memory than the GPU has for one (in a queue:
+ *                   A block needs more shared memory than the GPU has for one block (in a queue:
  *                   REX_EINVAL). In a queue: the module has device globals, and the queue lacks
  *                   REX_QUEUE_OWN_GLOBALS; or a value on the host device has more than 8 bytes.
  * REX_EABSENT       a row of REX_PRESENT(), or any row in a queue, is not mapped, or mapped only in
@@ -236,8 +236,8 @@ static inline int rex_launch(const struct rex_launch_config *launch, const struc
 /**
  * rex_resident_blocks(): returns the number of blocks of @launch's kernel that all multiprocessors
  * of the GPU together can have resident at once. The blocks have the threads, the dynamic shared
- * memory and the clusters of @launch; its grid and its queue do not count. It is the maximum for a
- * cooperative launch. Other work on the GPU does not count. Any thread.
+ * memory and the clusters of @launch; its grid and its queue do not count. The result is the
+ * maximum for the grid of a cooperative launch. Other work on the GPU does not count. Any thread.
  *
  *     int64_t blocks = rex_resident_blocks(&launch);
  *     if (blocks > 0)
@@ -275,8 +275,8 @@ static inline int64_t rex_resident_blocks(const struct rex_launch_config *launch
      rex_launch_rows(REX_KERNEL_STEM_ID(stem), config, text, REX_ROWS(__VA_ARGS__)))
 
 /**
- * rex_launch_rows(): calls rex_launch() for @key with the first @count rows; @text is their source
- * text.
+ * rex_launch_rows(): calls rex_launch() for @key with the first @count rows; @text is the source
+ * text of the rows.
  */
 static inline int rex_launch_rows(const void *key, struct rex_launch_config launch,
                                   const char *text, const struct rex_row *rows, size_t count)
@@ -380,8 +380,8 @@ static inline int rex_data_exit(int64_t device, const struct rex_map *map)
  *
  * Returns 0, an error of rex_module_register(), or:
  *
- * REX_EINVAL        @map or a column is NULL; or a row is invalid for rex_data_enter(), or is
- *                   neither to nor from.
+ * REX_EINVAL        @map or a column is NULL; or a row is invalid for rex_data_enter(), or has no
+ *                   direction (REX_TO() or REX_FROM()).
  * REX_EDEVICE       the device number is out of range.
  * REX_EABSENT       a row is not mapped, or mapped only in part.
  * REX_ENOMEM        the host has too little memory to compare many rows.
@@ -474,7 +474,8 @@ struct rex_array_part {
 /**
  * rex_device_copy_part(): copies a rectangular part of an array to a part of another array, and
  * returns when the copy is done. The arrays may have different extents and positions, and may be on
- * the host, on one device or on two. A map cannot do this: its copy is always the host array's own.
+ * the host, on one device or on two. With a map this is not possible: a map copies only between a
+ * host array and the mapping of that array.
  * @to            the destination, with as many elements in each dimension as @from.
  * @from          the source. The two parts must not overlap.
  * @element_size  bytes of an element.

@@ -17,8 +17,8 @@
  * Images are those that rex_module_register() takes: CUBIN, fatbin, PTX, OffloadBinary or a host
  * image. librex chooses the image for the device, and the CUDA driver compiles PTX.
  *
- * A call that fails stores, launches and ends nothing. A library that was unloaded is REX_EINVAL,
- * until another one is loaded.
+ * A call that fails stores, launches and ends nothing. A call with a library that was unloaded is
+ * REX_EINVAL, until another library is loaded.
  *
  * Any number of threads may use a library. Do not unload it while another thread uses it.
  *
@@ -98,10 +98,10 @@ REX_API int rex_library_global(void **address, size_t *size, struct rex_library 
  *
  * @launch     the kernel's key, the grid and the queue; the device is -1 or the queue's.
  * @arguments  @count addresses, one for each argument, in order; NULL if @count is 0. The call
- *             reads the arguments: for each as many bytes as the parameter has, or as its type has
- *             in a REX_DEVICE_KERNEL(). If a host image does not describe the parameters, each has
- *             8 bytes. In a C struct with a member for each parameter, the arguments are at the
- *             offsets in rex_library_view().
+ *             reads from each address as many bytes as the parameter has; for a
+ *             REX_DEVICE_KERNEL(), as many bytes as the parameter's type has. If a host image does
+ *             not describe the parameters, each has 8 bytes. In a C struct with a member for each
+ *             parameter, the arguments are at the offsets in rex_library_view().
  *
  * Returns 0; REX_EHOST (nothing was launched, because offloading is disabled or the device is the
  * host); REX_EINVAL (a pointer, or an element of @arguments, is NULL); REX_EKEY (no kernel of

@@ -14,8 +14,8 @@
  *
  * A row is an expression of type `struct rex_row`. Each expression in a row is evaluated once, but
  * a pointer to variable length arrays twice. C does not define the order in which rows are
- * evaluated; C++ evaluates them from left to right. A row has addresses: their memory must stay
- * allocated while it is mapped. A value is read when the row is made.
+ * evaluated; C++ evaluates them from left to right. A row has addresses: the memory at these
+ * addresses must stay allocated while it is mapped. A value is read when the row is made.
  *
  * A row macro reports no error. If no release of LLVM accepts a row, the call that uses the map
  * returns REX_EINVAL. The message has the row's number, counted from 0. It also has the source text
@@ -54,8 +54,8 @@ extern "C" {
 /** struct rex_row: one row of a map. */
 struct rex_row {
     /**
-     * base address; for REX_MAP_LITERAL the value, or the address of a value of more than 8 bytes;
-     * for REX_MAP_PTR_AND_OBJ the address of the pointer.
+     * base address. For REX_MAP_LITERAL the value, or the address of a value of more than 8 bytes.
+     * For REX_MAP_PTR_AND_OBJ the address of the pointer.
      */
     void *base;
     void *begin;  /**< first byte; for REX_MAP_LITERAL equal to @base. */
@@ -74,8 +74,9 @@ struct rex_map {
     int64_t *sizes; /**< column 3, in bytes. */
     int64_t *types; /**< column 4. */
     /**
-     * an array of mapper functions of libomptarget's kind (REX_RUNTIME_MAPPER()), one for each row,
-     * NULL for a row without a mapper; or NULL. The array belongs to the caller.
+     * an array of mapper functions of libomptarget's kind (REX_RUNTIME_MAPPER()). Each row has an
+     * element, which is NULL if the row has no mapper. The array belongs to the caller. @mappers
+     * may be NULL.
      */
     void **mappers;
     /**
@@ -131,8 +132,8 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
 /**
  * REX_SECTION(type, pointer, lower, length): map(...: pointer[lower : length]); base is the
  * pointer, begin the first mapped element. The kernel gets the device address of the *base*, so
- * that it uses the host's indices. @type is REX_MAP_TO, REX_MAP_FROM, REX_MAP_TOFROM or
- * REX_MAP_ALLOC, with other bits of a map type if needed.
+ * that an element has the same index on host and device. @type is REX_MAP_TO, REX_MAP_FROM,
+ * REX_MAP_TOFROM or REX_MAP_ALLOC, with other bits of a map type if needed.
  */
 #define REX_SECTION(type_bits, pointer, lower, length)                               \
     REX_ROW(REX_OF(pointer),                                                         \
@@ -205,8 +206,8 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
  */
 #define REX_NO_PARAM(row) REX_ROW(REX_OF_NONE, rex_row_without((row), REX_MAP_TARGET_PARAM))
 /**
- * REX_IMPLICIT(row): marks a row without a clause, as compilers do for captured variables. The row
- * may be larger than the mapped memory that it begins in, unless the row is then copied.
+ * REX_IMPLICIT(row): marks a row without a clause, as compilers do for captured variables. If the
+ * call does not copy the row, it may be larger than the mapped memory that it begins in.
  */
 #define REX_IMPLICIT(row) REX_ROW(REX_OF_ROW(row), rex_row_with((row), REX_MAP_IMPLICIT))
 
@@ -278,8 +279,9 @@ static inline void *rex_map_address(const struct rex_map *map, int32_t row)
 /*
  * ---- Rows of structs, and of pointers in them -------------------------------------------------
  *
- * If members of an object are mapped one by one, the object has a row of its own, the parent, which
- * spans them. The members name the parent by its number, counted from 0 in the map:
+ * If members of an object are mapped one by one, the object has a row of its own, the parent. The
+ * parent spans the members. A member names the parent by the number of the parent's row, counted
+ * from 0 in the map:
  *
  *     REX_MAP(args, REX_STRUCT(s, count, data), REX_MEMBER(0, REX_MAP_TO, s, count),
  *             REX_MEMBER_POINTER(0, REX_MAP_TOFROM, s, data, 0, n));
@@ -303,17 +305,17 @@ static inline void *rex_map_address(const struct rex_map *map, int32_t row)
                                                      REX_END_OF(object, member)),          \
                                         (parent)))
 /**
- * REX_MEMBER_POINTER(parent, type, object, member, lower, length): the memory that the pointer
- * @member of @object points to, and the pointer: on the device it points to the device's copy.
- * @lower and @length count elements of that memory.
+ * REX_MEMBER_POINTER(parent, type, object, member, lower, length): maps the memory that the pointer
+ * @member of @object points to, and the pointer. The pointer on the device has the device address
+ * of that memory. @lower and @length count elements of the memory.
  */
 #define REX_MEMBER_POINTER(parent, type_bits, object, member, lower, length) \
     REX_ROW(REX_OF_NONE,                                                     \
             rex_row_member(REX_ATTACH(type_bits, (object).member, lower, length), (parent)))
 /**
  * REX_ATTACH(type, pointer, lower, length): PTR_AND_OBJ: pointer[lower : length]; base is the
- * address of the lvalue @pointer. Make the row a member of the row that maps the pointer: with
- * rex_row_member(), or in a mapper, which does so by itself. If the row is not a member, the
+ * address of the lvalue @pointer. Make the row a member of the row that maps the pointer, by
+ * rex_row_member(); rows of a mapper become members without it. If the row is not a member, the
  * pointer stays mapped until the process ends, on every release.
  */
 #define REX_ATTACH(type_bits, pointer, lower, length)                                      \
@@ -321,8 +323,8 @@ static inline void *rex_map_address(const struct rex_map *map, int32_t row)
                                             (int64_t)(lower), (int64_t)(length)))
 
 /**
- * REX_LINK(type, variable): a whole global of REX_GLOBAL_LINK() (rex/entry.h), and its pointer on
- * the device. It is not a parameter: kernels know the pointer.
+ * REX_LINK(type, variable): maps a whole global of REX_GLOBAL_LINK() (rex/entry.h), and its pointer
+ * on the device. The row is not a parameter: the image has the pointer.
  */
 #define REX_LINK(type_bits, variable)                                                    \
     REX_ROW(REX_OF_NONE, rex_row_of(&REX_JOIN(variable, _decl_tgt_ref_ptr), &(variable), \
@@ -471,12 +473,12 @@ typedef int rex_mapper(struct rex_map_builder *builder, void *element);
  *                copies, and may make the section a parameter.
  * @element_size  bytes of an element.
  *
- * A call that maps the section is REX_EOVERLAP if only some elements are mapped already, because
- * the others would not be adjacent to them on the device.
+ * If only some elements are mapped already, a call that maps the section returns REX_EOVERLAP: the
+ * other elements would not be adjacent to the mapped elements on the device.
  *
  * Returns 0, an error of rex_map_add() or @mapper, or REX_EINVAL: @builder, @mapper or the begin of
- * a section with elements is NULL; the section is not a whole number of elements; its row comes
- * after REX_PARENT_MAX; or mappers nest deeper than 64.
+ * a section with elements is NULL; the section is not a whole number of elements; the number of its
+ * row is above REX_PARENT_MAX; or mappers nest deeper than 64.
  */
 REX_API int rex_map_add_mapped(struct rex_map_builder *builder, rex_mapper *mapper,
                                struct rex_row section, int64_t element_size);

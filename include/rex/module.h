@@ -81,7 +81,8 @@ struct rex_module {
     struct __tgt_bin_desc **descriptor;
 
     /**
-     * librex's: address of the registration, 0 while the module is not registered. Acquire-load it.
+     * librex's: address of the registration, 0 while the module is not registered. Read it with
+     * __ATOMIC_ACQUIRE.
      */
     uintptr_t packet_rules;
     /** librex's: the state of registration. */
@@ -90,8 +91,8 @@ struct rex_module {
     void *registration;
     struct rex_module *next; /**< librex's: the list of known modules. */
     /**
-     * source location that launches pass to libomptarget: an ident_t. NULL, or a `psource` that is
-     * NULL: unknown.
+     * source location that launches pass to libomptarget: an ident_t. If it is NULL, or its
+     * `psource` is NULL, the location is unknown.
      */
     struct ident *location;
     /** one past the last byte of @image, instead of @image_size; may be NULL. */
@@ -114,22 +115,27 @@ struct rex_module {
  * rex_module_register(): registers @module with libomptarget, once, even if many threads call. It
  * does not load the image on the device.
  * @module      the module; static storage. librex keeps the module's shared object loaded until the
- *              process ends, because libomptarget keeps its keys and names.
+ *              process ends, because libomptarget keeps the object's keys and names.
  * @image_name  the image file to register instead of the module's `image_name`, found as
- *              `image_name` is; copied. NULL, or the module's own `image_name`: the module's own
- *              images. If the module is registered already, the name has no effect, and librex logs
- *              that.
+ *              `image_name` is; copied. NULL, or the module's own `image_name`: registers the
+ *              module's own images. If the module is registered already, the name has no effect,
+ *              and librex logs that.
  *
  * One thread finds and binds libomptarget, finds, reads and checks the image and registers it;
  * other threads wait for the result. After a failure every waiting thread returns the error, and a
  * later call tries again. If @module is registered already, this returns 0 after one atomic load.
  *
- * The image is in memory (`images_begin`, `image`); else $REX_CUBIN (main program only); else
- * `image_name`: with a slash as given, otherwise in $REX_CUBIN_PATH, beside the module's own file,
- * beside the executable, then in the current directory. If the image is missing, or is for a GPU
- * and the process has no NVIDIA GPU, librex uses a host image. This is in memory, or a file
- * `host_image_name`, found as `image_name` is. A host image never replaces $REX_CUBIN or
- * @image_name.
+ * The image is the first of these:
+ *
+ * - an image in memory (`images_begin`, `image`);
+ * - $REX_CUBIN, for the main program's module only;
+ * - `image_name`, as a path, if it has a slash;
+ * - the file `image_name` in $REX_CUBIN_PATH, beside the module's own file, beside the executable,
+ *   then in the current directory.
+ *
+ * If this image is missing, or is for a GPU and the process has no NVIDIA GPU, librex uses a host
+ * image: in memory, or the file `host_image_name`, found as `image_name` is. A host image never
+ * replaces $REX_CUBIN or @image_name.
  *
  * A name may be a list of files, separated by ':'; files that do not exist are ignored. A file may
  * be a CUBIN, PTX or a host shared object, or have several images, as nvcc's fatbin and LLVM's
@@ -146,10 +152,10 @@ struct rex_module {
  *
  * REX_EINVAL        @module is NULL, or its `struct_size` is too small; or the program's log
  *                   function calls this while @module is being registered or ended.
- * REX_ENOMEM        the host has no memory, or a GPU has no memory for a context. If devices are in
- *                   use already: a GPU with little free memory cannot load the image.
- * REX_ENORUNTIME    no libomptarget can be used; the message lists those that librex tried, each
- *                   with the reason.
+ * REX_ENOMEM        the host has no memory, or a GPU has no memory for a context. Or devices are in
+ *                   use already, and a GPU has too little free memory to load the image.
+ * REX_ENORUNTIME    no libomptarget can be used; the message lists the files that librex tried,
+ *                   each with the reason.
  * REX_ERUNTIME      libomptarget has no device for the image.
  * REX_EUNSUPPORTED  the release cannot do it: a CUBIN of CUDA 13 for an architecture above sm_90 on
  *                   LLVM 18 to 20; on 23 and 24, a host image whose kernels REX_DEVICE_KERNEL did
@@ -170,7 +176,7 @@ struct rex_module {
  *                   GPU, the image is a host image, or offloading is disabled.
  * REX_ECUDA         the CUDA driver failed while it compiled PTX or made a context.
  * REX_EENTRIES      the table of entries is empty or malformed, or an entry has no name or key.
- * REX_ENOKERNEL     the image lacks the kernel or global of an entry, or its global has another
+ * REX_ENOKERNEL     the image lacks the kernel or global of an entry, or a global has another
  *                   size.
  * REX_EKEY          two entries, or an entry and another registered module, have the same host key;
  *                   or two images in memory have the kernel or global of one entry.
@@ -183,21 +189,21 @@ REX_API int rex_module_register(struct rex_module *module, const char *image_nam
 
 /**
  * rex_module_init(): registers @module with its own image, as rex_module_register() does, and loads
- * the image on the default device. A timed region then includes neither. `__tgt_register_lib` alone
- * does not load.
+ * the image on the default device. A timed region then includes neither the registration nor the
+ * load. `__tgt_register_lib` alone does not load.
  *
- * Returns what rex_module_register() returns, or one of these errors. After these errors the module
- * is registered, and the next use of the device loads the image.
+ * Returns what rex_module_register() returns, or this error. After this error the module is
+ * registered, and the next use of the device loads the image.
  *
  * REX_EDEVICE  the default device number is out of range.
  */
 REX_API int rex_module_init(struct rex_module *module);
 
 /**
- * rex_module_fini(): unregisters @module. It may be registered again, with the same image or
- * another one; on LLVM 18 only with the same image. No other thread may be inside a launch or data
- * call of @module, and its data regions must have ended. The call does nothing if @module is not
- * registered. Returns 0, or an error, without any effect:
+ * rex_module_fini(): unregisters @module. It may be registered again, with any image; on LLVM 18
+ * only with the image that it had. No other thread may be inside a launch or data call of @module,
+ * and its data regions must have ended. If @module is not registered, the call does nothing.
+ * Returns 0, or an error, without any effect:
  *
  * REX_EINVAL  @module is NULL, or its `struct_size` is too small; or the program's log function
  *             calls this while @module is being registered or ended.
@@ -209,8 +215,8 @@ REX_API int rex_module_fini(struct rex_module *module);
 
 /**
  * rex_module_add(): makes @module known without registering it. The exported wrappers `rex___tgt_*`
- * get a host key and no module; they register @module when they get one of its keys. Returns 0,
- * REX_EINVAL or REX_ENOMEM.
+ * have a parameter for a host key and none for a module. When they get a key of @module, they
+ * register @module. Returns 0, REX_EINVAL or REX_ENOMEM.
  */
 REX_API int rex_module_add(struct rex_module *module);
 

@@ -58,8 +58,8 @@ static inline struct __tgt_bin_desc *rex_older_register(char *name, void *begin,
 /* __stop_omp_offloading_entries: renames the linker's symbol to a variable of the file. */
 #define __stop_omp_offloading_entries rex_older_end
 /*
- * __tgt_target: the wrapper that finds the module by the key. The next macros name such wrappers,
- * too.
+ * __tgt_target: the wrapper that finds the module by the key. Each macro below names the wrapper of
+ * its function.
  */
 #define __tgt_target rex___tgt_target
 /* __tgt_target_teams: the wrapper. */

@@ -9,9 +9,9 @@
  * A loop has as many threads as OpenMP would start, which depends on the process's processor mask
  * and OMP_NUM_THREADS, but at most rex_detail_processors. Before the image is loaded, librex writes
  * to that variable the number of processors that the mask, the control groups and the share of an
- * MPI job leave to the process. It does not if OMP_NUM_THREADS is set. In a child of the process
- * that loaded the image a loop has one thread: the OpenMP library would wait for threads that the
- * child does not have.
+ * MPI job leave to the process. If OMP_NUM_THREADS is set, librex writes nothing. In a child of the
+ * process that loaded the image a loop has one thread: the OpenMP library would wait for threads
+ * that the child does not have.
  *
  * All names here are reserved.
  *
@@ -50,7 +50,7 @@ extern int omp_in_parallel(void);
 
 /* REX_DETAIL_WORTH: minimum time on one thread, in seconds, of a loop that starts threads. */
 #define REX_DETAIL_WORTH 20e-6
-/* REX_DETAIL_SHORT: time in seconds; of shorter loops only some runs are timed. */
+/* REX_DETAIL_SHORT: time in seconds. If a loop takes less, librex times only some of its runs. */
 #define REX_DETAIL_SHORT 2e-6
 /*
  * REX_DETAIL_INDEX, REX_DETAIL_TEAM: assumed seconds of an index or a team, until they are
@@ -79,8 +79,8 @@ __attribute__((__weak__)) int rex_detail_process = 0;
 extern void GOMP_parallel_start(void (*function)(void *), void *data, unsigned threads);
 extern void GOMP_parallel_end(void);
 /*
- * GOMP_parallel(function, data, threads, flags): GCC calls it for a region. It replaces the
- * library's function, which is slow for a region of one thread.
+ * GOMP_parallel(function, data, threads, flags): code that GCC compiles calls it for a region. This
+ * definition replaces the library's function, which is slow for a region of one thread.
  */
 extern __attribute__((__visibility__("hidden"))) void
 GOMP_parallel(void (*function)(void *), void *data, unsigned threads, unsigned flags);
@@ -88,8 +88,8 @@ __attribute__((__weak__)) void GOMP_parallel(void (*function)(void *), void *dat
                                              unsigned flags)
 {
     /*
-     * Without a new region inside a region of several threads, the function would do only one
-     * thread's share.
+     * Inside a region of several threads, a region of one thread must begin: without it OpenMP
+     * would give the function only one thread's share of the loop.
      */
     bool starts = threads != 1 || omp_get_num_threads() != 1;
     (void)flags;
@@ -111,11 +111,11 @@ __attribute__((__constructor__)) static inline void rex_detail_loaded(void)
 
 /*
  * struct rex_detail_place: the measurements of a loop in a source, zeros at first. Threads that run
- * the loop concurrently may overwrite each other's numbers, which are only guesses.
+ * the loop concurrently may overwrite each other's numbers; the numbers are only guesses.
  */
 struct rex_detail_place {
     double cost;   /* seconds of one index on one thread */
-    unsigned runs; /* on one thread */
+    unsigned runs; /* number of runs on one thread */
 };
 
 /* struct rex_detail_run: one run of a loop. */
@@ -142,7 +142,8 @@ REX_DEVICE int rex_detail_threads(void)
 
 /*
  * rex_detail_begin(place, count, guess): begins a run, and chooses the number of its threads. The
- * first runs may wait for new memory, so that their times are too long for a short loop.
+ * first two runs may wait for new memory, and their times are then too long. During these runs only
+ * a loop with ten times the usual expected time starts threads.
  */
 REX_DEVICE struct rex_detail_run rex_detail_begin(struct rex_detail_place *place, double count,
                                                   double guess)
@@ -164,9 +165,9 @@ REX_DEVICE struct rex_detail_run rex_detail_begin(struct rex_detail_place *place
 }
 
 /*
- * rex_detail_end(run): updates the cost of an index. One thread may have waited for the processor,
- * so that the cost at most doubles from one run to the next, except after the first runs. Several
- * threads may have waited for each other, so that such a run can only lower the cost.
+ * rex_detail_end(run): updates the cost of an index. In a run on one thread, that thread may have
+ * waited for a processor: such a run at most doubles the cost, except in the first two runs. In a
+ * run on several threads, they may have waited for each other: such a run never raises the cost.
  */
 REX_DEVICE void rex_detail_end(struct rex_detail_run *run)
 {

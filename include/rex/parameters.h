@@ -8,8 +8,8 @@
  * A parameter is a type in parentheses and a name. A list has 1 to 64 parameters, or is `void`. For
  * anything else the compiler reports an error.
  *
- * These macros call a macro `m` as `m(context, type, name)`; the type is still in parentheses. So
- * `__typeof__ type name` declares the parameter, also a pointer to an array or a function, and `m`
+ * These macros call a macro `m` as `m(context, type, name)`; the type is still in parentheses.
+ * `__typeof__ type name` then declares the parameter, also a pointer to an array or a function. `m`
  * can use `sizeof type` and `REX_KIND_OF_TYPE type`. A macro `m` cannot process another list.
  *
  * Everything here is since 0.2 unless it says otherwise.
@@ -71,15 +71,15 @@
 /** REX_OTHERWISE(then, otherwise): @otherwise. */
 #define REX_OTHERWISE(then, otherwise) otherwise
 
-/** REX_PARAMETER_TYPE: makes `(type), name` of the `(type) name` after it. */
+/** REX_PARAMETER_TYPE: is written before `(type) name`. Expands to `(type), name`. */
 #define REX_PARAMETER_TYPE(...) (__VA_ARGS__),
 /** REX_PARAMETER_PICK(): the third argument, after all are expanded. */
 #define REX_PARAMETER_PICK(...) REX_PARAMETER_THIRD(__VA_ARGS__)
 /** REX_PARAMETER_THIRD(): the third argument. */
 #define REX_PARAMETER_THIRD(a, b, c, ...) c
 /**
- * REX_PARAMETER(none, between, m, context, parameter): m() for one parameter, after the tokens
- * inside the parentheses of @between; @none for `void` or an empty parameter.
+ * REX_PARAMETER(none, between, m, context, parameter): the tokens inside the parentheses of
+ * @between, and m() for the parameter; @none if the parameter is `void` or empty.
  */
 #define REX_PARAMETER(none, between, m, context, parameter)                                    \
     REX_PARAMETER_PICK(REX_PARAMETER_TYPE parameter, REX_PARAMETER_SOME, REX_PARAMETER_NONE, ) \
@@ -110,8 +110,8 @@
 /* clang-format off */
 /**
  * REX_WALK(each, none, first, between, m, context, items...): `each(none, first, m, context, item)`
- * for the first item, and `each(, between, m, context, item)` for each other item, and for empty
- * ones up to 64. For an item after the 64th, @each gets REX_HAS_MORE_THAN_64_PARAMETERS as @m.
+ * for the first item, and `each(, between, m, context, item)` for each other item. Empty items fill
+ * the list up to 64. For an item after the 64th, @each gets REX_HAS_MORE_THAN_64_PARAMETERS as @m.
  */
 #define REX_WALK(each, none, first, between, m, context, ...)                                      \
     REX_WALK_64(each, none, first, between, m, context, __VA_ARGS__, , , , , , , , , , , , , , , , \

@@ -26,14 +26,14 @@
  * for the queue. After a kernel has failed on a GPU, every later call of the process that would use
  * that GPU is REX_ECUDA.
  *
- * **Without an NVIDIA GPU** a queue runs each command at once, with the rules and results that it
- * has on a GPU. If offloading is disabled or the device is the host, launches of kernels, and of
- * graphs with kernels, are REX_EHOST, and an update copies nothing. If offloading is disabled,
- * copies and fills are REX_EINVAL.
+ * **Without an NVIDIA GPU** a queue runs each command at once, with the rules and results that a
+ * command has on a GPU. If offloading is disabled or the device is the host, launches of kernels,
+ * and of graphs with kernels, are REX_EHOST, and an update copies nothing. If offloading is
+ * disabled, copies and fills are REX_EINVAL.
  *
  * **Threads.** Any number of threads may use a queue, an event or a graph; each call is atomic. Do
  * not destroy an object while another thread uses it. In a child of fork() every call that would
- * use a GPU's queue is REX_EFORK. The calls that destroy work, but free only the child's memory.
+ * use a GPU's queue is REX_EFORK. There the functions rex_*_destroy() free only the child's memory.
  *
  * An argument that is NULL is REX_EINVAL, unless the function's comment allows it. A queue, event
  * or graph that was destroyed is REX_EINVAL, too. A new object gets the address that has been free
@@ -73,17 +73,17 @@ struct rex_graph;
 #define REX_QUEUE_BLOCKING 0x2u
 /**
  * REX_QUEUE_OWN_GLOBALS: a flag of rex_queue_create(). The queue launches kernels of modules with
- * REX_GLOBAL(). In queues these kernels use the queues' own copy of the globals:
- * rex_queue_global(). On a GPU such a launch returns REX_EUNSUPPORTED without the flag. A
- * `__device__` variable without REX_GLOBAL() also has a copy for queues, and needs no flag.
+ * REX_GLOBAL(). These kernels use the queues' copy of the globals: rex_queue_global(). On a GPU
+ * such a launch returns REX_EUNSUPPORTED without the flag. A `__device__` variable without
+ * REX_GLOBAL() also has a copy for queues, and needs no flag.
  */
 #define REX_QUEUE_OWN_GLOBALS 0x4u
 /**
  * REX_QUEUE_PRIORITY(level): flag bits of rex_queue_create(). If kernels wait for room on a GPU,
  * kernels of queues with a higher level run first. No kernel is interrupted, and copies have no
  * priority. Levels are 0 to 15; a queue without the flag has level 0. A GPU has fewer levels, and
- * treats a higher level as its highest one. A graph has the priority of the queue that it is
- * launched in. Priorities have no effect in a queue that runs each command at once.
+ * treats any higher level as its own highest level. A graph has the priority of the queue that it
+ * is launched in. Priorities have no effect in a queue that runs each command at once.
  */
 #define REX_QUEUE_PRIORITY(level) ((unsigned)(level) << 8)
 
@@ -95,9 +95,9 @@ struct rex_graph;
 
 /**
  * rex_queue_create(): makes a queue. If this binary's module is not registered, it is registered
- * first. A binary without entries must load a library (rex/library.h) or a shared object with
- * kernels before. The first queue of a module on a GPU loads all its kernels there, before the
- * first launch.
+ * first. A binary without entries must first load a library (rex/library.h) or a shared object with
+ * kernels. A module's first queue on a GPU loads all kernels of the module there, before the first
+ * launch.
  *
  * @queue   receives the new queue; destroy it with rex_queue_destroy().
  * @device  device number; -1: the default device at this call.
@@ -221,10 +221,10 @@ REX_API bool rex_queue_is_synchronous(const struct rex_queue *queue);
 
 /**
  * rex_mappings_changed(): discards librex's cached facts about mappings: device addresses for
- * queues, and the presence of memory for launches that wait. Call it after a call that makes or
- * ends a mapping and that librex does not see: a call through an address that dlsym() returned for
- * libomptarget itself, or from an object that dlopen() opened with RTLD_DEEPBIND. Call it also
- * after omp_target_free() of associated memory. Any thread.
+ * queues, and the presence of memory for launches that wait. librex does not see a call through an
+ * address that dlsym() returned for libomptarget itself, or a call from an object that dlopen()
+ * opened with RTLD_DEEPBIND. If such a call makes or ends a mapping, call this function after it.
+ * Call this function also after omp_target_free() of associated memory. Any thread.
  */
 REX_API void rex_mappings_changed(void);
 

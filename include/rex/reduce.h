@@ -7,7 +7,7 @@
  *         REX_FOR_SUM(i, n, sum, x[i] * y[i]);
  *     }
  *
- * All of them are correct on a GPU, and on the CPU with one thread or with OpenMP's threads.
+ * All of these are correct on a GPU, and on the CPU with one thread or with OpenMP's threads.
  *
  * Everything here is since 0.2 unless it says otherwise.
  *
@@ -25,25 +25,26 @@
 /*
  * ---- Atomics: one value that many threads change ----------------------------------------------
  *
- * These functions change the value at @address atomically, and return the old value. Its type is
- * float, double, or an int, long or long long, signed or unsigned. It is in memory that the kernel
- * received. The functions do not order accesses to other memory. Sums of integers wrap around. A
- * NaN is never stored as minimum or maximum. In C they are macros, in C++ functions.
+ * These functions change the value at @address atomically, and return the old value. The value's
+ * type is float, double, or an int, long or long long, signed or unsigned. The value is in memory
+ * that the kernel received. The functions do not order accesses to other memory. Sums of integers
+ * wrap around. A NaN is never stored as minimum or maximum. In C they are macros, in C++ functions.
  */
 
 #if REX_ON_GPU
 #define REX_ATOMIC_LOAD(address) (*(volatile const rex_word *)(address))
 #define REX_ATOMIC_SWAP(address, last, next) atomicCAS((rex_word *)(address), (last), (next))
 #else
-/* Relaxed: a first guess, which the compare-and-swap in REX_ATOMIC() checks. */
+/* A relaxed load: the compare-and-swap in REX_ATOMIC() checks the loaded value. */
 #define REX_ATOMIC_LOAD(address) __atomic_load_n((const rex_word *)(address), __ATOMIC_RELAXED)
 #define REX_ATOMIC_SWAP(address, last, next) \
     __sync_val_compare_and_swap((rex_word *)(address), (last), (next))
 #endif
 
 /*
- * Defines a function that sets *address to BETTER, an expression of `was` and `value`, unless that
- * is the old value. WORD is an unsigned type of equal size.
+ * Defines a function that sets *address to BETTER, an expression of the old value `was` and
+ * `value`. If BETTER equals the old value, the function writes nothing. WORD is an unsigned type of
+ * equal size.
  */
 #define REX_ATOMIC(function, type, word, better)                                         \
     REX_DEVICE type function(type *address, type value)                                  \
@@ -101,8 +102,8 @@
     REX_DETAIL_ATOMIC(rex_detail_atomic_max, address)((address), (value))
 #endif
 /*
- * Defines three functions for a type; the hardware adds values of type NATIVE, whose sums wrap
- * around.
+ * Defines three functions for a type. Sums are computed in the type NATIVE: it is a type of
+ * atomicAdd(), and its sums wrap around.
  */
 #define REX_ATOMICS(suffix, type, word, native)                                     \
     REX_ATOMIC_SUM(REX_ATOMIC_NAME(add, suffix), type, word, native)                \
@@ -133,7 +134,8 @@ REX_DEVICE unsigned rex_detail_number(void)
 }
 
 /*
- * rex_detail_lanes(): returns the number of lanes of this warp that have a thread: the first lanes.
+ * rex_detail_lanes(): returns the number of lanes of this warp that have a thread. The last warp of
+ * a team may have only its first lanes.
  */
 REX_DEVICE unsigned rex_detail_lanes(void)
 {
@@ -142,8 +144,8 @@ REX_DEVICE unsigned rex_detail_lanes(void)
 }
 
 /*
- * REX_DETAIL_PUT(to, both, atomic): combines the results of the threads of a warp by @both; the
- * first thread combines the result with *to by @atomic.
+ * REX_DETAIL_PUT(to, both, atomic): combines the results of the threads of a warp by @both. The
+ * first thread of the warp combines this result with *to by @atomic.
  */
 #define REX_DETAIL_PUT(to, both, atomic)                                             \
     for (unsigned rex_detail_step = 16; rex_detail_step > 0; rex_detail_step /= 2) { \
@@ -162,8 +164,8 @@ REX_DEVICE unsigned rex_detail_lanes(void)
 
 /*
  * REX_DETAIL_REDUCE(i, n, to, first, expression, both, atomic, directive): each thread begins with
- * @first. At each index it combines its value, rex_detail_mine, and @expression, rex_detail_one, by
- * @both. The program's expressions are evaluated in the scope of these two variables.
+ * @first. At each index @both combines the thread's value, rex_detail_mine, with @expression,
+ * rex_detail_one. The program's expressions are evaluated in the scope of these two variables.
  */
 #define REX_DETAIL_REDUCE(i, n, to, first, expression, both, atomic, directive) \
     do {                                                                        \
@@ -185,9 +187,9 @@ REX_DEVICE unsigned rex_detail_lanes(void)
  * that rex_atomic_add() takes. The old value at @to is an operand, too: set it before the launch,
  * to 0 for a sum. @expression uses @i and must not leave the loop. The grid has one dimension:
  * threads along y or z would count every index again. All threads of a team must reach the loop, as
- * with a barrier. The order of additions is not defined, so that the last digits of a sum of floats
- * or doubles may differ from run to run. A sum is computed in its own type: a float represents all
- * integers only up to 2^24.
+ * with a barrier. The order of additions is not defined: the last digits of a sum of floats or
+ * doubles may differ from run to run. A sum has the type of the value at @to: a float represents
+ * all integers only up to 2^24.
  */
 
 /** REX_FOR_SUM(i, n, to, expression): adds to *to the sum of @expression for every i in [0, n). */
@@ -208,7 +210,7 @@ REX_DEVICE unsigned rex_detail_lanes(void)
         rex_detail_one > rex_detail_mine ? rex_detail_one : rex_detail_mine, rex_atomic_max, \
         "omp parallel for num_threads(rex_detail_run.threads) reduction(max : rex_detail_mine)")
 
-/* rex_detail_not_before_REX_FOR_TEAMS(): REX_FOR_TEAMS calls it; REX_SHARED hides it. */
+/* rex_detail_not_before_REX_FOR_TEAMS(): REX_FOR_TEAMS() calls it. REX_SHARED hides it. */
 REX_DETAIL_RULE rex_detail_not_before_REX_FOR_TEAMS(void);
 /* rex_detail_one_REX_SHARED_DYNAMIC(): REX_SHARED_DYNAMIC() calls and hides it. */
 REX_DETAIL_RULE rex_detail_one_REX_SHARED_DYNAMIC(void);
@@ -229,7 +231,7 @@ REX_DETAIL_RULE rex_detail_one_REX_SHARED_DYNAMIC(void);
  *     }
  *
  * On the CPU a team is one thread, which runs REX_FOR_THREADS() in order, and a barrier does
- * nothing. With -fopenmp several such teams run concurrently, as threads of OpenMP.
+ * nothing. With -fopenmp several teams run concurrently, each on a thread of OpenMP.
  *
  * The grid has one dimension. All threads of the team must reach a barrier. Each index of REX_FOR()
  * and REX_FOR_THREADS() belongs to one thread: inside them a compiler refuses barriers, sums,
@@ -239,9 +241,9 @@ REX_DETAIL_RULE rex_detail_one_REX_SHARED_DYNAMIC(void);
  */
 
 /**
- * REX_FOR_TEAMS(i, n): runs its body for every i in [0, n), shared among the teams of x; all
- * threads of a team run it. Inside the body, declare the variables that it writes. The body must
- * not leave the loop with break, goto or return.
+ * REX_FOR_TEAMS(i, n): runs its body for every i in [0, n). The teams in x share the indices, and
+ * all threads of a team run the body. Inside the body, declare the variables that it writes. The
+ * body must not leave the loop with break, goto or return.
  */
 #define REX_FOR_TEAMS(i, n)                                                       \
     REX_DETAIL_FOR(rex_detail_not_inside_REX_FOR_TEAMS,                           \
@@ -250,8 +252,8 @@ REX_DETAIL_RULE rex_detail_one_REX_SHARED_DYNAMIC(void);
                    "omp parallel for num_threads(rex_detail_run.threads)",        \
                    REX_DETAIL_LOOP(i, n, rex_team(0), rex_num_teams(0)))
 /**
- * REX_FOR_THREADS(i, n): runs its body for every i in [0, n), shared among the threads of the team.
- * A thread's own variable may be declared outside the body. The body must not leave the loop with
+ * REX_FOR_THREADS(i, n): runs its body for every i in [0, n). The threads of the team share the
+ * indices. A variable outside the body is the thread's own. The body must not leave the loop with
  * break, goto or return.
  */
 #define REX_FOR_THREADS(i, n)                                \
@@ -259,8 +261,8 @@ REX_DETAIL_RULE rex_detail_one_REX_SHARED_DYNAMIC(void);
     REX_DETAIL_BODY(rex_detail_not_inside_REX_FOR, rex_detail_not_inside_REX_FOR())
 
 /*
- * REX_DETAIL_SHARED: written before memory of a team. It declares a name with which a later
- * REX_FOR_TEAMS in the block does not compile.
+ * REX_DETAIL_SHARED: written before memory of a team. It declares a name: if a REX_FOR_TEAMS()
+ * follows in the block, the compiler refuses it.
  */
 #define REX_DETAIL_SHARED                                                                   \
     typedef __typeof__(rex_detail_not_inside_REX_FOR()) rex_detail_not_before_REX_FOR_TEAMS \
@@ -268,13 +270,13 @@ REX_DETAIL_RULE rex_detail_one_REX_SHARED_DYNAMIC(void);
 #if REX_ON_GPU
 /**
  * REX_SHARED: written before a variable in the body of REX_FOR_TEAMS(): each team has one such
- * variable. The variable is uninitialised, and has one memory for all indices that the team runs. A
+ * variable. The variable is uninitialised. All indices that a team runs use the same memory. A
  * compiler refuses REX_SHARED before the loop.
  */
 #define REX_SHARED REX_DETAIL_SHARED __shared__
 /**
- * rex_barrier(): waits until all threads of the team have called it. Afterwards each thread sees
- * the writes of the others.
+ * rex_barrier(): waits until all threads of the team have called it. After that each thread sees
+ * the writes of the other threads.
  */
 #define rex_barrier() ((void)sizeof(rex_detail_not_inside_REX_FOR()), __syncthreads())
 /* REX_DETAIL_DYNAMIC(type, count): the team's dynamic shared memory. */
@@ -293,10 +295,10 @@ REX_DETAIL_RULE rex_detail_one_REX_SHARED_DYNAMIC(void);
 
 /**
  * REX_SHARED_DYNAMIC(type, name, count): declares @name, a pointer to @count elements of @type that
- * the team shares. Write it where REX_SHARED is allowed, and once in a kernel: a second one would
- * have the memory of the first. The elements are uninitialised and begin at a multiple of 16 bytes.
- * On a GPU the launch provides the memory: `dynamic_memory` of struct rex_launch_config is at least
- * @count * sizeof(type). On the CPU the memory is on the stack.
+ * the team shares. Write it where REX_SHARED is allowed, and once in a kernel: a second
+ * REX_SHARED_DYNAMIC() would have the memory of the first. The elements are uninitialised and begin
+ * at a multiple of 16 bytes. On a GPU the launch provides the memory: `dynamic_memory` of struct
+ * rex_launch_config is at least @count * sizeof(type). On the CPU the memory is on the stack.
  */
 #define REX_SHARED_DYNAMIC(type, name, count)                                                    \
     REX_DETAIL_SHARED                                                                            \

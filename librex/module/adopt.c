@@ -3,11 +3,11 @@
  *
  * Implements __tgt_register_lib() and __tgt_unregister_lib(), as rex_kmp.h declares them.
  *
- * If REX_ADOPT is on, as under rex-run, libomptarget gets a copy of the descriptor, fitted to its
- * release. The GPUs that the images are for get their wait policy first. The program's own
- * descriptor, images and entries may be in read-only memory and are never written. If REX_ADOPT is
- * off, the descriptor is forwarded unchanged: a program may have its own librex beside a library
- * that clang built.
+ * If REX_ADOPT is on, as under rex-run, libomptarget gets a copy of the descriptor that is adapted
+ * to its release. librex first sets the wait policy of the GPUs that the images are for. The
+ * program's own descriptor, images and entries may be in read-only memory and are never written. If
+ * REX_ADOPT is off, the descriptor is forwarded unchanged: a program may have its own librex beside
+ * a library that clang built.
  *
  * A copy that libomptarget was given is never freed: see struct rex_descriptor.
  *
@@ -51,7 +51,7 @@ static struct adopted *all; /* list of registered descriptors, newest first */
 
 /*
  * An entry of the older form may also begin with zero: clang 19's entry for `requires` has no
- * address. But then a pointer to its name is in place of the version.
+ * address. In such an entry the bytes of the version are a part of the pointer to the name.
  */
 bool rex_entries_are_new(struct rex_entries table)
 {
@@ -103,8 +103,8 @@ int rex_entries_copy(struct rex_entries table, bool old, struct rex_entries *cop
     bool is_changed = old && rex_entries_are_new(table);
     size_t used = 0;
     /*
-     * Even an empty array needs an address. The copy fits, because entries of the older form are
-     * smaller.
+     * Allocate also for an empty table: the descriptor needs an address. TABLE.size bytes are
+     * enough, because entries of the older form are smaller.
      */
     struct __tgt_offload_entry *entries = malloc(table.size);
     if (entries == NULL)
@@ -121,7 +121,7 @@ int rex_entries_copy(struct rex_entries table, bool old, struct rex_entries *cop
     return 0;
 }
 
-/* Counts bytes, not rows: the size of a newer entry is not a multiple of this struct's. */
+/* Measures in bytes: a difference of these pointers counts entries of 32 bytes, not of 56. */
 static struct rex_entries entries_between(const struct __tgt_offload_entry *begin,
                                           const struct __tgt_offload_entry *end)
 {
@@ -131,10 +131,10 @@ static struct rex_entries entries_between(const struct __tgt_offload_entry *begi
 /* ---- images ---------------------------------------------------------------------------------- */
 
 /*
- * Copies the image into retained bytes and returns them, or NULL if memory ran out. Fits the image,
- * or each image of a container, in place, and activates the contexts of their GPUs. An image that
- * cannot be fitted stays unchanged. Messages number the images from NUMBER and name the file
- * BINARY.
+ * Copies the image into bytes that librex retains (rex_retain()). Returns the bytes, or NULL if
+ * memory ran out. Adapts the copy, or each image in a copied container, to RELEASE, and activates
+ * the contexts of the GPUs that the images are for. An image that cannot be adapted stays
+ * unchanged. Messages number the images from NUMBER and name the file BINARY.
  */
 static unsigned char *copy_and_fit(const void *image, size_t size,
                                    const struct rex_release *release, const char *binary,
@@ -153,8 +153,8 @@ static unsigned char *copy_and_fit(const void *image, size_t size,
             continue;
         snprintf(name, sizeof name, "%d of %s", number++, binary);
         /*
-         * No compiler registers PTX. A descriptor written by hand may have it, and then
-         * libomptarget does not report why the device has no kernels.
+         * No compiler registers PTX, but a descriptor that is written by hand may have PTX.
+         * libomptarget then has no kernels, and does not report the reason.
          */
         if (rex_ptx_is(bytes + span.offset, span.size, &architecture, &suffix))
             rex_log(REX_LOG_WARN,
@@ -178,8 +178,8 @@ static unsigned char *copy_and_fit(const void *image, size_t size,
 }
 
 /*
- * Returns the number of images that replace this one: the images of a container whose version the
- * release does not read, else 0.
+ * Returns the number of images with which librex replaces a container, if the release does not read
+ * the container's version. Returns 0 for another image.
  */
 static size_t count_opened(const struct rex_release *release, const unsigned char *bytes,
                            size_t size)
@@ -223,7 +223,7 @@ static int fill_adopted(struct __tgt_bin_desc *copy, const struct __tgt_bin_desc
             (is_own && rex_entries_copy(entries_between(image->EntriesBegin, image->EntriesEnd),
                                         old, &entries) != 0))
             return -1;
-        /* COPY has room for COUNT images */
+        /* adopt_descriptor() has made room for COUNT images. */
         size_t count = count_opened(release, image->ImageStart, size);
         struct rex_span span = {0, size};
         char *begin_of_entries = (char *)(uintptr_t)entries.begin;
@@ -266,8 +266,8 @@ static struct __tgt_bin_desc *adopt_descriptor(struct __tgt_bin_desc *original)
     return copy;
 fail:
     /*
-     * Images of one container share one table of entries. Retained bytes stay: they serve a later
-     * registration of the image.
+     * Free each table of entries once: images of one container share a table. The retained bytes of
+     * the images stay, for a later registration of these images.
      */
     for (int i = 0; copy != NULL && i < copy->NumDeviceImages; i++) {
         struct __tgt_offload_entry *entries = copy->DeviceImages[i].EntriesBegin;
@@ -295,7 +295,7 @@ void __tgt_register_lib(struct __tgt_bin_desc *desc)
     struct adopted *adopted = desc != NULL ? calloc(1, sizeof *adopted) : NULL;
     rex_trace_names(rex_kernel_name);
     if (desc != NULL) {
-        rex_mapped_unseen(); /* its globals are mapped without a call that librex sees */
+        rex_mapped_unseen(); /* libomptarget maps the globals in calls that librex does not see */
         struct rex_entries table = entries_between(desc->HostEntriesBegin, desc->HostEntriesEnd);
         for (size_t i = 0; i < count_entries(table); i++)
             if (entry_at(table, i).flags == ENTRY_REQUIRES &&

@@ -1,7 +1,7 @@
 /*
- * chooseimage.c - chooses, from a module's names, the one image that the bound runtime accepts.
- * Lists the images in the module's files and memory, takes the one that suits the device, and
- * adapts it.
+ * chooseimage.c - chooses the image of a module that is registered. Lists the images in the
+ * module's files and memory, takes the image that suits the device, and adapts the image to the
+ * bound libomptarget.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -29,8 +29,9 @@
 #define SAME_MAJOR 500000u
 
 /*
- * Returns how well an image suits a GPU of SM; 0 if it does not suit. Code for one GPU or one
- * family is preferred, because it may use instructions that code for all GPUs lacks.
+ * Returns the rank of an image for a GPU of architecture SM; 0 if the GPU cannot run the image.
+ * Code for one GPU or one family has a higher rank than code for all GPUs, because it may use more
+ * instructions.
  */
 static unsigned rank_image(const struct rex_image_item *item, unsigned sm)
 {
@@ -53,7 +54,7 @@ struct survey {
     bool has_gpu_image;     /* there is an image for some GPU */
 };
 
-/* GPU is -1 if there is no GPU. */
+/* Examines all images. GPU is -1 if there is no GPU. */
 static struct survey survey_images(const struct rex_sources *sources, int gpu)
 {
     struct survey seen = {.rank = 0};
@@ -86,8 +87,8 @@ static bool is_warned; /* the warning that kernels run on the CPU was logged */
 #define NOT_FOR_GPU "there is a GPU, but no image for it"
 
 /*
- * Returns the level of the line that reports why no GPU is used: a warning once, unless offloading
- * is disabled.
+ * Returns the level of the line that reports why no GPU is used. The first line of the process is a
+ * warning, unless offloading is disabled.
  */
 static enum rex_log_level level_of_host_line(void)
 {
@@ -105,8 +106,8 @@ int rex_choose(const struct rex_sources *sources, struct rex_choice *choice)
     char target[REX_TARGET_MAX];
     *choice = (struct rex_choice){sources->list, 0, -1};
     /*
-     * With one image there is no choice, and its reader reports what is wrong with it. PTX must be
-     * compiled for a GPU.
+     * A single image is chosen without a comparison; open_chosen() reports its errors. PTX is an
+     * exception: it needs a GPU to be compiled for.
      */
     if (sources->count == 1 && sources->missing.length == 0 && list->plain &&
         list->entries[0].item.kind != REX_IMAGE_PTX)
@@ -181,9 +182,9 @@ static int check_image_device(const struct rex_module_image *image)
 }
 
 /*
- * Opens the chosen image: takes the bytes of its file, or copies the bytes from the container or
- * from memory. Compiles PTX, which a NUL follows. RELEASE is NULL if libomptarget does not get the
- * image.
+ * Opens the chosen image. Takes the bytes of its file, or copies the bytes from the container or
+ * from memory. Compiles PTX; the bytes of PTX end with a NUL. RELEASE is NULL if libomptarget does
+ * not get the image.
  */
 static int open_chosen(struct rex_module_image *image, const struct rex_choice *choice,
                        const struct rex_release *release)
@@ -277,8 +278,8 @@ void rex_module_image_close(struct rex_module_image *image)
 /* ---- the files and the bytes in memory ------------------------------------------------------- */
 
 /*
- * Adds the first image of MODULE in memory for the CPU, or for GPUs. Returns 0; REX_ENOIMAGE,
- * without a message, if there is none; or another error.
+ * Adds the first image of MODULE in memory for the CPU, or for GPUs. Returns 0 or an error. If
+ * there is no such image, returns REX_ENOIMAGE without a message.
  */
 static int add_memory(struct rex_sources *sources, const struct rex_module *module, bool on_host)
 {
@@ -321,8 +322,9 @@ find_main_image(struct rex_sources *sources, const struct rex_module *module, co
 }
 
 /*
- * Replaces SOURCES by the host image. RESULT is REX_ENOIMAGE if SOURCES has no image, and 0 if
- * there is no GPU for its images. Returns RESULT if the module has no host image, 0, or an error.
+ * Replaces SOURCES by the module's host image. RESULT is REX_ENOIMAGE if SOURCES has no image; 0 if
+ * SOURCES has only images for GPUs and there is no GPU. Returns 0 or an error. If the module has no
+ * host image, returns RESULT.
  */
 static int turn_to_host_image(struct rex_sources *sources, const struct rex_module *module,
                               int result)

@@ -20,31 +20,33 @@ struct rex_module_image {
     char path[PATH_MAX];
     size_t view_most;                /* maximum of bytes that a view of the image may take */
     const struct rex_image_row *row; /* the module's row with the bytes, or NULL */
-    /* the bytes are retained, and this image is one of their holders */
+    /* the bytes are retained (rex_retain() of module/registry.h), and this image is a holder */
     bool retained;
-    /* the context of the GPU that compiled the image is active until it is closed */
+    /*
+     * the image was compiled from PTX, and its GPU's context stays active until the image is closed
+     */
     bool holds_context;
 };
 
 /*
- * Finds, reads and checks the image of MODULE for RELEASE: NAME if it is not NULL, else the image
- * that the module or the configuration names. The caller closes it with rex_module_image_close().
- * Returns 0 or an error.
+ * Finds, reads and checks the image of MODULE for RELEASE. The image is NAME; if NAME is NULL, it
+ * is the image that the module or the configuration names. The caller closes IMAGE with
+ * rex_module_image_close(). Returns 0 or an error.
  */
 int rex_module_image_open(struct rex_module_image *image, const struct rex_module *module,
                           const char *name, const struct rex_release *release);
 /*
- * Opens an image without fitting it to a release of libomptarget: BYTES, which messages call NAME.
- * If BYTES is NULL, reads the files NAME, searched in the folders for the program's images. Returns
- * 0 or an error.
+ * Opens the image in BYTES, which messages call NAME, and does not adapt it to a release of
+ * libomptarget. If BYTES is NULL, NAME is a list of files, which are searched in the folders for
+ * the program's images. Returns 0 or an error.
  */
 int rex_module_image_open_alone(struct rex_module_image *image, const void *bytes, size_t size,
                                 const char *name);
 void rex_module_image_close(struct rex_module_image *image);
 
 /*
- * Returns MODULE's next row after LAST that has an image for the CPU, or for GPUs; NULL if there is
- * none. LAST is NULL for the first row.
+ * Returns the first row of MODULE after LAST that has an image for the CPU, if ON_HOST, or else for
+ * GPUs. If LAST is NULL, begins with the first row. Returns NULL if there is no such row.
  */
 static inline const struct rex_image_row *
 rex_image_row_next(const struct rex_module *module, const struct rex_image_row *last, bool on_host)

@@ -160,9 +160,10 @@ int rex_image_fit_header(unsigned char *bytes, size_t size, const char *path,
 /* ---- modes of kernels ------------------------------------------------------------------------ */
 
 /*
- * LLVM 14 to 17 read from the byte NAME_exec_mode how to launch a clang kernel. The value 1 adds
- * threads to the block; 0, which REX writes, fails to load in LLVM 16. librex launches kernels
- * unchanged, so it gives the symbols a name that no release looks up.
+ * In LLVM 14 to 17 the byte NAME_exec_mode determines how a clang kernel is launched. With the
+ * value 1 libomptarget adds threads to the block. With 0, which REX writes, LLVM 16 does not load
+ * the kernel. librex launches kernels unchanged: it gives the symbols names that no release looks
+ * up.
  */
 int rex_image_hide_modes(struct rex_module_image *image, const struct rex_release *release)
 {
@@ -173,8 +174,8 @@ int rex_image_hide_modes(struct rex_module_image *image, const struct rex_releas
     if (!release->exec_mode_obeyed)
         return REX_OK;
     /*
-     * nvcc's CUBINs have no exec modes. Parsing takes most of a registration's time, so skip it for
-     * them. If the image is damaged, its reader reports that later.
+     * Parsing takes most of a registration's time. Skip it for images without exec modes, such as
+     * nvcc's CUBINs. If the image is damaged, open_chosen() reports that later.
      */
     if (rex_elf_open(&elf, bytes, image->size) != 0 ||
         !rex_elf_find_type(&elf, SHT_SYMTAB, &symbols) ||

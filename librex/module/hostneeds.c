@@ -25,7 +25,7 @@ struct needs {
     struct rex_elf elf;
     Elf64_Shdr dynamic, strings;
     size_t next;
-    /* Complete only after the last row is read. */
+    /* These two flags are complete only after the last row is read. */
     bool has_path;  /* the image has its own run path, which the loader searches */
     bool binds_now; /* the loader also resolves called functions at once */
 };
@@ -34,7 +34,7 @@ static bool open_host_needs(struct needs *needs, const unsigned char *bytes, siz
 {
     needs->next = 0;
     needs->has_path = needs->binds_now = false;
-    /* Identify the file first: of a CUBIN, only the header is read. */
+    /* Identify the file first, so that only the header of a CUBIN is read. */
     return rex_elf_identify(&needs->elf, bytes, size) == 0 &&
            needs->elf.header.e_machine == REX_HOST_MACHINE &&
            rex_elf_open(&needs->elf, bytes, size) == 0 &&
@@ -42,7 +42,7 @@ static bool open_host_needs(struct needs *needs, const unsigned char *bytes, siz
            rex_elf_section(&needs->elf, needs->dynamic.sh_link, &needs->strings);
 }
 
-/* Returns the name of the next library, or NULL after the last one. */
+/* Returns the name of the next library, or NULL after the last library. */
 static const char *next_library(struct needs *needs)
 {
     Elf64_Dyn entry;
@@ -96,7 +96,8 @@ static void *library_handle(const char *library)
 }
 
 /*
- * Returns true if the library has VERSION, or has no versions at all: then the loader only warns.
+ * Returns true if the library has VERSION. Returns true also if the library has no versions at all,
+ * because the loader then only warns.
  */
 static bool has_version(const char *library, const char *version)
 {
@@ -137,8 +138,8 @@ static bool copy_table_row(const struct rex_elf *elf, const Elf64_Shdr *table, u
 }
 
 /*
- * Returns 0, or REX_EIMAGE if a library lacks a version that the image needs. Reads no more rows
- * than the table has room for, because the rows of a hostile table may overlap.
+ * Returns 0, or REX_EIMAGE if a library lacks a version that the image needs. The rows of a hostile
+ * table may overlap: the loops read at most as many rows as fit into the table.
  */
 static int check_versions(const struct rex_elf *elf, const char *path)
 {
@@ -226,7 +227,10 @@ int rex_host_check_symbols(const unsigned char *bytes, size_t size, const char *
     for (size_t i = 0; result == REX_OK && rex_elf_section(&needs.elf, i, &section); i++) {
         if (section.sh_type != SHT_RELA || !(section.sh_flags & SHF_ALLOC))
             continue;
-        /* relocations larger than the file must overlap, which no linker does */
+        /*
+         * If the sections of relocations are larger than the file, they overlap. No linker writes
+         * that.
+         */
         total += section.sh_size;
         if (total > size || !rex_elf_section(&needs.elf, section.sh_link, &symbols))
             continue;
@@ -279,7 +283,8 @@ void rex_host_limit_threads(unsigned char *bytes, size_t size)
     /* libomp warns of each loop that requests more threads than OMP_THREAD_LIMIT. */
     long limit = text != NULL ? strtol(text, NULL, 10) : 0;
     /*
-     * Use a number that does not change, so that an image that is registered again has equal bytes.
+     * Write a number that does not change in this process: an image that is registered again then
+     * has equal bytes, and librex uses the retained bytes.
      */
     int most = rex_processors_known();
     if (limit > 0 && limit < most)

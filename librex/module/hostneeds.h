@@ -9,24 +9,24 @@
 #include <stddef.h>
 
 /*
- * If the SIZE BYTES are a host image that uses OpenMP (rex/openmp.h), writes the maximum of threads
- * of a loop into it. The maximum is the number of processors for the process, or OMP_THREAD_LIMIT
- * if that is less. Does nothing if OMP_NUM_THREADS is set.
+ * If the SIZE BYTES are a host image that uses OpenMP (rex/openmp.h), writes the maximum number of
+ * threads of a loop into the image. The maximum is the number of processors for the process, or
+ * OMP_THREAD_LIMIT if that is less. Does nothing if OMP_NUM_THREADS is set.
  */
 void rex_host_limit_threads(unsigned char *bytes, size_t size);
 
 /*
  * Opens the libraries that the host image in the SIZE BYTES needs. PATH is the image's name in
  * messages. The libraries stay open: LLVM 21 and later close an image when it is unregistered, but
- * threads of such a library may still run. Returns 0, or REX_EIMAGE if a library cannot be opened:
- * libomptarget would end the process.
+ * threads of a library, such as OpenMP's, may still run. If a library cannot be opened,
+ * libomptarget would end the process: returns REX_EIMAGE. Otherwise returns 0.
  */
 int rex_host_open_libraries(const unsigned char *bytes, size_t size, const char *path);
 
 /*
- * Checks the image's versions and symbols after rex_host_open_libraries(). Returns 0, or REX_EIMAGE
- * if a library lacks a version, or nothing defines a symbol, that the loader needs to open the
- * image. Does not check an image that has its own run path.
+ * Checks the image's versions and symbols after rex_host_open_libraries(). Returns REX_EIMAGE if
+ * the loader could not open the image: a library lacks a version, or no library defines a symbol.
+ * Otherwise returns 0. Does not check an image that has its own run path.
  */
 int rex_host_check_symbols(const unsigned char *bytes, size_t size, const char *path);
 

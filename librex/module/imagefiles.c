@@ -128,7 +128,7 @@ int rex_source_check_owner(const struct rex_source *source)
 
 /* ---- the images of a module ------------------------------------------------------------------ */
 
-/* Returns room for another source, which does not count yet; NULL with an error. */
+/* Adds an element to the list of sources; list_source() counts it. Returns NULL with an error. */
 static struct rex_source *room_for_source(struct rex_sources *sources)
 {
     size_t count = sources->count + 1;
@@ -142,7 +142,7 @@ static struct rex_source *room_for_source(struct rex_sources *sources)
     return &grown[count - 1];
 }
 
-/* Lists the images in the bytes of SOURCE and counts SOURCE. Returns 0 or an error. */
+/* Lists the images in the bytes of SOURCE, the new last element. Returns 0 or an error. */
 static int list_source(struct rex_sources *sources, struct rex_source *source, const void *bytes,
                        size_t size)
 {

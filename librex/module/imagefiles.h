@@ -16,9 +16,9 @@
 
 /* A file, or bytes in memory, with one or more images. */
 struct rex_source {
-    char path[PATH_MAX];   /* its name in messages */
+    char path[PATH_MAX];   /* path of the file; for bytes in memory their name in messages */
     struct rex_bytes file; /* empty if the image is in the caller's memory */
-    bool searched;         /* found by a bare name in the folders for images */
+    bool searched;         /* the file was found by a bare name, in the folders for images */
     struct rex_list list;
 };
 
@@ -26,8 +26,8 @@ struct rex_source {
 struct rex_sources {
     struct rex_source *list;
     size_t count;
-    bool asked_for;  /* REX_CUBIN or the caller named them: no other image may replace them */
-    bool by_setting; /* REX_CUBIN named them */
+    bool asked_for;  /* REX_CUBIN or the caller named the sources: no other image replaces them */
+    bool by_setting; /* REX_CUBIN named the sources */
     const struct rex_image_row *row; /* the module's row with the bytes, or NULL */
     char *names;                     /* names of the files; NULL if no file was searched */
     struct rex_report missing;       /* paths at which there is no file */
@@ -35,15 +35,16 @@ struct rex_sources {
 
 /*
  * Reads the file NAME: the path itself if NAME has a slash, else the first match in the folders for
- * bare names. Returns 0 and fills SOURCE except its list. Returns REX_ENOIMAGE, without a message,
- * and adds the paths to TRIED. Any other error has a message.
+ * bare names. Returns 0 and fills SOURCE except its list. If no file exists, adds the tried paths
+ * to TRIED and returns REX_ENOIMAGE without a message. Any other error has a message.
  */
 int rex_source_read(struct rex_source *source, const struct rex_module *module, const char *name,
                     struct rex_report *tried);
 
 /*
- * Adds the files of NAMES, separated by colons; called once for SOURCES. Returns 0 if at least one
- * file exists; REX_ENOIMAGE, without a message, if none exists; or another error.
+ * Adds the files of NAMES, separated by colons. Call it at most once for SOURCES. Returns 0 if at
+ * least one file exists. If no file exists, returns REX_ENOIMAGE without a message. Any other error
+ * has a message.
  */
 int rex_sources_add_files(struct rex_sources *sources, const struct rex_module *module,
                           const char *names);
@@ -58,8 +59,8 @@ int rex_sources_add_memory(struct rex_sources *sources, const void *bytes, size_
 void rex_sources_close(struct rex_sources *sources);
 
 /*
- * Refuses a host image, found by a bare name, that other users could have put there: a host image
- * is code. Returns 0 or REX_EUNSAFE.
+ * A host image is code: refuses a host image that was found by a bare name and that another user
+ * could have written. Returns 0 or REX_EUNSAFE.
  */
 int rex_source_check_owner(const struct rex_source *source);
 

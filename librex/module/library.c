@@ -22,9 +22,9 @@
 /* ---- on one device --------------------------------------------------------------------------- */
 
 /*
- * Loads the library on the GPU of device NUMBER; does nothing if that is the host. If NAME is not
- * NULL, *ADDRESS becomes the address of that global. CALL starts each message. Returns 0 or an
- * error.
+ * Loads the library on the GPU of device NUMBER; does nothing if the device is the host. If NAME is
+ * not NULL, *ADDRESS becomes the address of the global NAME. Messages begin with CALL, the name of
+ * the public function. Returns 0 or an error.
  */
 static int load_library_on_device(const struct rex_library *library, int number, const char *call,
                                   const char *name, void **address)

@@ -1,11 +1,11 @@
 /*
  * librarymodule.c - the module of a library: an image whose kernels are found by name. librex makes
- * its entries, so that its launches are like all others.
+ * the entries of the image. Its kernels are then launched like the kernels of a program.
  *
- * A host image is registered with libomptarget, as a program's image is. An image for a GPU is not:
- * the driver loads and launches it, because most releases would keep every image until the process
- * ends. But libomptarget has devices only while an image is registered. If none is, the first
- * library's image is also registered, and stays.
+ * A host image is registered with libomptarget, as a program's image is. An image for a GPU is
+ * loaded and launched by the driver and is not registered: most releases would keep it until the
+ * process ends. But libomptarget has devices only while an image is registered. If no image is
+ * registered, the image of the first library is also registered, and stays.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -79,7 +79,7 @@ static int make_library_entries(struct rex_library *library, const struct rex_mo
     return REX_OK;
 }
 
-/* Frees the entries. KEPT: libomptarget still reads the table and its names, so they stay. */
+/* Frees the entries. KEPT: the table and its names stay, because libomptarget still reads them. */
 static void end_library_entries(struct rex_library *library, bool kept)
 {
     struct rex_module *module = &library->module;
@@ -111,8 +111,8 @@ static struct rex_library *new_library(void)
 }
 
 /*
- * Libraries to use again: their modules stay on the list of modules. Entries that libomptarget
- * keeps are not used again.
+ * Ended libraries, to use again: their modules cannot be removed from the list of modules. A
+ * library is used again without its old entries.
  */
 static struct rex_library *unused;
 
@@ -143,7 +143,8 @@ static struct rex_library *take_library(void)
 }
 
 /*
- * Ends the registered LIBRARY, and keeps it for use again. SEEN: libomptarget has seen the entries.
+ * Ends the registered LIBRARY, and adds it to the unused libraries. SEEN: libomptarget has seen the
+ * entries.
  */
 static void give_library_back(struct rex_library *library, bool seen)
 {
@@ -153,7 +154,7 @@ static void give_library_back(struct rex_library *library, bool seen)
     end_library_entries(library, seen && !registration->release->entries_copied);
     rex_module_image_close(&library->image);
     if (__atomic_load_n(&registration->is_kept, __ATOMIC_ACQUIRE))
-        return; /* it cannot be used for another image */
+        return; /* the registration cannot be used for another image */
     rex_registry_lock();
     library->next = unused;
     unused = library;
@@ -200,8 +201,9 @@ static void free_library_alone(struct rex_library *library)
 
 /*
  * Opens an image for a GPU with a registration that libomptarget does not see. If libomptarget has
- * no devices, registers the image as well. Two threads that do so at the same time may both
- * register an image, which costs memory only. Returns 0, or an error after which LIBRARY has ended.
+ * no devices, also registers the image with libomptarget. If two threads do so at the same time,
+ * both may register an image, which costs only memory. Returns 0, or an error after which LIBRARY
+ * has ended.
  */
 static int open_library_alone(struct rex_library *library)
 {
@@ -304,7 +306,7 @@ void rex_library_hold(struct rex_module *module)
         __atomic_add_fetch(&library->holders, 1, __ATOMIC_ACQ_REL);
 }
 
-/* In a child of fork nothing of a GPU can be freed, so a library for a GPU leaks there. */
+/* A child of fork cannot free memory of a GPU. A library for a GPU is therefore not freed there. */
 void rex_library_drop(struct rex_module *module)
 {
     struct rex_library *library = library_of(module);

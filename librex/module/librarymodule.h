@@ -12,15 +12,15 @@
 #include "rex/library.h"
 
 struct rex_library {
-    struct rex_pooled pooled; /* ended when unloaded, even if graphs still hold the library */
+    struct rex_pooled pooled; /* marked as ended by the unload, even if graphs hold the library */
     struct rex_module module; /* has the entries that librex made, which launches refer to */
     uint32_t *symbol;         /* for each entry, the index of its symbol in the image's view */
-    struct rex_library *next; /* next library of the list of unused ones */
+    struct rex_library *next; /* next element of the list of unused libraries */
     struct rex_module_image image;
-    /* registered with libomptarget; if not, the driver launches the kernels */
+    /* the image is registered with libomptarget; if not, the driver launches the kernels */
     bool is_registered;
     uint32_t holders; /* number of holders: the program until it unloads, and graphs; atomic */
-    unsigned forks;   /* fork count of the process that loaded it, if not registered */
+    unsigned forks;   /* fork count of the process that loaded the library for a GPU */
 };
 
 /*
@@ -31,8 +31,9 @@ int rex_library_open(struct rex_library **library, const void *bytes, size_t siz
                      const char *name);
 
 /*
- * Ends the library, or lets it stay until no graph holds it. No thread may enqueue its kernels
- * meanwhile. Returns 0, or an error that leaves the library unchanged.
+ * Ends the library. If graphs hold the library, it stays until the last of them drops it. No thread
+ * may enqueue its kernels during the call. Returns 0, or an error that leaves the library
+ * unchanged.
  */
 int rex_library_close(struct rex_library *library);
 

@@ -1,10 +1,10 @@
 /*
- * loadedimage.c - loads a module's image once more for the driver's launches: from the bytes that
- * libomptarget was given, in the same primary context.
+ * loadedimage.c - loads a module's image once more, for launches by the driver. It loads the bytes
+ * that libomptarget was given, in the primary context that libomptarget also uses.
  *
  * libomptarget does not expose its module or functions, so the driver launches from a second copy.
- * Code and parameters are equal; device globals exist twice. libomptarget does not know a library's
- * image, so that is loaded only here.
+ * Code and parameters are equal; device globals exist twice. A library's image has only this copy,
+ * because libomptarget does not know the image.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -42,7 +42,7 @@ void rex_loaded_image_drop(struct rex_loaded_image *image)
     if (!last)
         return;
     int entered = rex_context_enter(image->context); /* even if this fails, the calls may work */
-    /* a destroyed graph may still run */
+    /* A graph that the program has destroyed may still run. */
     rex_cuda_note(rex_driver.cuCtxSynchronize(), "cuCtxSynchronize");
     REX_CUDA(cuModuleUnload, image->module);
     rex_context_leave(entered);
@@ -50,7 +50,7 @@ void rex_loaded_image_drop(struct rex_loaded_image *image)
     free(image);
 }
 
-/* Unloads the images of all GPUs when the registration ends. No launch runs then. */
+/* Unloads the images of all GPUs when the registration ends. No launch runs at that time. */
 static void unload_everywhere(struct rex_registration *registration)
 {
     for (int i = 0; i < REX_CUDA_DEVICES_MAX; i++) {
@@ -58,7 +58,7 @@ static void unload_everywhere(struct rex_registration *registration)
             __atomic_exchange_n(&registration->loaded_image[i], NULL, __ATOMIC_ACQ_REL);
         if (image == NULL)
             continue;
-        if (registration->library == NULL) { /* a library is launched in queues only */
+        if (registration->library == NULL) { /* libraries launch in queues only */
             int entered = rex_context_enter(image->context);
             rex_launch_contexts_end(image->ordinal);
             rex_blocks_free(&rex_devices[image->ordinal]);
@@ -83,10 +83,10 @@ static void *load_kernel_function(const struct rex_loaded_kernel *kernel)
 /* ---- loading --------------------------------------------------------------------------------- */
 
 /*
- * Loads the image with all its kernels. From CUDA 12.2 on the driver would load each kernel at its
- * first launch, which may wait until the device is idle. If a kernel of another queue waits for
- * that launch, the load would never end. A kernel that fails to load is tried again at its launch,
- * which reports the error.
+ * Loads the image with all its kernels. Otherwise the driver, from CUDA 12.2 on, would load each
+ * kernel at its first launch, and might wait there until the device is idle. If a kernel of another
+ * queue waits for that launch, the load would never end. If a kernel fails to load here, its launch
+ * loads it again and reports the error.
  */
 static struct rex_loaded_image *new_loaded_image(struct rex_registration *registration, int ordinal,
                                                  void *context)
@@ -159,8 +159,8 @@ int rex_loaded_image_prepare(struct rex_registration *registration, int ordinal,
 }
 
 /*
- * Sets the kernel's limit of dynamic memory. The driver keeps the last value, so only a larger one
- * is set.
+ * Sets the kernel's maximum of dynamic shared memory. The driver keeps the value that was set last,
+ * so that only larger values are set.
  */
 static int allow_dynamic_memory(struct rex_loaded_kernel *kernel, uint32_t bytes)
 {

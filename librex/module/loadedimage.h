@@ -15,19 +15,19 @@ struct rex_loaded_kernel {
     const struct rex_kernel *facts;
     const char *name;
     void *function; /* the driver's function; NULL until it is loaded */
-    /* maximum of dynamic memory that the driver allows it; written under the driver's lock */
+    /* maximum of dynamic shared memory that librex has set; written under rex_load_lock() */
     uint32_t dynamic_memory;
 };
 
 /*
- * The image of one registration, loaded in the context of one device. It is unloaded when the
- * registration has ended and no graph holds it.
+ * The image of one registration, loaded in the context of one device. The image is unloaded after
+ * the registration has ended and all graphs with its kernels have dropped it.
  */
 struct rex_loaded_image {
     const struct rex_registration *registration;
     int ordinal;
     void *context, *module;
-    /* number of holders: graphs, and the registration until it ends; under the driver's lock */
+    /* number of holders: graphs, and the registration until it ends; under rex_load_lock() */
     uint32_t holders;
     bool has_globals;                  /* the module has entries for globals */
     struct rex_loaded_kernel kernel[]; /* indexed like the table's entries */
@@ -35,7 +35,7 @@ struct rex_loaded_image {
 
 /*
  * Loads the image and its kernels on device ORDINAL in CONTEXT, which is current. Does nothing if
- * they are loaded or the image is for another device. Returns 0 or an error.
+ * the image is loaded already, or is for another device. Returns 0 or an error.
  */
 int rex_loaded_image_prepare(struct rex_registration *registration, int ordinal, void *context);
 

@@ -2,8 +2,9 @@
  * parts.c - divides the entries of a module with several images in memory among the images.
  *
  * libomptarget looks up each entry of a descriptor in the descriptor's image, so each image needs a
- * descriptor with its own entries. The module's registration has the first image, its *share*. Each
- * other image is a module that librex makes, and that no other code registers.
+ * descriptor with its own entries. The first image with its entries is the module's *share*: the
+ * module's registration registers it. For each other image librex makes a module, which only librex
+ * registers.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -97,7 +98,7 @@ static int new_part(struct candidate *candidate, const struct rex_registration *
     return REX_OK;
 }
 
-/* Links the parts: the first becomes the share of WHOLE, the others become modules. */
+/* Links the parts: the first part becomes the share of WHOLE, the other parts become modules. */
 static void link_parts(struct rex_registration *whole, const struct candidate *candidates,
                        size_t count)
 {

@@ -1,6 +1,7 @@
 /*
- * parts.h - a module with several images in memory, as static libraries bring them. Each image has
- * some of the module's entries, and is registered with them as a part of the module.
+ * parts.h - a module with several images in memory, for example from static libraries. Each image
+ * has some of the module's entries. librex registers each image, with its entries, as a part of the
+ * module.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -10,9 +11,9 @@
 #include "module/registration.h"
 
 /*
- * If WHOLE's module has several images like IMAGE, divides the entries among them by name, and
- * replaces IMAGE by the share's image. Otherwise IMAGE keeps all entries. Returns 0 or an error;
- * the caller closes IMAGE even after an error.
+ * If WHOLE's module has several images for the kind of device of IMAGE, divides the entries among
+ * them by name. IMAGE then becomes the image of the share, the module's first part. Otherwise IMAGE
+ * keeps all entries. Returns 0 or an error; the caller closes IMAGE even after an error.
  */
 int rex_parts_divide(struct rex_registration *whole, struct rex_module_image *image);
 
@@ -23,8 +24,8 @@ int rex_parts_divide(struct rex_registration *whole, struct rex_module_image *im
 struct rex_registration *rex_parts_next(const struct rex_registration *part);
 
 /*
- * Finds the entry with KEY in *PART or a later part, and sets *PART to its part. Returns NULL if no
- * part has it.
+ * Finds the entry with KEY in *PART or a later part, and sets *PART to the part with the entry.
+ * Returns NULL if no part has KEY.
  */
 struct rex_kernel *rex_parts_find(struct rex_registration **part, const void *key);
 

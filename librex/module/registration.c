@@ -93,8 +93,8 @@ int rex_descriptor_new(struct rex_registration *registration, const struct rex_m
         memcpy(entries, table->entries, copies * sizeof *entries);
     }
     /*
-     * Some host devices call a kernel through a function of the image: name that function in the
-     * entry. The names are in the image, which stays as long as these copies.
+     * On some releases the host device calls a kernel through a function of the image: put the name
+     * of that function in the entry. The name is in the image, which stays as long as these copies.
      */
     for (size_t i = 0; calls && i < count; i++) {
         const struct rex_image_symbol *kernel =
@@ -155,7 +155,7 @@ static int give_to_runtime(struct rex_registration *registration,
     int result = rex_gate_register(image->path, false);
     if (result != REX_OK)
         goto unhold;
-    /* Launches of other modules may still use devices. */
+    /* After the first use of a device the image is loaded at once, below: test that load now. */
     bool late = rex_devices_used() && rex_devices_are_there() && !rex_runtime_disabled();
     if (late)
         result = rex_trial_load_now(descriptor, image->path, !for_gpu);
@@ -176,8 +176,8 @@ static int give_to_runtime(struct rex_registration *registration,
         rex_trial_load_later(!for_gpu);
     }
     /*
-     * Devices are in use: load the image now, so that no launch loads it beside launches of other
-     * threads.
+     * Devices are in use: load the image now. Otherwise a later launch would load it, while other
+     * threads launch.
      */
     for (int device = 0; is_accepted && late && device < rex_devices_known(); device++)
         rex_call_data(REX_DATA_BEGIN, NULL, device, &(struct rex_map){0});
@@ -216,9 +216,10 @@ int rex_registration_match(struct rex_registration *registration, struct rex_ker
 /* ---- fallback reasons of a module's launches ------------------------------------------------- */
 
 /*
- * Reads the fallback reasons that hold for all launches of the module. State in the image rules out
- * the driver: librex's load of the image does not see what libomptarget's load has written. A
- * global is mapped when the image is loaded, without a call that librex sees.
+ * Reads the fallback reasons that hold for all launches of the module: the reasons why
+ * libomptarget, not the driver, has to launch. State in the image is such a reason: librex's load
+ * of the image does not have the values that kernels of libomptarget's load have written. If the
+ * table has globals, libomptarget maps them when it loads the image, and librex sees no call.
  */
 static void read_reasons(struct rex_registration *registration)
 {
@@ -244,7 +245,7 @@ static int register_opened(struct rex_registration *registration, struct rex_mod
     struct rex_descriptor *descriptor = registration->descriptor; /* given to libomptarget */
     bool now = rex_setting_read(REX_OPTION_CHECK);
     rex_view_close(&registration->view);
-    /* An image that is registered again has the retained bytes. */
+    /* Equal images share retained bytes: an image that is registered again has its old address. */
     if (registration->is_kept && image->bytes != descriptor->image.ImageStart)
         return rex_fail(REX_EUNSUPPORTED,
                         "device image %s: LLVM %d cannot end a registration, and this module "

@@ -33,40 +33,49 @@ struct rex_registration {
     struct rex_table table;
     /* view of the image, if kernels are compared with it at their first launch; else zeros */
     struct rex_view view;
-    /* the last descriptor; its `previous` is the one before it */
+    /* the last descriptor; its `previous` is the descriptor before it */
     struct rex_descriptor *descriptor;
     /*
-     * No other module may have one of its keys, or an image for the other kind of device. Under the
+     * The module has claimed its keys and its kind of device (rex_modules_claim()). Under the
      * registry's lock.
      */
     bool claims_keys;
     bool on_host; /* the image is for the CPU; atomic, see rex_registration_on_host() */
     bool forked;  /* registered for a GPU in a parent process */
-    /* the registration ended, and libomptarget keeps the descriptor for the next one; atomic */
+    /*
+     * the registration ended, and libomptarget keeps the descriptor for the next registration;
+     * atomic
+     */
     bool is_kept;
-    /* fallback reasons of all its launches; `about` names the symbol that causes them */
+    /*
+     * reasons why libomptarget, not the driver, has to launch; `about` names the symbol that causes
+     * them
+     */
     unsigned reasons;
     char about[REX_STATE_NAME];
     bool exact_rows; /* REX_CHECK=full: in a launch by the driver each row has its own allocation */
     /* librex's own load of the image on each GPU, or NULL: module/loadedimage.c; atomic */
     struct rex_loaded_image *loaded_image[REX_CUDA_DEVICES_MAX];
-    /* unloads these images; NULL if none is loaded */
+    /* unloads `loaded_image` of all GPUs; NULL if no image is loaded */
     void (*unload)(struct rex_registration *registration);
     /* the library for which librex made the entries; NULL: the program made them; atomic */
     struct rex_library *library;
-    /* A module with several images in memory, module/parts.c. */
-    /* part with the first image and its entries; NULL: not divided */
+    /* The next three fields are for a module with several images in memory: module/parts.c. */
+    /* the part with the first image and its entries; NULL: the entries are not divided */
     struct rex_module *share;
     struct rex_registration *next_part; /* part with the module's next image; atomic */
     struct rex_registration *whole;     /* the module's registration if this is a part, else NULL */
     const char *memory_name;         /* name of an image in memory, in messages; NULL: "memory" */
-    char *image_path;                /* of the last registration or attempt; atomic */
+    char *image_path;                /* path of the image of the last attempt; atomic */
     const struct rex_thread *worker; /* the thread that registers or ends the module; atomic */
-    int failure;                     /* of the last attempt, or 0 */
-    char *failure_message;           /* for the threads that waited; under the registry's lock */
+    int failure;                     /* error of the last attempt, or 0 */
+    char *failure_message;           /* message of that error; under the registry's lock */
 };
 
-/* Returns true if librex made MODULE's entries; no program refers to them, and they come and go. */
+/*
+ * Returns true if librex made MODULE's entries for a library. No program refers to such entries,
+ * and librex may free them.
+ */
 static inline bool rex_is_of_library(const struct rex_module *module)
 {
     const struct rex_registration *known =
@@ -78,7 +87,7 @@ static inline bool rex_is_of_library(const struct rex_module *module)
 static inline bool rex_registration_on_host(const struct rex_registration *registration)
 {
     /*
-     * Relaxed: while another thread registers the module again, the old or the new value is
+     * Relaxed: while another thread registers the module again, both the old and the new value are
      * correct.
      */
     return __atomic_load_n(&registration->on_host, __ATOMIC_RELAXED);
@@ -93,17 +102,17 @@ static inline bool rex_registration_on_host(const struct rex_registration *regis
 int rex_register(struct rex_registration *registration, const char *name);
 
 /*
- * Compares KERNEL with the image; with REX_CHECK=off that is postponed to the first launch. Returns
- * 0 or an error.
+ * Compares KERNEL with the image, if it has not been compared. With REX_CHECK=off this happens at
+ * the kernel's first launch. Returns 0 or an error.
  */
 int rex_registration_match(struct rex_registration *registration, struct rex_kernel *kernel);
 
 /* ---- descriptors ----------------------------------------------------------------------------- */
 
 /*
- * One registration with libomptarget. After libomptarget has seen it, it is never freed and never
- * used again, because libomptarget's tables outlive the unregistration: see `entries_copied` in
- * omp/release.h.
+ * One registration with libomptarget. After libomptarget has seen a descriptor, librex never frees
+ * it and never uses it again: libomptarget's tables refer to it even after the unregistration. See
+ * `entries_copied` in omp/release.h.
  */
 struct rex_descriptor {
     struct rex_descriptor *previous;
@@ -129,7 +138,7 @@ int rex_descriptor_new(struct rex_registration *registration, const struct rex_m
                        bool fresh, struct rex_descriptor **descriptor);
 
 /*
- * Frees data of the last registration, which libomptarget has ended: copies of entries and the
+ * Frees data of the last registration, after libomptarget has ended it: copies of entries and the
  * image, unless the release still reads them.
  */
 void rex_registration_ended(struct rex_registration *registration);

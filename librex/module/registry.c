@@ -1,6 +1,6 @@
 /*
- * registry.c - the list of the modules that librex knows, the bytes of their images, and the one
- * lock of this room. No two registered modules have the same host key.
+ * registry.c - the list of the modules that librex knows, the bytes of their images, and the lock
+ * for the state of librex/module. No two registered modules have the same host key.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -30,10 +30,10 @@ static ident_t unknown_location = {0, 2, 0, 0, ";unknown;unknown;0;0;;"};
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /*
- * Ends registrations in a child of fork. The child has no CUDA and none of libomptarget's threads,
- * so a launch would hang. It could also hang because another thread was changing libomptarget's
- * data at the fork. A thread that was registering a module is not in the child, so no thread may
- * wait for it.
+ * Ends registrations in a child of fork. The child has no CUDA and none of libomptarget's threads:
+ * a launch would hang. If another thread was changing libomptarget's data at the fork, a launch for
+ * the host device could hang, too. If another thread was registering a module, that thread is not
+ * in the child: the module becomes unregistered, so that no thread waits for it.
  */
 static void end_modules_in_child(void)
 {
@@ -81,8 +81,8 @@ struct retained {
 static struct retained *all_retained;
 
 /*
- * Compares all images. They are few, and rarely have the same size, so this costs less than hashing
- * a megabyte.
+ * Compares BYTES with all retained images. These are few and rarely have equal sizes, so that this
+ * takes less time than a hash of a megabyte.
  */
 unsigned char *rex_retained(const unsigned char *bytes, size_t size)
 {
@@ -140,7 +140,7 @@ struct rex_module *rex_modules_find(const void *key)
         if (registration != NULL || known != NULL || rex_is_of_library(module) ||
             !rex_table_is_own(module))
             continue;
-        /* Count the entries and ignore a partial one, because this table is not checked yet. */
+        /* The table is not checked yet: ignore a partial entry at its end. */
         bool aligned = (uintptr_t)module->entries_begin % sizeof(void *) == 0;
         ptrdiff_t count = aligned ? module->entries_end - module->entries_begin : 0;
         for (ptrdiff_t i = 0; i < count && known == NULL; i++)
@@ -162,8 +162,9 @@ void rex_modules_list(struct rex_module *module, struct rex_registration *known)
 }
 
 /*
- * Pins the module's shared object. It must stay loaded: its module stays on the list, even if its
- * registration fails. libomptarget also keeps its keys and names in tables that are never cleared.
+ * Pins the shared object of MODULE: the object must stay loaded. MODULE stays on the list, even if
+ * its registration fails. libomptarget keeps the object's keys and names in tables that it never
+ * clears.
  */
 struct rex_registration *rex_modules_know(struct rex_module *module)
 {
@@ -256,8 +257,8 @@ int rex_modules_claim(struct rex_registration *registration, bool on_host)
         if (theirs == registration || !theirs->claims_keys)
             continue;
         /*
-         * A host key belongs to one module. Look the entries of the smaller table up in the larger
-         * one.
+         * A host key belongs to one module. For each entry of the smaller table, search the larger
+         * table.
          */
         bool turned = theirs->table.count < ours->count;
         const struct rex_table *small = turned ? &theirs->table : ours;

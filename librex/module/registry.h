@@ -14,10 +14,11 @@
 /* ---- all modules ----------------------------------------------------------------------------- */
 
 /*
- * Take and release the lock of this room's process-wide state: the list of modules and their keys,
- * adopted descriptors, libraries and retained images. The lock also guards failures of
- * registrations, and facts that a first launch adds. It is held for microseconds. Code under the
- * lock does not take it again and does not call libomptarget or the driver.
+ * Take and release the lock for the process-wide state of librex/module: the list of modules and
+ * their keys, adopted descriptors, libraries and retained images. The lock also guards failures of
+ * registrations, and facts about a kernel that its first launch adds. A thread holds the lock for
+ * microseconds. Code under the lock does not take it again and does not call libomptarget or the
+ * driver.
  */
 void rex_registry_lock(void);
 void rex_registry_unlock(void);
@@ -30,14 +31,15 @@ static inline struct rex_module *rex_modules_first(void)
 }
 
 /*
- * Returns the retained bytes that equal BYTES, and adds a holder to them; NULL if no retained bytes
- * are equal.
+ * Retained bytes are image bytes that libomptarget may read. Equal images share them. Returns the
+ * retained bytes that equal BYTES, and adds a holder to them. Returns NULL if no retained bytes are
+ * equal.
  */
 unsigned char *rex_retained(const unsigned char *bytes, size_t size);
 
 /*
- * Retains BYTES, a malloc()ed buffer, for one holder. STAYS: never frees them, because the release
- * reads them later. Returns 0 or REX_ENOMEM.
+ * Retains BYTES, a malloc()ed buffer, for one holder. STAYS: the bytes are never freed, because the
+ * release reads them later. Returns 0 or REX_ENOMEM.
  */
 int rex_retain(unsigned char *bytes, size_t size, bool stays);
 
@@ -61,8 +63,8 @@ enum rex_need {
      */
     REX_NEED_MODULE_OR_HOST,
     /*
-     * libomptarget has devices, for a data call, which needs no kernel. A module without entries of
-     * its own is not registered if another module provides devices. If it has no entries and
+     * libomptarget has devices, for a data call, which needs no kernel. If another module provides
+     * devices, a module without entries of its own is not registered. If MODULE has no entries and
      * offloading is disabled, rex_module_ready() returns REX_EHOST without a message: the caller
      * has nothing to do.
      */
@@ -75,25 +77,26 @@ enum rex_need {
     REX_NEED_DEVICES_OR_MODULE
 };
 
-/* Meets NEED for the public function CALLER, which messages name. Returns 0 or an error. */
+/* Makes MODULE meet NEED. Messages name CALLER, a public function. Returns 0 or an error. */
 int rex_module_ready(struct rex_module *module, enum rex_need need, const char *caller);
 
 /*
- * Meets NEED like rex_module_ready(), and enters the gate: no module ends before rex_gate_leave().
- * After an error the thread is not inside the gate.
+ * Makes MODULE meet NEED, like rex_module_ready(), and enters the gate (omp/gate.h): no module ends
+ * before rex_gate_leave(). After an error the thread is not inside the gate.
  */
 int rex_module_enter(struct rex_module *module, enum rex_need need, const char *caller);
 
 /*
- * Makes sure that libomptarget has devices, which needs a registered module. If there is none,
- * registers a known module, or one that a loaded binary exports (rex_binary_module). Returns 0, the
- * error of that registration, or REX_NO_ENTRIES, without a message, if no binary has entries.
+ * Makes sure that libomptarget has devices: it has them only while a module is registered. If no
+ * module is registered, registers a known module, or a module that a loaded binary exports
+ * (rex_binary_module). Returns 0 or the error of that registration. If no binary has entries,
+ * returns REX_NO_ENTRIES without a message.
  */
 #define REX_NO_ENTRIES 1
 int rex_modules_bring(void);
 /*
- * Calls rex_modules_bring() for CALLER; returns REX_EENTRIES, with a message, if no binary has
- * entries.
+ * Calls rex_modules_bring() for CALLER. If no binary has entries, returns REX_EENTRIES with a
+ * message.
  */
 int rex_modules_ready(const char *caller);
 
@@ -110,17 +113,17 @@ struct rex_registration *rex_modules_know(struct rex_module *module);
 void rex_modules_list(struct rex_module *module, struct rex_registration *known);
 
 /*
- * Claims the module's keys and the kind of its image. ON_HOST: the image is for the CPU. Returns 0,
- * REX_EKEY if another module has one of the keys, or REX_EUNSUPPORTED if another module has an
- * image of the other kind.
+ * Claims the module's keys and its kind of device, before it is registered. ON_HOST: the image is
+ * for the CPU. Returns 0, REX_EKEY if another registered module has one of the keys, or
+ * REX_EUNSUPPORTED if another registered module has an image for the other kind of device.
  */
 int rex_modules_claim(struct rex_registration *registration, bool on_host);
 /* Releases the claim. */
 void rex_modules_unclaim(struct rex_registration *registration);
 
 /*
- * Returns the module that has KEY, preferring a registered one; NULL if no module on the list has
- * it.
+ * Returns the module that has KEY, preferably a registered module. Returns NULL if no module on the
+ * list has KEY.
  */
 struct rex_module *rex_modules_find(const void *key);
 
@@ -172,8 +175,8 @@ int rex_entries_copy(struct rex_entries table, bool old, struct rex_entries *cop
 
 /*
  * Returns the name of the entry with KEY in any module or adopted descriptor, or NULL. The name is
- * valid while the module or descriptor is registered. Searches all tables, so a caller that asks
- * often keeps the name.
+ * valid while the module or descriptor is registered. The call searches all tables: a caller that
+ * needs a name often should store it.
  */
 const char *rex_kernel_name(const void *key);
 

@@ -11,7 +11,7 @@
  *                          -> UNREGISTERED (the attempt failed)
  *
  * The thread whose compare-and-swap makes the module BUSY does the work. The other threads yield
- * until it is done. Then they return its failure, or look at the state again.
+ * until the work is done. They then return the error of that thread, or read the state again.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -55,8 +55,8 @@ static void publish_registration(struct rex_registration *registration,
 }
 
 /*
- * Changes the state from FROM to BUSY. Returns true if this thread did: then no other thread works
- * on the module.
+ * Changes the state from FROM to BUSY. Returns true if this thread has changed it: then no other
+ * thread works on the module.
  */
 static bool begin_work(struct rex_registration *registration, uintptr_t from)
 {
@@ -79,9 +79,10 @@ static void end_work(struct rex_registration *registration, uintptr_t state)
 }
 
 /*
- * Returns 0 if the calling thread may change the module's state, or wait for a thread that does.
- * Returns REX_EINVAL if the thread is at work on the module and calls from the program's log
- * function. Also returns an error inside a launch, because the thread at work waits for launches.
+ * Returns 0 if the calling thread may change the module's state, or wait for a thread that changes
+ * it. Returns REX_EINVAL if this thread itself is changing it, in a call of the program's log
+ * function. Also returns an error inside a launch: a thread that changes the state waits for
+ * launches.
  */
 static int check_worker(const struct rex_registration *registration)
 {
@@ -102,8 +103,8 @@ static void end_part(struct rex_registration *registration)
         registration->unload(registration);
     /*
      * Loading the image maps the host address of each global, and the mapping outlives the
-     * registration. End it, because otherwise the address would never lead to an image loaded
-     * later.
+     * registration. End the mapping: otherwise an image that is loaded later could not map the
+     * address to its global.
      */
     for (uint32_t i = 0; i < table->count && !kept && !rex_runtime_disabled(); i++) {
         const void *global = table->entries[i].addr;
@@ -140,8 +141,8 @@ static void end_registration(struct rex_registration *registration)
 }
 
 /*
- * Registers the other images of a module that has several. If one fails, ends all of them. Returns
- * 0 or an error.
+ * Registers all parts of a module except its share (module/parts.c). If a part fails, ends the
+ * whole module. Returns 0 or an error.
  */
 static int register_parts(struct rex_registration *registration)
 {
@@ -165,7 +166,7 @@ static int register_parts(struct rex_registration *registration)
 }
 
 /*
- * Registers the module; the caller has made it BUSY. Keeps a failure for the threads that wait.
+ * Registers the module; the caller has made it BUSY. Stores an error for the threads that wait.
  * Returns 0 or an error.
  */
 static int make_attempt(struct rex_registration *registration, const char *name)
@@ -186,8 +187,8 @@ static int make_attempt(struct rex_registration *registration, const char *name)
 }
 
 /*
- * Waits for the thread that is at work on the module. Returns that thread's error, or 0: the caller
- * looks at the state again.
+ * Waits for the thread that works on the module. Returns that thread's error. If there was no
+ * error, returns 0, and the caller reads the state again.
  */
 static int await_attempt(struct rex_registration *registration)
 {
@@ -205,8 +206,8 @@ static int await_attempt(struct rex_registration *registration)
 
 /*
  * Registers all other known modules now, because LLVM 18 does not load images after the first use
- * of a device. A failure was reported, and is reported again when the module is used. A module that
- * the program has ended is not registered again.
+ * of a device. A failure here is logged; the first use of that module reports it again. A module
+ * that the program has ended is not registered again.
  */
 static void register_others(const struct rex_release *release)
 {
@@ -260,7 +261,7 @@ int rex_module_ready(struct rex_module *module, enum rex_need need, const char *
             return REX_EHOST;
     }
     result = register_as(module, NULL);
-    /* Some causes are returned, because the host version would hide them. */
+    /* For these causes the caller must not run its host version, which would hide the cause. */
     if (need != REX_NEED_MODULE_OR_HOST || result == REX_OK || result == REX_EFORK ||
         rex_gate_is_over() || rex_setting_read(REX_OPTION_REQUIRE_GPU) ||
         rex_runtime_policy_is("mandatory"))
@@ -269,8 +270,8 @@ int rex_module_ready(struct rex_module *module, enum rex_need need, const char *
 }
 
 /*
- * Tries the known modules first. If no known module has entries, tries those that loaded shared
- * objects export.
+ * Tries the known modules first. If no known module has entries, tries the modules that loaded
+ * shared objects export.
  */
 int rex_modules_bring(void)
 {
@@ -319,7 +320,7 @@ int rex_module_enter(struct rex_module *module, enum rex_need need, const char *
     }
 }
 
-/* Returns PATH after slashes, and after each "." that is a whole component. */
+/* Returns the rest of PATH after leading slashes and leading "." components. */
 static const char *skip_nothing(const char *path)
 {
     while (*path == '/' || (*path == '.' && (path[1] == '/' || path[1] == '\0')))
@@ -437,11 +438,14 @@ int rex_module_fini(struct rex_module *module)
     if (result != REX_OK)
         return result;
     if (!begin_work(registration, REX_MODULE_REGISTERED))
-        return REX_OK; /* another thread is ending it */
+        return REX_OK; /* another thread is ending the module */
     for (bool is_over = false; !is_over;) {
         rex_deferred_wait_all();
         result = check_unused(registration);
-        /* if the release requires it, no other thread is inside the gate then */
+        /*
+         * On success, no other thread is inside the gate (omp/gate.h), if the release requires
+         * that.
+         */
         if (result == REX_OK)
             result = rex_gate_register(registration->image_path, true);
         /* Another thread may have launched since the wait. */

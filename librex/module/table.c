@@ -184,12 +184,12 @@ int rex_table_lacks(const struct rex_table *table, const struct rex_view *view, 
 }
 
 #define MODE_GENERIC 1   /* mode in a kernel's environment; 3 is generic and SPMD */
-#define REGISTERS 65536u /* maximum in a block, on all GPUs that CUDA 13 compiles for */
+#define REGISTERS 65536u /* maximum of a block, on all GPUs that CUDA 13 compiles for */
 #define WARP 32u
 
 /*
- * Returns the maximum of threads of a block. __launch_bounds__ and registers may allow fewer than
- * the hardware. A host image calls a kernel once for any grid.
+ * Returns the maximum number of threads of a block. __launch_bounds__ and registers may allow fewer
+ * than the hardware. A host image has no maximum: it calls a kernel once for any grid.
  */
 static uint32_t most_threads(const struct rex_image_symbol *symbol, const struct rex_view *view)
 {

@@ -1,7 +1,7 @@
 /*
  * table.h - the table of a module's entries: finds them by host key, and compares them with the
- * image, which gives the facts of each kernel. Also the look-ups of every launch: a module's
- * registration and a key's kernel.
+ * image, which gives the facts of each kernel. Each launch looks up a module's registration and a
+ * key's kernel with the inline functions of this header.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -18,13 +18,16 @@
 #define REX_MOST_THREADS 1024 /* maximum threads of a block, on any NVIDIA GPU */
 
 /* Flags of a kernel. */
-/* the first parameter is not 8 bytes wide, so not the runtime's */
+/* the first parameter is not 8 bytes wide, so that it is not the runtime's parameter */
 #define REX_KERNEL_NARROW_FIRST 1
 #define REX_KERNEL_MATCHED 2 /* compared with the image */
-/* libomptarget launches it as its environment prescribes, in one dimension */
+/*
+ * libomptarget launches the kernel as its symbol NAME_kernel_environment prescribes, in one
+ * dimension
+ */
 #define REX_KERNEL_MANAGED 4
-#define REX_KERNEL_CALLED 8        /* the host device calls it by the image's rex_call_NAME */
-#define REX_KERNEL_BACKEND_TOLD 16 /* the log names the backend of its launches */
+#define REX_KERNEL_CALLED 8        /* the host device calls the image's function rex_call_NAME */
+#define REX_KERNEL_BACKEND_TOLD 16 /* the log names the library that launches the kernel */
 
 /*
  * A kernel's parameter that libomptarget misplaces: its number, and its width in bytes. The width
@@ -55,7 +58,7 @@ struct rex_kernel {
     uint32_t checked;    /* number of rows of the checked launch, plus 1; atomic */
     uint16_t parameters; /* REX_PARAMETERS_UNKNOWN in a host image without a signature */
     uint8_t form;        /* enum rex_kernel_form, after a launch was checked; atomic */
-    uint8_t flags;       /* REX_KERNEL_; atomic. MATCHED is set after the image's facts */
+    uint8_t flags;       /* REX_KERNEL_ bits; MATCHED is set after the facts above; atomic */
     const struct __tgt_offload_entry *entry;
     const struct rex_layout *layout; /* NULL if the image does not describe the parameters */
 };
@@ -79,8 +82,8 @@ struct rex_table {
 bool rex_table_is_own(const struct rex_module *module);
 
 /*
- * Checks the module's entries and makes the index. Reuses the table's memory if it fits. Returns 0
- * or an error.
+ * Checks the module's entries and makes the index. Reuses the table's memory if the number of
+ * entries is the same. Returns 0 or an error.
  */
 int rex_table_build(struct rex_table *table, const struct rex_module *module);
 
@@ -96,8 +99,8 @@ static inline struct rex_registration *rex_registration_of(const struct rex_modu
 }
 
 /*
- * Hashes KEY by Fibonacci hashing: the top bits differ for neighbouring addresses, as host keys
- * are.
+ * Hashes KEY by Fibonacci hashing. Host keys are neighbouring addresses; the top bits of their
+ * hashes differ.
  */
 static inline uint32_t rex_hash_key(const void *key)
 {
@@ -122,10 +125,10 @@ static inline uint8_t rex_kernel_flags(const struct rex_kernel *kernel)
 /* ---- entries against the image --------------------------------------------------------------- */
 
 /*
- * Compare all entries of TABLE, or only KERNEL, with the image of VIEW, and take the kernels' facts
- * from the view. PATH is the image's name in messages. RELEASE is the release of the libomptarget
- * that launches the kernels, or NULL if no libomptarget does. Only one thread at a time may call
- * them. Return 0 or an error.
+ * Compare all entries of TABLE, or only KERNEL, with the image of VIEW, and copy the kernels' facts
+ * from VIEW. PATH is the image's name in messages. RELEASE is the release of the libomptarget that
+ * launches the kernels; NULL if only the driver launches them. Only one thread at a time may call
+ * these functions. Return 0 or an error.
  */
 int rex_table_match(struct rex_table *table, const struct rex_view *view, const char *path,
                     const struct rex_release *release);

@@ -32,8 +32,8 @@
 #include "omp/runtime.h"
 
 /*
- * Returns the next registration with an image for GPUs, or the host, from *MODULE on; NULL if there
- * is none. Moves *MODULE past it.
+ * Returns the next registration, from *MODULE on, whose image is for the host, if ON_HOST, or else
+ * for GPUs. Moves *MODULE past this registration. Returns NULL if there is no such registration.
  */
 static struct rex_registration *next_registration(bool on_host, struct rex_module **module)
 {
@@ -46,17 +46,17 @@ static struct rex_registration *next_registration(bool on_host, struct rex_modul
     return NULL;
 }
 
-/* The images that a trial loads on one GPU. next_in_trial() removes each from a copy. */
+/* The images that one trial, a load that tests libomptarget's load, loads on one GPU. */
 struct trial {
-    /* first of the registered modules that are not loaded yet, or NULL */
+    /* first module that may have a registered image that is not loaded yet, or NULL */
     struct rex_module *first;
-    struct rex_descriptor *more; /* a descriptor to be registered, or NULL */
-    const char *path;            /* path of its image */
+    struct rex_descriptor *more; /* a descriptor that is not registered yet, or NULL */
+    const char *path;            /* path of the image of `more` */
 };
 
 /*
- * Removes the next image from LEFT and returns it, or NULL if none is left. *PATH becomes its name
- * in messages.
+ * Removes the next image from LEFT, a copy of a trial, and returns it. Returns NULL if no image is
+ * left. *PATH becomes the name of the image in messages.
  */
 static struct rex_descriptor *next_in_trial(struct trial *left, const char **path)
 {
@@ -117,8 +117,9 @@ int rex_trial_contexts(void)
 
 /*
  * Tries the images on device NUMBER if the device's free memory is short. The device's context
- * already exists, unless memory was short or libomptarget is to choose the context's wait policy.
- * If libomptarget has all GPUs, it numbers them as the driver does. Returns 0 or an error.
+ * already exists, with two exceptions: memory was short, or libomptarget chooses the context's wait
+ * policy. If libomptarget has all GPUs, its device numbers equal the driver's. Returns 0 or an
+ * error.
  */
 static int try_on_device(const struct trial *trial, int number)
 {
@@ -164,10 +165,10 @@ static int try_registered(int number)
 /* ---- the host device ------------------------------------------------------------------------- */
 
 /*
- * libomptarget writes each image to a file, opens the file and does not remove it. If it cannot
- * write all bytes, it ends the process, or lets the loader read a truncated file. So librex first
- * writes the same bytes itself. Afterwards it unlinks libomptarget's files, whose names the loader
- * knows.
+ * libomptarget writes each image to a file, opens the file and does not remove it. If libomptarget
+ * cannot write all bytes, it ends the process, or lets the loader read a truncated file. So librex
+ * first writes the same bytes itself. After the load librex unlinks libomptarget's files; the
+ * loader's list of objects has their names.
  */
 
 /* Returns the folder for the release's files. LLVM 23 and 24 obey these variables. */
@@ -181,8 +182,8 @@ static const char *folder_of_images(void)
 }
 
 /*
- * Tests the folder with the image of MORE. If MORE is NULL, tests the folder with the images that
- * device NUMBER has not loaded. Returns 0 or an error.
+ * Writes the image of MORE to a file in the folder, as a test. If MORE is NULL, writes the images
+ * that device NUMBER has not loaded. Returns 0 or an error.
  */
 static __attribute__((noinline)) int try_image_folder(int number, const struct rex_descriptor *more)
 {
@@ -226,7 +227,7 @@ fail:
 
 struct loaded {
     const char *folder;
-    /* numbers of the process's loaded objects: before the load, and visited so far */
+    /* numbers of loaded objects in the process: `before` the load, and `count` visited so far */
     size_t before, count;
 };
 

@@ -8,8 +8,8 @@
 
 /*
  * Opens a pipe as pipe(2) does, but never with descriptors 0 to 2, even if the tool was started
- * without them. Otherwise a library's standard error would mix with the answer, and dup2() of such
- * an end would close it.
+ * without them. If an end were standard error, a library's messages would mix with the answer. If
+ * dup2() gave an end to its own number, closing the end would lose it.
  */
 int channel_open(int ends[2]);
 

@@ -24,7 +24,10 @@ bool elf_is_object(const struct elf_file *file)
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* Checks the header before the file is mapped: another file must not even take address space. */
+/*
+ * Checks the header before the file is mapped, so that a file of another kind takes no address
+ * space.
+ */
 static int check_identity(struct elf_file *file, const void *bytes, size_t size)
 {
     if (size >= 8 && memcmp(bytes, "!<arch>\n", 8) == 0)

@@ -3,8 +3,8 @@
  * number of sections.
  *
  * The bytes may be hostile: every read is checked, and a broken part reads as if it were absent.
- * Nothing is copied, and long sweeps drop pages as they go, so that a file of any size needs little
- * memory.
+ * Nothing is copied. A loop over a large part of the file drops the pages that it has read, so that
+ * a file of any size needs little memory.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -22,8 +22,8 @@
 
 struct elf_file {
     struct rex_elf elf;
-    Elf64_Shdr
-        extended; /* indices that do not fit into a symbol; all 0 if the file has no such table */
+    /* table of section indices that do not fit into a symbol; all 0 if there is no such table */
+    Elf64_Shdr extended;
     struct timespec changed;
     bool mapped;
     char why[MAPPING_WHY]; /* reason why opening failed */
@@ -42,7 +42,7 @@ bool elf_is_object(const struct elf_file *file);
 
 /*
  * A place in memory: section and offset in an object; section 0 and an address in a linked file.
- * Places order by section, then by offset.
+ * elf_compare_places() orders places by section, then by offset.
  */
 struct elf_place {
     size_t section;
@@ -56,7 +56,7 @@ int elf_compare_places(struct elf_place a, struct elf_place b);
  */
 const unsigned char *elf_at(const struct elf_file *file, struct elf_place place, uint64_t *size);
 
-/* Returns the string at PLACE, or NULL if it has no end there. */
+/* Returns the string at PLACE, or NULL if no NUL ends the string in its section. */
 const char *elf_string_at(const struct elf_file *file, struct elf_place place);
 
 /* Returns the name of a processor: a constant, or NUMBER with a text for an unknown processor. */

@@ -7,7 +7,10 @@
 
 #include <string.h>
 
-/* rows after which a sweep drops its pages: some megabytes, with the names */
+/*
+ * number of rows after which a loop drops the pages that it has read: some megabytes, with the
+ * names
+ */
 #define ROWS_HELD 0x8000
 
 /* ---- symbols --------------------------------------------------------------------------------- */

@@ -28,8 +28,9 @@ bool elf_next_symbol(struct elf_symbols *symbols, struct elf_symbol *symbol);
 int elf_symbol(const struct elf_symbols *symbols, size_t index, struct elf_symbol *symbol);
 
 /*
- * Returns the index of the full symbol table, else of the dynamic one; 0 if the file has neither.
- * *FULL becomes true for the full one.
+ * Returns the index of the full symbol table. If the file has none, returns the index of the
+ * dynamic symbol table, or 0 if the file has neither. *FULL becomes true for the full table, else
+ * false.
  */
 size_t elf_symbol_table(const struct elf_file *file, bool *full);
 
@@ -46,7 +47,7 @@ struct elf_relocation {
 
 /*
  * Reads relocation *NEXT (from 0) of SECTION, which has addends, and increments *NEXT. Returns
- * false after the last one.
+ * false after the last relocation.
  */
 bool elf_next_relocation(const struct elf_file *file, const Elf64_Shdr *section, size_t *next,
                          struct elf_relocation *relocation);

@@ -1,5 +1,5 @@
 /*
- * memory.c - memory for tools, which exit if it is short.
+ * memory.c - allocates memory for tools; if there is too little, the tool exits.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -1,5 +1,5 @@
 /*
- * memory.h - memory for tools, which exit if it is short.
+ * memory.h - allocates memory for tools; if there is too little, the tool exits.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -13,8 +13,8 @@ void *tool_alloc(size_t count, size_t size);
 
 /*
  * Returns ARRAY, maybe moved, with room for one more element after its COUNT elements of SIZE
- * bytes. Room doubles, and COUNT alone determines the room. So only this function may grow such an
- * array.
+ * bytes. The function derives the present room from COUNT, and doubles it. So only this function
+ * may grow such an array.
  */
 void *tool_grow(void *array, size_t count, size_t size);
 

@@ -25,8 +25,9 @@ void tool_error(const char *program, const char *text);
 void print_json(FILE *out, const char *text);
 
 /*
- * print_end() checks that the whole output was written: returns NULL, or the reason why not. After
- * print_begin() a file that gets too large is such a reason, and does not kill the tool.
+ * print_end() checks that the whole output was written. Returns NULL, or the reason why output was
+ * lost. After print_begin() a file that gets too large is such a reason, and does not kill the
+ * tool.
  */
 void print_begin(void);
 const char *print_end(void);

@@ -3,7 +3,7 @@
  *
  * The linker has resolved the addresses and removed the relocations. Compilers take an address by
  * `lea key(%rip)` or, in programs at a fixed address, as an immediate operand of `mov`. The opcode
- * of each tells it, whatever bytes come before.
+ * before the operand identifies each instruction; the bytes before the opcode do not matter.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -46,7 +46,8 @@ static const struct key *key_with(const struct wanted *wanted, uint64_t address)
 }
 
 /*
- * Returns the byte DISTANCE bytes before AT, which has BEFORE bytes before it; 0 if there is none.
+ * Returns the byte that is DISTANCE bytes before AT. BEFORE is the number of bytes before AT:
+ * returns 0 if DISTANCE is larger.
  */
 static unsigned byte_before(const unsigned char *at, uint64_t before, unsigned distance)
 {

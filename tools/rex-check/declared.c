@@ -3,8 +3,8 @@
  * that was rebuilt with other parameters for the same kernel names.
  *
  * REX_KERNEL() of rex/entry.h writes the list of parameters to the program's section
- * rex_kernel_kinds. A kernel there is a row of 2-byte numbers: how many numbers there are, then the
- * kind of each parameter. The kernel's name follows.
+ * rex_kernel_kinds. Each kernel has a row of 2-byte numbers there: the length of the row, then the
+ * kind of each parameter. The kernel's name follows the row.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -27,7 +27,7 @@ static const struct rex_image_symbol *kernel_of(const struct image *image, const
     return symbol != NULL && symbol->kernel ? symbol : NULL;
 }
 
-/* The number of parameters, and parameter INDEX; the runtime's parameter does not count. */
+/* Return the number of parameters, and parameter INDEX. The runtime's parameter does not count. */
 static size_t count_of(const struct rex_image_symbol *kernel)
 {
     return (size_t)kernel->parameters - kernel->env;
@@ -79,8 +79,8 @@ static unsigned number_at(const char *bytes, size_t index)
 }
 
 /*
- * Reads the first kernel of the SIZE bytes at BYTES. Returns how many bytes it takes. A linker may
- * pad with numbers of 0: then TOLD has no kernel.
+ * Reads the first kernel of the SIZE bytes at BYTES. Returns the number of bytes that the kernel
+ * takes. A linker may pad with numbers of 0: TOLD then has no kernel.
  */
 static size_t told_read(struct told *told, const char *bytes, size_t size)
 {
@@ -107,7 +107,7 @@ static char *told_list(const struct told *told)
     return list;
 }
 
-/* Without a signature, one parameter more may be the runtime's. */
+/* An image without a signature may have the runtime's parameter in addition to COUNT parameters. */
 static bool has_count(const struct rex_image_symbol *kernel, size_t count)
 {
     size_t own = count_of(kernel);
@@ -192,7 +192,7 @@ static bool are_same(const struct rex_image_symbol *kernel, const struct rex_ima
     return true;
 }
 
-/* Compares the kernel NAME of two images, if both have its parameters. */
+/* Compares the kernel NAME of two images, if both images have a signature of it. */
 static void check_kernel(const char *name, const struct image *one, const struct image *other,
                          struct report *report)
 {

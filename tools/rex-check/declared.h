@@ -11,8 +11,8 @@
 #include "report.h"
 
 /*
- * Compares the kernels of IMAGE with those that the program declares, and with those of OTHER (or
- * NULL).
+ * Compares the kernels of IMAGE with the kernels that the program declares. If OTHER is not NULL,
+ * also compares them with the kernels of OTHER, another image.
  */
 void check_declared(const struct program *program, const struct image *image,
                     const struct image *other, struct report *report);

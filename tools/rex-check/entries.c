@@ -1,6 +1,6 @@
 /*
- * entries.c - checks that libomptarget can read every entry, and that its key, symbol and name
- * agree.
+ * entries.c - checks that libomptarget can read every entry, and that the key, the symbol and the
+ * name of an entry agree.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -52,7 +52,7 @@ static void report_none(const struct program *program, struct report *report)
                                 "__attribute__((used)) or link with -rdynamic");
 }
 
-/* clang packs its own entries at any address; x86-64 and aarch64 can read them there. */
+/* clang's own entries may be at any address, because x86-64 and aarch64 read unaligned pointers. */
 static void check_length(const struct program *program, size_t index, struct report *report)
 {
     const struct table *table = &program->tables[index];
@@ -126,8 +126,8 @@ static bool is_clangs(const char *symbol, const char *name)
 }
 
 /*
- * Finds the stem of the key of ROW. Returns false if there is none, after a finding if that is
- * wrong.
+ * Finds the stem of the key of ROW. Returns false if the key has no stem. If the key should have a
+ * stem, adds a finding.
  */
 static bool check_key(const struct program *program, const struct row *row, const char *who,
                       struct report *report, const char **stem, size_t *length)
@@ -212,8 +212,9 @@ static bool same_key(const struct row *one, const struct row *other)
 }
 
 /*
- * clang puts the entry of an inline function, a template or a weak variable into each object that
- * has it. The linker merges their keys and kernels, but leaves all entries in the table.
+ * clang puts the entry of an inline function, a template or a weak variable into each object with
+ * that function or variable. The linker merges the copies of the key and the kernel, but leaves all
+ * entries in the table.
  */
 static bool is_same_entry(const struct program *program, const struct row *one,
                           const struct row *other)

@@ -31,7 +31,7 @@ static bool is_there(const char *path)
     return access(path, F_OK) == 0;
 }
 
-/* Returns the path of NAME, which the caller frees; NULL if it is in no folder. */
+/* Returns the path of NAME, which the caller frees. Returns NULL if no folder has the file NAME. */
 static char *locate(const char *folders, const char *name)
 {
     if (strchr(name, '/') != NULL)

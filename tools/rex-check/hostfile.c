@@ -10,8 +10,8 @@
 void check_includes(const struct tokens *tokens, struct report *report)
 {
     const struct token *first = NULL, *needed = NULL;
-    bool brought = false,
-         unknown = false; /* declared by a header of librex; maybe by another header */
+    /* a header of librex declares the names; another header may declare them */
+    bool brought = false, unknown = false;
     for (size_t i = 0; i < tokens->count; i++) {
         const struct token *token = &tokens->list[i], *next = token_at(tokens, i + 1);
         bool include = token->kind == TOKEN_INCLUDE, kmp = include && token_has(token, "rex_kmp.h");
@@ -41,7 +41,7 @@ void check_includes(const struct tokens *tokens, struct report *report)
 enum pass { PASS_NAMES, PASS_CLOCKS, PASS_REPORT };
 
 struct calls {
-    const struct token *own;  /* name of such a function, or NULL */
+    const struct token *own;  /* name of a function that returns the time, or NULL */
     struct place clock, init; /* first clock, and latest call of rex_offload_init() */
     bool times, has_main, registers;
 };
@@ -59,8 +59,8 @@ static bool is_clock(const struct calls *calls, const struct tokens *tokens, siz
 }
 
 /*
- * Returns the name of the function with BODY if it may be a clock: `TYPE NAME(void)`, and short;
- * else NULL.
+ * Returns the name of the function with BODY if the function may be a clock: it has the form `TYPE
+ * NAME(void)` and is short. Otherwise returns NULL.
  */
 static const struct token *own_clock(const struct tokens *tokens, size_t body)
 {

@@ -14,7 +14,7 @@ void check_includes(const struct tokens *tokens, struct report *report);
 
 /*
  * Checks that the COUNT files together call rex_offload_init() at most once, and before they read a
- * clock. If they LAUNCH kernels and time them, they must call it.
+ * clock. If the files LAUNCH kernels and measure time, they must call it.
  */
 void check_init(const struct tokens *hosts, size_t count, bool launches, struct report *report);
 

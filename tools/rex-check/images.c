@@ -97,7 +97,7 @@ static int add_items(struct images *images, const struct rex_image_list *list,
 /* The mark of rex-cc. The build's checksum and the program's name follow in the line. */
 static const char mark[] = "\n// rex-cc: build ";
 
-#define MARK_MAX 8192 /* bytes that are searched: a file may be a hole of any size */
+#define MARK_MAX 8192 /* maximum bytes that are searched: a sparse file may have any size */
 
 /* Reads the build from the end of the bytes, which may be NULL; "" if there is no mark. */
 static void read_build(const unsigned char *bytes, size_t size, char build[BUILD_MAX])

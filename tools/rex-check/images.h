@@ -14,11 +14,11 @@
 
 struct image {
     char *path;              /* with the GPU in parentheses if the file has several images */
-    bool one_of_several;     /* librex chooses one of them for the GPU */
+    bool one_of_several;     /* the file has several images; librex chooses one for the GPU */
     bool is_file;            /* a file, not a part of the program */
     size_t share;            /* number among the program's images that share its entries; else 0 */
     struct timespec changed; /* time of the file */
-    struct rex_image_view *view; /* NULL if it is for another processor, and was not read */
+    struct rex_image_view *view; /* NULL if the image is for another processor: it is not read */
 };
 
 struct mapped {
@@ -42,14 +42,14 @@ int images_add(struct images *images, const struct program *program, const char 
                struct report *report, char why[WHY_MAX]);
 
 /*
- * Returns the kind of images in the file PATH in words, if it is not an ELF file; NULL if librex
- * does not know the kind.
+ * If the file PATH is a list of device images or PTX, returns its kind in words. Otherwise returns
+ * NULL.
  */
 const char *images_alone(const char *path);
 
 /*
- * Opens the image in PROGRAM called PATH, as images_add() does. SHARE is its number among several,
- * or 0.
+ * Opens an image in PROGRAM, called PATH, as images_add() does. If PROGRAM has several images,
+ * SHARE is the number of this image, from 1; otherwise 0.
  */
 int images_add_embedded(struct images *images, const struct program *program, const char *path,
                         const struct embedded *embedded, size_t share, struct report *report,

@@ -142,8 +142,8 @@ static const struct token *address_in(const struct tokens *tokens, struct value 
 /* The parts of a declaration that were read so far. */
 struct declaration {
     const struct token *symbol;
-    bool is_entry, in_section, says_section; /* the string names the section, not a macro */
-    size_t inside; /* index of the bracket that closes the last open one */
+    bool is_entry, in_section, says_section; /* says: a string, not a macro, names the section */
+    size_t inside; /* index of the bracket that closes the last open bracket */
 };
 
 /*
@@ -204,8 +204,8 @@ static void read_name(struct declaration *declaration, const struct tokens *toke
 }
 
 /*
- * Reads the token at INDEX of a declaration, which is an entry if it has the type and values of
- * one. Returns the index of the last token read.
+ * Reads the token at INDEX of a declaration. If the declaration has the type and the values of an
+ * entry, adds an entry. Returns the index of the last token read.
  */
 static size_t read_declaration(struct items *items, const struct tokens *tokens, size_t index,
                                struct declaration *declaration)
@@ -228,7 +228,7 @@ static size_t read_declaration(struct items *items, const struct tokens *tokens,
         declaration->inside = token->closing;
     if (!token_is_any(token, ends))
         return index;
-    /* The entries of a table, or of another type, and values set later are not seen. */
+    /* Entries in a table, entries of another type, and values that are set later are not seen. */
     if (values ? token_is_any(token_at(tokens, index + 1), table) : declaration->says_section)
         add(items, ITEM_UNSEEN, tokens, token);
     else if (values)
@@ -239,7 +239,7 @@ static size_t read_declaration(struct items *items, const struct tokens *tokens,
 
 /* ---- host keys ------------------------------------------------------------------------------- */
 
-/* Adds VALUE as a key if it is an address. read_use() finds a variable that is named like a key. */
+/* Adds VALUE as a key if VALUE is an address. read_use() adds variables with the name of a key. */
 static void add_key(struct items *items, const struct tokens *tokens, const struct token *at,
                     struct value value)
 {

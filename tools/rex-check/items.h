@@ -21,7 +21,7 @@ struct item {
     struct place at;
     bool conditional;          /* inside an #if, whose other branch may define the same name */
     bool placed;               /* an entry in its section; a kernel that is extern "C" */
-    char *symbol, *key, *name; /* NULL if it has none */
+    char *symbol, *key, *name; /* NULL if the item has no such name */
 };
 
 struct items {

@@ -15,7 +15,7 @@
 #include "stem.h"
 
 /*
- * Returns the names of all entries except globals: a constructor is a function of the image, too.
+ * Returns the names of all entries that are functions of the image: kernels, and also constructors.
  */
 static struct names names_of(const struct program *program)
 {
@@ -72,7 +72,7 @@ static bool has_row(const struct image *image, const struct row *row)
     return symbol != NULL && symbol->kernel == (row->kind == ROW_KERNEL);
 }
 
-/* Images in the program share its entries, so exactly one of them must have the name of ROW. */
+/* The images in a program share its entries: exactly one image must have the name of ROW. */
 static void check_share(const struct program *program, const struct images *images,
                         const struct row *row, struct report *report)
 {
@@ -178,7 +178,7 @@ static void check_kernel(const struct image *image, const struct names *names,
 
 /* ---- images ---------------------------------------------------------------------------------- */
 
-/* Returns true if an image built from older sources gets such a REMARK. */
+/* Returns true if REMARK is typical of an image that was built from older sources. */
 static bool is_mismatch(const struct remark *remark)
 {
     enum finding finding = remark->finding;

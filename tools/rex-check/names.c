@@ -12,7 +12,7 @@
 #include "common/memory.h"
 #include "rex/inspect.h"
 
-#define MOST_COMPARED 200 /* findings that get a nearest name: each searches all names */
+#define MOST_COMPARED 200 /* maximum findings with a nearest name: each search is slow */
 
 void names_add(struct names *names, const char *name)
 {
@@ -20,7 +20,7 @@ void names_add(struct names *names, const char *name)
     names->list[names->count++] = name != NULL ? name : "";
 }
 
-/* Alphabetical order; equal names keep the order in which they were added. */
+/* Compares in alphabetical order. Equal names keep the order in which they were added. */
 static int compare(const void *a, const void *b, void *context)
 {
     const struct names *names = context;

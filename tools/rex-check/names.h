@@ -20,7 +20,9 @@ void names_add(struct names *names, const char *name);
 /* Call it after the last names_add(), and before names_find() or names_nearest(). */
 void names_sort(struct names *names);
 
-/* Returns the number, from 0, of the first NAME that was added; SIZE_MAX if there is none. */
+/*
+ * Returns the number, from 0, of the first added name that equals NAME; SIZE_MAX if there is none.
+ */
 size_t names_find(const struct names *names, const char *name);
 
 /*

@@ -21,7 +21,7 @@ static int refuse(struct program *program, const char *why)
     return -1;
 }
 
-/* gcc -flto writes the sections of other objects, too. Without -ffat-lto-objects they are empty. */
+/* An object of gcc -flto also has the usual sections. Without -ffat-lto-objects these are empty. */
 static bool is_intermediate(const struct elf_file *file)
 {
     Elf64_Shdr section;

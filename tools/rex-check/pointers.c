@@ -1,9 +1,9 @@
 /*
  * pointers.c - reads pointers in a file that is not loaded.
  *
- * In an object a pointer is a relocation with a symbol. In a linked file it is the bytes in place.
- * If the loader may choose the address, it is a relocation that adds the load address. Linkers that
- * pack such relocations (RELR) leave the address in place.
+ * In an object a pointer is a relocation with a symbol. In a linked file a pointer is the bytes at
+ * its place. If the loader may choose the load address, a pointer is instead a relocation that adds
+ * the load address. Linkers that pack such relocations (RELR) leave the address in the bytes.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -14,7 +14,7 @@
 
 #include "common/memory.h"
 
-/* Reads a pointer in place; in an object it is empty before its relocation. */
+/* Reads the bytes of a pointer. In an object these bytes are empty: a relocation has the target. */
 static void read_in_place(const struct program *program, struct pointer *pointer)
 {
     uint64_t room;
@@ -96,8 +96,8 @@ static bool relevant(const struct program *program, const Elf64_Shdr *section,
 }
 
 /*
- * The budget stops overlapping sections in a forged file: all sections together have at most as
- * many relocations as fit into the file.
+ * The sections of a forged file may overlap. So the budget limits the relocations of all sections
+ * together to the number that fits into the file.
  */
 void pointers_resolve(const struct program *program, struct pointer *pointers, size_t count)
 {

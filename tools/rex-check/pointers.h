@@ -13,8 +13,8 @@
 void pointers_read(struct program *program);
 
 /*
- * A pointer at a place, and its target. pointers_resolve() finds the targets at run time of COUNT
- * pointers, which must be sorted by place.
+ * A pointer at a place, and its target. pointers_resolve() finds the targets that COUNT pointers
+ * have at run time. The pointers must be sorted by place.
  */
 struct pointer {
     struct elf_place at;
@@ -22,7 +22,7 @@ struct pointer {
 };
 void pointers_resolve(const struct program *program, struct pointer *pointers, size_t count);
 
-/* Returns the target that RELOCATION gives to a pointer; its section's symbols are SYMBOLS. */
+/* Returns the target that RELOCATION gives to a pointer. SYMBOLS are the symbols of its section. */
 struct target pointer_target(const struct elf_relocation *relocation,
                              const struct elf_symbols *symbols);
 

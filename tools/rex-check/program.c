@@ -40,7 +40,9 @@ bool row_is_clangs(const struct row *row)
            begins_with(row->name, "__omp_offloading_");
 }
 
-/* rex/kernel.h makes such a table for LLVM 14 and 15; clang always makes one. */
+/*
+ * Such a table is in a host image: rex/kernel.h makes it for LLVM 14 and 15, clang always makes it.
+ */
 bool row_is_images(const struct row *row)
 {
     if (begins_with(row->symbol, "rex_entry_of_"))
@@ -68,7 +70,7 @@ size_t table_entry_size(const struct table *table)
     return table->newer ? NEW_SIZE : OLD_SIZE;
 }
 
-/* The last table that begins at or before PLACE: tables overlap only in a forged file. */
+/* Finds the last table that begins at or before PLACE. Tables overlap only in a forged file. */
 size_t program_table_at(const struct program *program, struct elf_place place)
 {
     size_t low = 0, high = program->table_count;

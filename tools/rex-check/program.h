@@ -47,7 +47,7 @@ struct row {
     enum row_kind kind;
 };
 
-/* A symbol named like an entry, in a table (its number) or outside of all. */
+/* A symbol with the name of an entry, and the number of its table, or NO_TABLE. */
 #define NO_TABLE SIZE_MAX
 struct entry_symbol {
     struct elf_symbol symbol;
@@ -79,7 +79,7 @@ struct module_names {
     struct embedded {
         const void *bytes;
         size_t size;
-    } * embedded; /* images in the program: for GPUs, else for the CPU */
+    } * embedded; /* images in the program: for GPUs, or if there are none, for the CPU */
     size_t embedded_count;
     bool embedded_on_host;
 };
@@ -109,9 +109,9 @@ struct program {
 size_t table_entry_size(const struct table *table);
 
 /*
- * Returns true if clang made the entry of ROW for its own offloading. The entry's name or symbols
- * show that; for a global only the symbol does. If two entries have one symbol, linkers keep it
- * only for the first.
+ * Returns true if clang made the entry of ROW for its own offloading. The entry's name or symbol
+ * shows that; for a global only the symbol shows it. If two entries have equal symbols, linkers
+ * keep only the symbol of the first entry.
  */
 bool row_is_clangs(const struct row *row);
 
@@ -130,13 +130,16 @@ bool program_is_by_name(const struct program *program);
 /* Returns the kind of a program in words: "x86-64 shared object". */
 const char *program_kind(const struct program *program, char buffer[96]);
 
-/* Return the table that PLACE lies in, or NO_TABLE; the first key at PLACE, or NULL. */
+/*
+ * program_table_at() returns the number of the table that contains PLACE, or NO_TABLE.
+ * program_key_at() returns the first key at PLACE, or NULL.
+ */
 size_t program_table_at(const struct program *program, struct elf_place place);
 struct key *program_key_at(const struct program *program, struct elf_place place);
 
 /*
- * Adds a reference at PLACE in SECTION to a KEY that is in no entry, or is ELSEWHERE: in another
- * file.
+ * Adds a reference, at PLACE in SECTION, to a KEY that is in no entry of this file. ELSEWHERE:
+ * another file defines the key.
  */
 void program_add_site(struct program *program, const char *key, bool elsewhere,
                       struct elf_place place, const char *section);

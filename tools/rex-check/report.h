@@ -84,7 +84,7 @@ void report_note(struct report *report, const char *object, const char *format, 
 void report_free(struct report *report);
 
 /*
- * Print all remarks. report_print() writes one a line, and the number of findings;
+ * Print all remarks. report_print() writes one remark in each line, and the number of findings.
  * report_print_json() writes "findings": [...], "notes": [...] as members of an object.
  */
 void report_print(const struct report *report, bool colour);

@@ -1,8 +1,9 @@
 /*
  * sites.c - finds launch sites: code and data that refer to a host key that is in no entry.
  *
- * Objects have a relocation for every reference. A linked file has relocations for data, and with
- * --emit-relocs for code; without, code.c searches for instructions.
+ * Objects have a relocation for every reference. A linked file has relocations for data, and for
+ * code only with --emit-relocs. If there are no relocations for code, code.c searches for
+ * instructions.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -18,8 +19,8 @@
 #include "stem.h"
 
 /*
- * Returns the correction of an addend for the symbol of a section: x86-64 counts from the end of
- * the address in the instruction, 4 bytes after the relocation.
+ * Returns the correction of a relocation's addend, if its symbol is a section. x86-64 counts from
+ * the end of the address in the instruction, which is 4 bytes after the relocation.
  */
 static uint64_t bias(const struct elf_file *file, uint32_t type)
 {
@@ -73,8 +74,9 @@ static void read_section(struct program *program, const Elf64_Shdr *section, con
 }
 
 /*
- * Returns false for debugging information, whose references to keys are not launches. The loader's
- * relocations are for all sections: NAME is NULL then.
+ * Returns false for debugging information, whose references to keys are not launches. *NAME becomes
+ * the name of the section with the references. The loader's relocations are for all sections: *NAME
+ * is then NULL.
  */
 static bool may_launch(const struct program *program, const Elf64_Shdr *section, const char **name)
 {
@@ -99,7 +101,9 @@ static int compare_sites(const void *a, const void *b)
     return elf_compare_places(one->place, other->place);
 }
 
-/* Returns the first site from INDEX on that has no function yet; NEXT skips sites that have one. */
+/*
+ * Returns the first site from INDEX on that has no function yet. NEXT skips sites with a function.
+ */
 static size_t unnamed_from(size_t *next, size_t index)
 {
     while (next[index] != index) {
@@ -110,7 +114,8 @@ static size_t unnamed_from(size_t *next, size_t index)
 }
 
 /*
- * Assigns sites to FUNCTION, unless another one has them: functions of a forged file may overlap.
+ * Assigns the sites in FUNCTION to it, unless they have a function: functions of a forged file may
+ * overlap.
  */
 static void name_sites_in(struct program *program, const struct elf_symbol *function, size_t *next)
 {

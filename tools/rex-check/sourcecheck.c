@@ -31,7 +31,7 @@ struct index {
     struct report *report;
     struct names lists[LISTS];
     size_t devices, entries, uses;
-    const struct item *unseen[LISTS]; /* a place where unseen names may be defined */
+    const struct item *unseen[LISTS]; /* an item that may define names that cannot be seen */
 };
 
 static void add_names(struct index *index, const struct item *item)

@@ -39,7 +39,7 @@ static void note_object(struct program *program, const struct elf_symbol *symbol
     else if (name_stem(symbol->name, MODULE, &stem, &length) && length == 0)
         program->module_at = (struct target){TARGET_PLACE, symbol->place, symbol->name};
     /*
-     * A place in the table does not make an entry: marks like __start_ and __TMC_END__ may be
+     * A symbol in the table is not always an entry: marks like __start_ and __TMC_END__ may be
      * there.
      */
     else if (name_stem(symbol->name, ENTRY_SUFFIX, &stem, &length) ||
@@ -105,7 +105,7 @@ static void name_rows_at(struct row **rows, size_t count, const struct elf_symbo
         else
             high = middle;
     }
-    /* Rows with the same key get its name together, from the first symbol at its place. */
+    /* Rows with one key get the name of the first symbol at the key's place. */
     for (; low < count && rows[low]->key.symbol == NULL &&
            elf_compare_places(rows[low]->key.place, symbol->place) == 0;
          low++)
@@ -113,8 +113,8 @@ static void name_rows_at(struct row **rows, size_t count, const struct elf_symbo
 }
 
 /*
- * Stores the symbols of the keys of ROWS: keys that no symbol *id__ names. Such a key is clang's, a
- * global's, or wrong.
+ * Stores the symbols of the keys of ROWS. No symbol *id__ names these keys: such a key belongs to
+ * clang or to a global, or is wrong.
  */
 static void name_others(struct program *program, struct row **rows, size_t count)
 {

@@ -22,7 +22,9 @@
 #define KIND_OPENMP 1
 #define FLAG_LINK 0x01     /* a global of declare target link */
 #define FLAG_REQUIRES 0x10 /* flags of `requires`: not a kernel or global */
-/* A function, not a global: it runs when the image is loaded or unloaded, and is not launched. */
+/*
+ * The entry is for a function that runs when the image is loaded or unloaded; it is not launched.
+ */
 #define FLAG_CONSTRUCTOR 0x02
 #define FLAG_DESTRUCTOR 0x04
 

@@ -14,7 +14,7 @@
 #include "common/memory.h"
 
 #define NO_BRACKET SIZE_MAX
-#define MOST_UNCLOSED 64 /* maximum open brackets that one closing brace ends besides its own */
+#define MOST_UNCLOSED 64 /* maximum open brackets inside the bracket that a closing bracket ends */
 #define MOST_AROUND 64   /* maximum depth of nested conditions whose branches are distinguished */
 
 struct reader {
@@ -43,7 +43,7 @@ static void step(struct reader *reader)
     reader->at++;
 }
 
-/* Adds the token from FROM, in LINE, to the reader's place. */
+/* Adds the token from FROM, in LINE, up to the reader's place. */
 static void add(struct reader *reader, enum token_kind kind, const char *from, size_t line)
 {
     struct tokens *tokens = reader->tokens;
@@ -167,7 +167,7 @@ static void read_word(struct reader *reader)
     add(reader, number ? TOKEN_NUMBER : TOKEN_NAME, from, reader->line);
 }
 
-/* Closes the bracket that matches CLOSE, and the open ones inside it. */
+/* Closes the bracket that matches CLOSE, and all brackets that are open inside it. */
 static void close_bracket(struct reader *reader, char close)
 {
     struct token *list = reader->tokens->list;

@@ -20,8 +20,8 @@ struct token {
     bool conditional; /* between an #if and its #endif */
     const char *text;
     size_t length, line;
-    size_t closing; /* for a bracket: index of the closing one */
-    size_t outer;   /* for a bracket: the bracket around it */
+    size_t closing; /* for a bracket: index of the closing bracket */
+    size_t outer;   /* for a bracket: index of the bracket around it */
 };
 
 struct tokens {
@@ -31,8 +31,8 @@ struct tokens {
 };
 
 /*
- * Reads the tokens of SIZE bytes of TEXT, which must outlive them. Skips comments, `#if 0`, and all
- * directives except includes and definitions.
+ * Reads the tokens of SIZE bytes of TEXT, which must outlive the tokens. Skips comments, `#if 0`,
+ * and all directives except includes and definitions.
  */
 void tokens_read(struct tokens *tokens, const char *text, size_t size);
 
@@ -49,20 +49,21 @@ bool token_is_any(const struct token *token, const char *const *words);
 bool token_has(const struct token *token, const char *text);
 bool token_ends(const struct token *token, const char *text);
 
-/* Returns the token at INDEX, or an empty one if INDEX is past either end. */
+/* Returns the token at INDEX, or an empty token if INDEX is past either end. */
 const struct token *token_at(const struct tokens *tokens, size_t index);
 
-/* Returns true if the name at INDEX is called; `int f(void)` declares it. */
+/* Returns true if the name at INDEX is called, and not declared as in `int f(void)`. */
 bool token_is_call(const struct tokens *tokens, size_t index);
 
 /*
- * Returns the body of the function that INDEX is in, or 0. BODY is the result for the previous
- * token.
+ * Returns the index of the body of the function that contains the token INDEX, or 0. BODY is the
+ * result for the previous token.
  */
 size_t token_body(const struct tokens *tokens, size_t index, size_t body);
 
 /*
- * Returns the index of the bracket that closes the one at INDEX; the number of tokens if none does.
+ * Returns the index of the bracket that closes the bracket at INDEX; the number of tokens if no
+ * bracket closes it.
  */
 size_t token_closing(const struct tokens *tokens, size_t index);
 

@@ -76,7 +76,7 @@ static void print_no_gpu(int number, const char *why, bool json)
     }
 }
 
-/* Prints a row for each GPU: how it reaches the others. */
+/* Prints a row for each GPU: how the GPU reaches each other GPU. */
 static void print_links(int count)
 {
     fputs("\nlinks between GPUs: nvlink (direct, with atomics), pci (direct), host (by host "
@@ -153,7 +153,10 @@ static void ask(struct answer *answer)
     }
 }
 
-/* Fills in ANSWER in a child. Returns 0, or the child's wait status if it gave no answer, or -1. */
+/*
+ * Fills in ANSWER in a child. Returns 0 if the child has answered. Otherwise returns the child's
+ * wait status, or -1.
+ */
 static int ask_child(struct answer *answer)
 {
     int ends[2], status = 0;

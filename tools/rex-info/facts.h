@@ -18,7 +18,7 @@ struct facts {
     size_t count;
 };
 
-/* Adds a fact, unless its group has the name. rex_info() calls it with a struct facts. */
+/* Adds a fact, unless its group already has this name. rex_info() calls it with a struct facts. */
 void facts_add(const char *group, const char *name, const char *value, void *facts);
 
 /* Returns the value of NAME in GROUP, or NULL. */

@@ -18,21 +18,22 @@
 #define LEAST_QUEUED 1000
 #define LEAST_BY_RUNTIME 100
 #define LEAST_CALLS 10
-#define LEAST_COPIES 100              /* of small rows, on a GPU */
-#define LEAST_BYTES UINT64_C(1000000) /* of rows that are copied again */
+#define LEAST_COPIES 100              /* copies of small rows, on a GPU */
+#define LEAST_BYTES UINT64_C(1000000) /* bytes of rows that are copied again */
 #define LEAST_PAGEABLE UINT64_C(16000000)
 
 /*
- * The first launch of a kernel loads it, and the first copies find the pages of their memory. So
- * they take many times as long as later ones. A run with fewer calls and bytes consists mostly of
- * first launches and copies.
+ * The first launch of a kernel loads the kernel. The first copies of new memory wait for its pages.
+ * Such calls take many times as long as later calls. A run with fewer calls and bytes consists
+ * mostly of such calls.
  */
 #define LEAST_JUDGED 20
 #define LEAST_JUDGED_BYTES LEAST_PAGEABLE
 
 /*
- * Nanoseconds on an H100: to enqueue a launch, to launch one of a graph, to copy a row; and the
- * extra time of libomptarget over the driver for a launch, and for each of its rows.
+ * Nanoseconds on an H100. The first three are the times to put a launch in a queue, to launch in a
+ * graph, and to copy a row. The last two are the times that libomptarget takes longer than the
+ * driver for a launch, and for each row of the launch.
  */
 #define QUEUE_TAKES UINT64_C(4000)
 #define GRAPH_TAKES UINT64_C(800)

@@ -10,7 +10,10 @@
 
 #include "json.h"
 
-/* librex's numbers of tracks. A thread's track has the system's thread ID, which is lower. */
+/*
+ * The lowest track numbers of devices and of queues. A thread's track has the system's thread ID,
+ * which is lower.
+ */
 #define DEVICE_TRACKS (UINT64_C(1) << 23)
 #define QUEUE_TRACKS (UINT64_C(1) << 24)
 

@@ -12,7 +12,7 @@
 
 #define EVENT_ROWS 32 /* maximum rows of a map in a trace */
 
-/* A row of a map that has memory. */
+/* A row of memory in a map. */
 struct event_row {
     unsigned number; /* counted from 0 */
     uint64_t begin, size;
@@ -45,7 +45,7 @@ struct event {
     int64_t device;       /* -1: unknown */
     int64_t result;
     bool deferred; /* the call returned before its kernel was done, or the event is that kernel */
-    bool awaited;  /* the kernel is another event, and the call waited for it */
+    bool awaited;  /* the call waited for its kernel, which is another event */
     uint64_t to, from; /* bytes that rows ask to copy */
     size_t rows;
     struct event_row row[EVENT_ROWS];

@@ -44,8 +44,8 @@ void findings_end(struct findings *findings)
 /* ---- memory that is copied again ------------------------------------------------------------- */
 
 /*
- * Returns true if the copy was made before, and remembers it. Each slot holds one copy, and a
- * collision forgets the older one. So the count may be too small, but never too large.
+ * Returns true if the copy was made before, and stores it. Each slot stores one copy, and a
+ * collision overwrites the older copy. So the count may be too small, but never too large.
  */
 static bool was_seen(struct findings *findings, struct seen copy)
 {
@@ -174,8 +174,8 @@ static void add_by_runtime(struct findings *findings, const struct event *event)
 }
 
 /*
- * Adds a launch that copied BYTES. The wait for the previous launch of the thread was not needed if
- * that launch copied nothing: the host cannot want its result.
+ * Adds a launch that copied BYTES. If the previous launch of the thread copied nothing, the host
+ * did not need its result: the wait for that launch was not needed.
  */
 static void add_launch(struct findings *findings, const struct event *event, uint64_t bytes)
 {

@@ -13,27 +13,27 @@
 #include "mappings.h"
 
 #define MOST_REPEATS 256
-#define MOST_REASONS 16 /* the last one also counts the launches of further reasons */
+#define MOST_REASONS 16 /* the last reason also counts the launches of further reasons */
 #define THREADS 1024
 
 /* Memory that was copied again: by a row of a kernel's launches, or by data calls. */
 struct repeat {
     char *kernel; /* NULL: copied by data calls */
     unsigned row;
-    uint64_t begin, size;     /* its last place */
-    uint64_t calls, to, from; /* calls with copies; copies to the device and back */
+    uint64_t begin, size;     /* place of the last copy */
+    uint64_t calls, to, from; /* calls with copies; copies to the device and from the device */
     uint64_t bytes, took;     /* bytes of the copies; nanoseconds of the calls */
 };
 
-/* Bytes copied by calls that only copy, and the nanoseconds that they took. */
+/* Bytes copied by calls that only copy, and the nanoseconds that these calls took. */
 struct speed {
     uint64_t bytes, took;
 };
 
 /* Launches that libomptarget sent to a GPU instead of the driver, and the reason. */
 struct by_runtime {
-    char *because, *kernel; /* the first kernel */
-    bool others;            /* there are other kernels, too */
+    char *because, *kernel; /* kernel: kernel of the first of these launches */
+    bool others;            /* other kernels were launched, too */
     uint64_t launches, rows, took;
 };
 
@@ -44,14 +44,14 @@ struct findings {
     struct seen *seen; /* hash table of the copies made */
     struct repeat repeats[MOST_REPEATS];
     size_t repeat_count;
-    /* The last launch of each thread, by the thread's number, and its time; 0: nothing to save. */
+    /* the last launch of each thread, and its time; the time is 0 if a queue would save no time */
     struct {
         uint64_t thread, took;
     } last[THREADS];
     uint64_t waited, waited_took; /* launches after which the thread launched again */
     uint64_t queued, queued_took; /* launches put in queues one by one */
     uint64_t pageable;            /* bytes copied from and to memory that is not pinned */
-    struct speed copies;          /* by data calls that copy many bytes */
+    struct speed copies;          /* copies by data calls of many bytes */
     struct by_runtime by_runtime[MOST_REASONS];
     size_t reasons;
     uint64_t failed;

@@ -17,7 +17,7 @@ struct json {
     bool wrong;
 };
 
-/* Skips CHARACTER and returns true, if it comes next. */
+/* If CHARACTER comes next, skips it and returns true. Otherwise returns false. */
 bool json_take(struct json *json, char character);
 
 /* Reads a string, decoded in place. Returns "" if there is none. */
@@ -25,7 +25,7 @@ char *json_string(struct json *json);
 
 /*
  * Reads a number in thousandths; further digits are cut off. A number out of range becomes the
- * nearest one.
+ * nearest number in range.
  */
 int64_t json_thousandths(struct json *json);
 
@@ -37,12 +37,12 @@ void json_skip(struct json *json);
 
 /*
  * Reads an object: returns the key of the next member, whose value is read next; NULL after the
- * last member. FIRST is true before the first call.
+ * last member. *FIRST must be true at the first call.
  */
 char *json_member(struct json *json, bool *first);
 
 /*
- * Reads an array: returns true if another element comes, which is read next. FIRST is true before
+ * Reads an array: returns true if another element comes, which is read next. *FIRST must be true at
  * the first call.
  */
 bool json_element(struct json *json, bool *first);

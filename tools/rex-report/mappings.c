@@ -2,8 +2,8 @@
  * mappings.c - follows the data calls of a trace: which memory is mapped, and which rows were
  * copied.
  *
- * The rules are libomptarget's. A mapped row is copied only if its type says always. The end that
- * takes the last reference copies the memory of a region back.
+ * The rules are libomptarget's. A mapped row is copied only if its type says always. When a region
+ * ends, its rows are copied back only if it drops their last reference.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -23,7 +23,7 @@ static bool is_before(const struct mapping *mapping, int64_t device, uint64_t be
     return mapping->device != device ? mapping->device < device : mapping->begin <= begin;
 }
 
-/* Returns the number of mappings that begin at or before BEGIN. */
+/* Returns the number of mappings that come before a mapping at BEGIN on DEVICE, or begin there. */
 static size_t behind(const struct mappings *mappings, int64_t device, uint64_t begin)
 {
     size_t low = 0, high = mappings->count;

@@ -17,7 +17,7 @@ extern const char *const busy_names[BUSY_KINDS];
 void picture_track(FILE *out, const struct timeline *timeline, const struct track *track,
                    const char *label);
 
-/* Draws the axis of times below such pictures. */
+/* Draws the axis of times below the tracks. */
 void picture_axis(FILE *out, const struct timeline *timeline);
 
 #endif

@@ -138,9 +138,9 @@ static void check_output(const char *output, FILE *trace)
 }
 
 /*
- * Finds the file that OUTPUT leads to. Returns true if a file beside it may replace it. This
- * function lets Linux follow the links, because Linux refuses links of other users in folders like
- * /tmp (fs.protected_symlinks).
+ * Writes the path of the file that OUTPUT leads to into PLACE. Returns true if a file beside that
+ * file may replace it. open() follows the links, so that Linux can refuse links of other users in
+ * folders like /tmp (fs.protected_symlinks).
  */
 static bool find_place(const char *output, char place[PATH_MAX])
 {
@@ -160,9 +160,8 @@ static bool find_place(const char *output, char place[PATH_MAX])
 }
 
 /*
- * Opens a new file beside OUTPUT, with its name in *BESIDE. Returns NULL if none can be made, or if
- * another file must not replace OUTPUT: a device, a file with several names, a file of another
- * user.
+ * Opens a new file beside OUTPUT, with its name in *BESIDE. Returns NULL if the new file cannot be
+ * made, or must not replace OUTPUT: a device, a file with several names, a file of another user.
  */
 static FILE *open_beside(const char *output, char **beside)
 {
@@ -191,7 +190,7 @@ static int end_page(FILE *out)
     return fclose(out) != 0 && error == 0 ? errno : error;
 }
 
-/* A page replaces an older one only when it is complete. */
+/* Replaces an older page only when the new page is complete. */
 static void write_page(const struct request *request, const struct study *study)
 {
     char place[PATH_MAX], *beside = NULL;

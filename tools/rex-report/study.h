@@ -22,8 +22,8 @@ struct study {
 };
 
 /*
- * Reads a trace from FILE, in memory that does not grow with its length. Returns false if it is not
- * a trace: WHY becomes the reason, and study_end() is not needed.
+ * Reads a trace from FILE, in memory that does not grow with the trace. Returns false if FILE is
+ * not a trace: *WHY becomes the reason, and study_end() is not needed.
  */
 bool study_trace(struct study *study, FILE *file, const char **why);
 

@@ -27,7 +27,10 @@ void tables_free(struct table tables[TABLES]);
 /* Returns a line about the program and its device, which the caller frees. */
 char *facts_line(const struct study *study);
 
-/* Returns a line about the gaps of the trace, which the caller frees; NULL if there are none. */
+/*
+ * Returns a line about missing events of the trace, which the caller frees; NULL if none is
+ * missing.
+ */
 char *doubts_line(const struct study *study);
 
 /* Returns the name of TRACK for readers; the caller frees it. */

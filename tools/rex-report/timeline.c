@@ -82,8 +82,8 @@ void timeline_sort(struct timeline *timeline)
 /* ---- bins ------------------------------------------------------------------------------------ */
 
 /*
- * Moves the bins of TRACK, which were 1 << SHIFT wide from bin FIRST on, to the timeline's new
- * ones.
+ * Moves the times in the bins of TRACK to the timeline's new bins. The old bins were 1 << SHIFT
+ * nanoseconds wide, and began with bin FIRST.
  */
 static void rebin(const struct timeline *timeline, struct track *track, unsigned shift,
                   uint64_t first)
@@ -107,8 +107,8 @@ static bool fits(const struct timeline *timeline)
 }
 
 /*
- * Makes the bins cover the span, which has grown. At least a quarter of them stays free on the side
- * to which it grew, so that this happens seldom.
+ * Makes the bins cover the span, which has grown. At least a quarter of the bins stays free on the
+ * side to which the span grew, so that the bins seldom change.
  */
 static void widen(struct timeline *timeline)
 {
@@ -187,8 +187,8 @@ static void remember(struct track *track, struct span span)
 }
 
 /*
- * Adds a SPAN of TRACK that has ended. Slices inside it ended earlier and are counted, so only the
- * gaps between them are added.
+ * Adds a SPAN of TRACK that has ended. Slices inside the span ended earlier and are counted
+ * already: adds only the gaps between these slices.
  */
 static void add_span(const struct timeline *timeline, struct track *track, enum busy kind,
                      struct span span)

@@ -1,8 +1,8 @@
 /*
  * timeline.h - counts how busy each track was over time, in bounded memory.
  *
- * Time is cut into bins of one width, a power of two of nanoseconds, which doubles as the trace
- * goes on. So a trace of any length needs the same memory.
+ * Time is cut into bins of one width, a power of two of nanoseconds. When the trace does not fit in
+ * the bins, the width doubles. So a trace of any length needs the same memory.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -33,7 +33,7 @@ struct track {
     uint64_t slices;
     uint64_t total[BUSY_KINDS]; /* nanoseconds; time in nested slices counts once */
     uint64_t (*bins)[BUSY_KINDS];
-    struct span *recent; /* ring of slices that an open slice may enclose */
+    struct span *recent; /* ring of the newest slices, which a later slice may enclose */
     size_t first, count;
 };
 
@@ -56,7 +56,7 @@ void timeline_add(struct timeline *timeline, const struct event *event);
 /* Sorts threads first, then devices, then queues, each by number. */
 void timeline_sort(struct timeline *timeline);
 
-/* Returns the number of bins that the span touches, and the first of them in *FIRST. */
+/* Returns the number of bins that the span touches. *FIRST becomes the first of these bins. */
 size_t timeline_bins(const struct timeline *timeline, size_t *first);
 
 /* Returns how long TRACK was busy, in nanoseconds. */

@@ -52,7 +52,7 @@ static size_t hash(enum total_of of, const char *name)
     return (size_t)(hash % SLOTS);
 }
 
-/* Returns the row of NAME, or a free one for it. */
+/* Returns the row of NAME, or a free row for NAME. */
 static struct total *find(const struct totals *totals, enum total_of of, const char *name)
 {
     size_t at = hash(of, name);

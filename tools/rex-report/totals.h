@@ -22,13 +22,13 @@ struct total {
 };
 
 struct totals {
-    struct total *rows; /* hash table of twice as many rows */
+    struct total *rows; /* hash table with more than twice as many rows as names */
     size_t count;
 };
 
 void totals_begin(struct totals *totals);
 
-/* Adds EVENT, which copied TO and FROM bytes. Skips an event that repeats another one. */
+/* Adds EVENT, which copied TO and FROM bytes. Skips an event that repeats another event. */
 void totals_add(struct totals *totals, const struct event *event, uint64_t to, uint64_t from);
 
 /* Sorts all used rows, the longest time first. */

@@ -1,6 +1,6 @@
 /*
- * child.c - runs the program as a child, because rex-run has work to do after it; the caller sees
- * no difference.
+ * child.c - runs the program as a child, because rex-run has work to do after the program. The
+ * caller of rex-run sees the program's exit status or signal.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -22,7 +22,7 @@
 #include "folder.h"
 #include "tell.h"
 
-/* The signal mask and SIGCHLD handler that rex-run was started with, for the program. */
+/* The signal mask and SIGCHLD handler that rex-run was started with. The program gets them back. */
 static sigset_t mask;
 static void (*at_child)(int);
 
@@ -36,7 +36,7 @@ void hold_signals(void)
 
 static void become(const struct program *program, char **arguments, pid_t parent)
 {
-    /* Killing rex-run must end the program, too. */
+    /* If rex-run is killed, the program must end, too. */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(NOT_RUN);
@@ -49,7 +49,7 @@ static void become(const struct program *program, char **arguments, pid_t parent
     _exit(REFUSED);
 }
 
-/* Ends as the child did: with its status, or by its signal. */
+/* Ends rex-run as the child ended: with the child's status, or by the child's signal. */
 static void end_as(int status, void (*behind)(void))
 {
     sigset_t none;
@@ -67,7 +67,7 @@ static void end_as(int status, void (*behind)(void))
     exit(128 + WTERMSIG(status));
 }
 
-/* Ends or stops when the child does. Called at each SIGCHLD. */
+/* Ends or stops rex-run if the child has ended or stopped. Called at each SIGCHLD. */
 static void look_after(pid_t child, void (*behind)(void))
 {
     int status;
@@ -94,7 +94,9 @@ void run_and_tidy(const struct program *program, char **arguments, void (*behind
         int number = sigwaitinfo(&all, &info);
         if (number == SIGCHLD)
             look_after(child, behind);
-        /* The terminal itself sends its signals to the child. */
+        /*
+         * Pass on the signals of processes. The terminal sends its own signals to the child, too.
+         */
         else if (number > 0 && info.si_code <= 0)
             kill(child, number);
     }

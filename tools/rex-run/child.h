@@ -8,7 +8,7 @@
 
 #include "program.h"
 
-/* Holds signals back until run_and_tidy(): none may end rex-run while there is a folder. */
+/* Blocks signals until run_and_tidy(): no signal may end rex-run while the folder exists. */
 void hold_signals(void);
 
 /*

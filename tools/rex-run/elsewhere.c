@@ -1,11 +1,12 @@
 /*
- * elsewhere.c - runs a program on another libomptarget than the linked one, or on the linked one if
- * the loader does not find it.
+ * elsewhere.c - runs a program on another libomptarget than the linked one. Also finds the linked
+ * libomptarget if the loader does not find it.
  *
- * Forwarding to another release, or preloading one, crashes: libomp and the linked libomptarget
- * call each other directly. The process must have only one libomptarget, under the linked name. So
- * a private folder has a link of that name, and comes first on the loader's path. The library's own
- * folder comes next, for libomp and libLLVM: $ORIGIN in its run path is the folder of the link.
+ * The process must have only one libomptarget. With a second libomptarget, to which calls are
+ * forwarded or which is preloaded, it crashes: libomp and the linked libomptarget call each other
+ * directly. So a private folder has a link with the linked name to the other library, and comes
+ * first on the loader's path. The folder of the other library comes next, for libomp and libLLVM.
+ * The run path of the library does not lead there: $ORIGIN is the folder of the link.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -86,7 +87,7 @@ struct linked {
     const char *library;
     int release;        /* release of the library */
     int gpu_only;       /* linked release, if only its GPU programs run on the library; else 0 */
-    const char *folder; /* folder of links to it; NULL: the program links no libomptarget */
+    const char *folder; /* folder with the links; NULL: the program links no libomptarget */
 };
 
 static void check_releases(struct linked *linked, const char *name)
@@ -138,8 +139,8 @@ static void link_name(const char *name, const char *path, void *context)
 }
 
 /*
- * libomptarget 16 and later also open "libomp.so". A libomp from another folder than the program's
- * would be a second one, and abort ("OMP: Error #15").
+ * libomptarget 16 and later also open "libomp.so". If that led to another folder than the program's
+ * libomp, the process would have two, and libomp would abort ("OMP: Error #15").
  */
 static void link_openmp(const char *name, const char *path, void *context)
 {
@@ -216,7 +217,7 @@ bool lead_to(const struct program *program, const char *library)
 struct missing {
     const struct program *program;
     const char *name;      /* linked name that the loader does not find */
-    char folder[PATH_MAX]; /* folder that has it; "": none found yet */
+    char folder[PATH_MAX]; /* folder with that name; "": not found yet */
 };
 
 /* If the user has named a libomptarget, its error is final. */
@@ -228,8 +229,9 @@ static void see_error(const char *error)
 }
 
 /*
- * Takes the folder of a file that librex's search found, or has bound, if the linked name is beside
- * it. The value of an unusable file is the reason, not its release.
+ * Receives a fact of rex_info() about a libomptarget that librex has found or bound. If the linked
+ * name is in the folder of that file, takes the folder. The value of a found file is its release,
+ * or the reason why it is unusable.
  */
 static void see_found(const char *group, const char *name, const char *value, void *context)
 {

@@ -1,6 +1,6 @@
 /*
- * elsewhere.h - runs a program on another libomptarget than the linked one, or finds the linked
- * one.
+ * elsewhere.h - runs a program on another libomptarget than the linked one. Also finds the linked
+ * libomptarget if the loader does not find it.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -12,14 +12,14 @@
 #include "program.h"
 
 /*
- * Makes PROGRAM find LIBRARY under the names that it is linked with. Returns true if there is now a
- * folder to remove after the program has ended: run_and_tidy() does so.
+ * Makes PROGRAM find LIBRARY under the names of libomptarget that PROGRAM is linked with. Returns
+ * true if this has made a folder, which run_and_tidy() removes after the program has ended.
  */
 bool lead_to(const struct program *program, const char *library);
 
 /*
- * Makes PROGRAM find the libomptarget that it is linked with. If the loader does not find it but
- * librex does, the library's folder is put first in LD_LIBRARY_PATH.
+ * Makes PROGRAM find the libomptarget that it is linked with. If librex finds this libomptarget and
+ * the loader does not, puts its folder first in LD_LIBRARY_PATH.
  */
 void find_linked(const struct program *program);
 

@@ -21,12 +21,13 @@
 void put_in_front(const char *variable, const char *value, const char *separators);
 
 /*
- * Sets VARIABLE to BEFORE and the absolute NAME of a file, because the program may change its
- * folder before librex opens the file. NAME may contain %p; a % in the folder's name is doubled.
+ * Sets VARIABLE to BEFORE and the absolute path of the file NAME, because the program may change
+ * its folder before librex opens the file. NAME may contain %p. A % in the folder's name is
+ * doubled.
  */
 void set_file(const char *variable, const char *before, const char *name);
 
-/* Returns true if NAME is a word that the library does not take for a file name. */
+/* Returns true if NAME is a word that librex does not treat as a file name. */
 bool is_setting(const char *name);
 
 /* Preloads the librex that rex-run itself uses, and makes it adopt the program's descriptors. */

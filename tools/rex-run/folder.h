@@ -9,8 +9,8 @@
 #include <stddef.h>
 
 /*
- * Makes the folder, and exits if that fails. die() removes it; every other end of the process must
- * call remove_folder(). Returns its path, which stays valid.
+ * Makes the folder, and exits if that fails. die() removes the folder; before any other end of the
+ * process remove_folder() must be called. Returns the folder's path, which stays valid.
  */
 const char *make_folder(void);
 

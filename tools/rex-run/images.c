@@ -11,8 +11,8 @@
 #include "common/elffile.h"
 
 /*
- * Returns true if the file has a table of offload entries, of any clang. A file without one is not
- * searched.
+ * Returns true if the file has a table of offload entries, of any clang. Only a file with such a
+ * table is searched for images.
  */
 static bool has_entries(const struct elf_file *file)
 {

@@ -60,7 +60,7 @@ static const char *dynamic_string(const struct rex_elf *elf, int64_t tag)
     if (!dynamic_value(elf, tag, &name) || !dynamic_value(elf, DT_STRTAB, &strings))
         return "";
     for (size_t i = 0; string == NULL && rex_elf_segment(elf, i, &segment); i++) {
-        /* Wraps round, beyond all sizes, if the address is before the segment. */
+        /* INTO is a huge number if the address is before the segment. */
         uint64_t into = strings + name - segment.p_vaddr;
         const unsigned char *bytes = rex_elf_bytes(elf, segment.p_offset, segment.p_filesz);
         if (segment.p_type == PT_LOAD && into < segment.p_filesz && bytes != NULL)

@@ -13,15 +13,15 @@ struct program {
     char path[PATH_MAX];
     bool script; /* the file begins with #!; `rpath` is not known */
     /*
-     * DT_RPATH, which the loader searches before LD_LIBRARY_PATH; "" if there is none, or a
-     * DT_RUNPATH.
+     * DT_RPATH, which the loader searches before LD_LIBRARY_PATH; "" if the file has no DT_RPATH,
+     * or has a DT_RUNPATH.
      */
     char rpath[PATH_MAX];
 };
 
 /*
- * Finds NAME as execvp(3) would, and checks it. Exits with the reason if librex cannot be preloaded
- * into it.
+ * Finds the file NAME as execvp(3) would, and checks it. Exits with the reason if librex cannot be
+ * preloaded into the file.
  */
 void find_program(struct program *program, const char *name);
 

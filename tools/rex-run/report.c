@@ -127,8 +127,9 @@ static void find_tool(char tool[PATH_MAX])
 }
 
 /*
- * Runs rex-report. Returns NULL, or the reason why it did not start, or the signal that ended it;
- * the caller frees the text. rex-report prints its own errors.
+ * Runs rex-report. Returns NULL if rex-report has exited: it prints its own errors. Otherwise
+ * returns the reason why it did not start, or the signal that ended it, as a text that the caller
+ * frees.
  */
 static char *run(char *const *arguments)
 {

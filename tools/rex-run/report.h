@@ -7,12 +7,14 @@
 #define REX_RUN_REPORT_H
 
 /*
- * Makes the program write a trace to the file TRACE, or to PAGE with ".json" appended if TRACE is
- * NULL. report_make() makes PAGE of it. Exits if an output cannot be used.
+ * Makes the program write a trace to the file TRACE; if TRACE is NULL, to PAGE with ".json"
+ * appended. report_make() makes PAGE from the trace. Exits if an output cannot be used.
  */
 void report_prepare(const char *page, const char *trace);
 
-/* Makes the page, after the program has ended. Prints a failure, which changes nothing else. */
+/*
+ * Makes the page, after the program has ended. If that fails, prints the reason, and does not exit.
+ */
 void report_make(void);
 
 #endif

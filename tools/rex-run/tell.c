@@ -16,7 +16,7 @@
 
 static char *told;
 
-/* Returns true if REX_LOG sets level info or debug. It is LEVEL, LEVEL:FILE or :FILE. */
+/* Returns true if REX_LOG, which is LEVEL, LEVEL:FILE or :FILE, sets the level info or debug. */
 bool is_told(void)
 {
     const char *value = getenv("REX_LOG");
