@@ -55,6 +55,7 @@ struct rex_launch_context {
     unsigned ends; /* the device's `ends` when this context was made */
     void *rows;    /* memory for the rows of a launch */
     size_t rows_most;
+    bool rows_are_mapped; /* no row of the last launch had memory of its own */
 };
 
 /*

@@ -40,10 +40,11 @@ struct rex_plan {
     size_t own_count;
     uintptr_t *device; /* array of the device address of each row of `map` */
     struct rex_staged staged;
-    bool is_mapped;   /* libomptarget has mapped the rows for this launch */
-    bool is_exact;    /* each own row has its own allocation */
-    bool has_empty;   /* an unmapped row has no elements */
-    bool has_updates; /* a mapped row has the always modifier: every launch copies it */
+    bool may_be_mapped; /* all rows may be values and mapped memory: rex_present_pin_rows() */
+    bool is_mapped;     /* libomptarget has mapped the rows for this launch */
+    bool is_exact;      /* each own row has its own allocation */
+    bool has_empty;     /* an unmapped row has no elements */
+    bool has_updates;   /* a mapped row has the always modifier: every launch copies it */
     bool is_pageable; /* all own rows that are copied are pageable memory, or too large to stage */
     bool is_staged;   /* the own rows are staged; rex_plan_run() sets it */
 };
