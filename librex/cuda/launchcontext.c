@@ -40,6 +40,7 @@ void rex_launch_graph_end(struct rex_launch_graph *graph)
         REX_CUDA(cuGraphExecDestroy, graph->executable);
     if (graph->graph != NULL)
         REX_CUDA(cuGraphDestroy, graph->graph);
+    free(graph->values);
     memset(graph, 0, sizeof *graph);
 }
 

@@ -16,11 +16,6 @@
 /* Bytes that a thread copies at a time. Chunks of a quarter are slower by half on an H100. */
 #define REX_STAGED_CHUNK (REX_STAGED_MOST / 2)
 
-/*
- * Maximum bytes of arguments that a graph remembers. If there are more, each launch sets them anew.
- */
-#define REX_STAGED_VALUES 192
-
 /* Arguments in the form that cuLaunchKernel takes. Zeros are a valid start. */
 struct rex_arguments {
     void **address;        /* the address of each parameter's value */
@@ -36,9 +31,9 @@ struct rex_launch_graph {
     unsigned launches;               /* number of launches by single calls, until a graph pays */
     void *graph, *executable, *node; /* NULL: not made yet, or refused */
     struct rex_grid grid;            /* the grid in the kernel node */
-    unsigned char values[REX_STAGED_VALUES]; /* the arguments in the kernel node, if they fit */
-    bool is_refused;                         /* the driver refused the graph */
-    unsigned used;                           /* the context's `uses` at the graph's last use */
+    unsigned char *values;           /* the arguments in the kernel node, or NULL */
+    bool is_refused;                 /* the driver refused the graph */
+    unsigned used;                   /* the context's `uses` at the graph's last use */
 };
 #define REX_LAUNCH_GRAPHS 16
 void rex_launch_graph_end(struct rex_launch_graph *graph);
@@ -60,6 +55,7 @@ struct rex_launch_context {
     unsigned ends; /* the device's `ends` when this context was made */
     void *rows;    /* memory for the rows of a launch */
     size_t rows_most;
+    bool rows_are_mapped; /* no row of the last launch had memory of its own */
 };
 
 /*

@@ -187,33 +187,36 @@ static int check_and_pack(struct rex_arguments *arguments, const struct rex_load
 
 /*
  * Packs ROW. DEVICE is the device address of its memory, or 0. The argument is the device address
- * of the base of the row, so that a kernel uses the same indices as the host. Returns 0 or an
- * error.
+ * of the base of the row, so that a kernel uses the same indices as the host. Returns false if only
+ * check_and_pack() can pack *WORD. A caller in a loop passes its own copies of the arguments and of
+ * the map, because the compiler must assume that the store of a value changes the originals.
  */
-static inline int pack_row(struct rex_arguments *arguments, const struct rex_loaded_kernel *kernel,
-                           const struct rex_layout *layout, uint32_t parameter,
-                           const struct rex_map *map, int32_t row, uintptr_t device)
+static inline bool pack_row(const struct rex_arguments *arguments, const struct rex_layout *layout,
+                            uint32_t parameter, const struct rex_map *map, int32_t row,
+                            uintptr_t device, uintptr_t *word)
 {
     const struct rex_image_parameter *wanted = &layout->parameter[parameter];
     unsigned char *to = arguments->values + wanted->offset;
-    int64_t type = map->types[row], kind = REX_MAP_KIND(REX_KIND_POINTER);
-    uintptr_t word = (uintptr_t)map->base[row];
-    bool is_checked = true;
-    if (type & REX_MAP_LITERAL) {
-        kind = type & REX_MAP_KIND_MASK;
-        /* Pack a literal without a scalar kind by check_and_pack(). */
-        is_checked = kind >= REX_MAP_KIND(REX_KIND_I8);
-    } else {
-        word = type & REX_MAP_PTR_AND_OBJ ? *(uintptr_t *)map->base[row] : word;
-        word = device != 0 ? device + word - (uintptr_t)map->begin[row] : 0;
-    }
-    uint32_t size_and_kind; /* size and kind, for one comparison; the kind begins at bit 16 */
+    int64_t type = map->types[row];
+    uint32_t size_and_kind; /* for one comparison: the kind begins at bit 16 */
     memcpy(&size_and_kind, &wanted->size, sizeof size_and_kind);
     arguments->address[parameter] = to;
-    if (REX_UNLIKELY(!is_checked || size_and_kind != (sizeof word | (uint64_t)kind >> 16)))
-        return check_and_pack(arguments, kernel, parameter, map, row, word);
-    memcpy(to, &word, sizeof word);
-    return REX_OK;
+    *word = (uintptr_t)map->base[row];
+    if (type & REX_MAP_LITERAL) {
+        int64_t kind = type & REX_MAP_KIND_MASK;
+        if (kind < REX_MAP_KIND(REX_KIND_I8) || /* the literal has no scalar kind */
+            size_and_kind != (sizeof *word | (uint64_t)kind >> 16))
+            return false;
+    } else {
+        if (type & REX_MAP_PTR_AND_OBJ)
+            *word = *(uintptr_t *)map->base[row];
+        *word = device != 0 ? device + *word - (uintptr_t)map->begin[row] : 0;
+        /* The parameter is a pointer, or its kind is unknown. */
+        if ((size_and_kind & ~((uint32_t)REX_KIND_POINTER << 16)) != sizeof *word)
+            return false;
+    }
+    memcpy(to, word, sizeof *word);
+    return true;
 }
 _Static_assert(offsetof(struct rex_image_parameter, kind) ==
                    offsetof(struct rex_image_parameter, size) + 2,
@@ -244,9 +247,13 @@ static int find_and_pack_rows(struct rex_stream_gpu *gpu, const struct rex_loade
         }
         if (!(type & REX_MAP_TARGET_PARAM))
             continue;
-        int result = pack_row(&gpu->arguments, kernel, layout, parameter++, map, i, device);
-        if (REX_UNLIKELY(result != REX_OK))
-            return result;
+        uintptr_t word;
+        if (REX_UNLIKELY(!pack_row(&gpu->arguments, layout, parameter, map, i, device, &word))) {
+            int result = check_and_pack(&gpu->arguments, kernel, parameter, map, i, word);
+            if (result != REX_OK)
+                return result;
+        }
+        parameter++;
     }
     REX_ASSERT(parameter == layout->count);
     return REX_OK;
@@ -261,12 +268,18 @@ int rex_pack_arguments(struct rex_arguments *arguments, const struct rex_loaded_
     int result = open_arguments(arguments, layout, form);
     if (result != REX_OK)
         return result;
-    for (int32_t i = 0, count = map->count; i < count; i++) {
-        if (!(map->types[i] & REX_MAP_TARGET_PARAM))
+    const struct rex_arguments to = *arguments;
+    const struct rex_map rows = *map;
+    for (int32_t i = 0; i < rows.count; i++) {
+        uintptr_t word;
+        if (!(rows.types[i] & REX_MAP_TARGET_PARAM))
             continue;
-        result = pack_row(arguments, kernel, layout, parameter++, map, i, device[i]);
-        if (REX_UNLIKELY(result != REX_OK))
-            return result;
+        if (REX_UNLIKELY(!pack_row(&to, layout, parameter, &rows, i, device[i], &word))) {
+            result = check_and_pack(arguments, kernel, parameter, map, i, word);
+            if (result != REX_OK)
+                return result;
+        }
+        parameter++;
     }
     REX_ASSERT(parameter == layout->count);
     return REX_OK;

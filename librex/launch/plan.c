@@ -161,21 +161,18 @@ static size_t give_offsets(struct rex_plan *plan, int64_t directions, size_t at)
 
 /* ---- the plan -------------------------------------------------------------------------------- */
 
-/* Sets `ranges` and `types` of PLAN, and counts the ARGUMENTS. Returns fallback reasons. */
-static unsigned read_rows(struct rex_plan *plan, uint32_t *arguments)
+/* Sets `ranges` and `types` of PLAN. Returns fallback reasons. */
+static unsigned read_rows(struct rex_plan *plan)
 {
     const struct rex_map *map = plan->map;
     const int64_t *types = map->types, *sizes = map->sizes;
     void *const *begins = map->begin;
     struct rex_range *range = plan->ranges.range;
     bool is_unusual = map->mappers != NULL;
-    int64_t all = 0;
     unsigned reasons = 0;
     for (int32_t i = 0, count = map->count; i < count; i++) {
         int64_t type = types[i], size = sizes[i];
         uintptr_t begin = (uintptr_t)begins[i];
-        *arguments += (type & REX_MAP_TARGET_PARAM) != 0;
-        all |= type;
         if (type & REX_MAP_NOT_MAPPED) {
             is_unusual |= (type & ~REX_ROW_VALUE) != 0 || size < 0;
             continue;
@@ -190,7 +187,6 @@ static unsigned read_rows(struct rex_plan *plan, uint32_t *arguments)
                                .row = i};
         range++;
     }
-    plan->types = all;
     plan->ranges.count = (size_t)(range - plan->ranges.range);
     if (!is_unusual)
         return 0;
@@ -205,10 +201,15 @@ static unsigned read_rows(struct rex_plan *plan, uint32_t *arguments)
     return reasons;
 }
 
+/* The bits of rows that are values, or mapped memory that the launch does not copy. */
+#define PLAIN_BITS (REX_ROW_VALUE | (REX_ROW_MAPPED & ~REX_MAP_ALWAYS))
+
 int rex_plan_check(struct rex_request *request, struct rex_plan *plan)
 {
     struct rex_launch_context *context = plan->context;
     const struct rex_map *map = plan->map;
+    const int64_t *type = map->types;
+    int64_t all = 0, each = -1;
     uint32_t arguments = 0;
     size_t count = (size_t)map->count;
     size_t row = sizeof *plan->own + sizeof *plan->ranges.range + sizeof *plan->device;
@@ -223,7 +224,15 @@ int rex_plan_check(struct rex_request *request, struct rex_plan *plan)
     plan->own = context->rows;
     plan->ranges.range = (void *)(plan->own + context->rows_most);
     plan->device = (void *)(plan->ranges.range + context->rows_most);
-    unsigned reasons = read_rows(plan, &arguments);
+    for (size_t i = 0; i < count; i++) {
+        all |= type[i];
+        each &= type[i];
+        arguments += (type[i] & REX_MAP_TARGET_PARAM) != 0;
+    }
+    plan->types = all;
+    plan->may_be_mapped = context->rows_are_mapped && !plan->is_mapped && map->mappers == NULL &&
+                          !(all & ~PLAIN_BITS) && !(each & REX_MAP_LITERAL);
+    unsigned reasons = plan->may_be_mapped ? 0 : read_rows(plan);
     if (reasons != 0 && !plan->is_mapped) {
         request->reasons = reasons;
         return REX_OK;
@@ -244,18 +253,16 @@ int rex_plan_check(struct rex_request *request, struct rex_plan *plan)
     return rex_check_form(&request->target, arguments, request->map, &plan->form);
 }
 
-void rex_plan_place(struct rex_request *request, struct rex_plan *plan)
+/*
+ * Finds the device address of each row whose range is pinned, or plans its memory. Returns fallback
+ * reasons.
+ */
+static unsigned place_rows(struct rex_plan *plan)
 {
-    struct rex_range_lock *ranges = &plan->ranges;
     const struct rex_map *map = plan->map;
-    unsigned reasons = ranges->count > 0 ? rex_present_pin(ranges) : 0;
-    if (reasons != 0 || ranges->is_waiting) {
-        request->reasons = reasons;
-        return;
-    }
-    rex_thread.holds++; /* like rex_log_hold(), but the gate has begun a shelter already */
+    unsigned reasons = 0;
     bool stay = !plan->is_mapped && !(plan->types & REX_MAP_ALWAYS);
-    const struct rex_range *range = ranges->range, *end = range + ranges->count;
+    const struct rex_range *range = plan->ranges.range, *end = range + plan->ranges.count;
     uintptr_t *device = plan->device;
     for (; range < end; range++)
         if (stay && range->device != 0)
@@ -286,6 +293,26 @@ void rex_plan_place(struct rex_request *request, struct rex_plan *plan)
         staged->out_end = give_offsets(plan, REX_MAP_FROM, staged->in);
         staged->total = give_offsets(plan, 0, staged->out_end);
     }
+    return reasons;
+}
+
+void rex_plan_place(struct rex_request *request, struct rex_plan *plan)
+{
+    struct rex_range_lock *ranges = &plan->ranges;
+    unsigned reasons = 0;
+    bool is_placed = plan->may_be_mapped && rex_present_pin_rows(ranges, plan->map, plan->device);
+    if (!is_placed && plan->may_be_mapped)
+        reasons = read_rows(plan);
+    if (!is_placed && reasons == 0 && ranges->count > 0)
+        reasons = rex_present_pin(ranges);
+    if (reasons != 0 || ranges->is_waiting) {
+        request->reasons = reasons;
+        return;
+    }
+    rex_thread.holds++; /* without rex_shelter_begin(), because the gate has called it */
+    if (!is_placed)
+        reasons = place_rows(plan);
+    plan->context->rows_are_mapped = reasons == 0 && plan->own_count == 0;
     /* Another call may have added a reason while this launch waited for memory. */
     if (reasons == 0 && !plan->is_mapped)
         reasons = rex_process_reasons();

@@ -42,12 +42,13 @@ struct rex_plan {
     size_t own_count;
     uintptr_t *device; /* array: the device address of each row of `map` */
     struct rex_staged staged;
-    bool is_mapped;   /* libomptarget has mapped the rows for this launch */
-    bool is_exact;    /* each own row has its own allocation */
-    bool has_empty;   /* an unmapped row has size 0 */
-    bool has_updates; /* a mapped row has REX_MAP_ALWAYS, so each launch copies it */
-    bool is_pageable; /* each own row that is copied is pageable memory, or too large to stage */
-    bool is_staged;   /* the own rows are staged; set by rex_plan_run() */
+    bool may_be_mapped; /* all rows may be values and mapped memory: rex_present_pin_rows() */
+    bool is_mapped;     /* libomptarget has mapped the rows for this launch */
+    bool is_exact;      /* each own row has its own allocation */
+    bool has_empty;     /* an unmapped row has size 0 */
+    bool has_updates;   /* a mapped row has REX_MAP_ALWAYS, so each launch copies it */
+    bool is_pageable;   /* each own row that is copied is pageable memory, or too large to stage */
+    bool is_staged;     /* the own rows are staged; set by rex_plan_run() */
 };
 
 /* Returns the fallback reasons of row I of MAP alone. */

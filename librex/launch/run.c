@@ -21,6 +21,7 @@
 #include "launch/run.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/assert.h"
@@ -234,12 +235,14 @@ static bool put_launch_graph(struct rex_launch_context *context, const struct re
                                &graph->executable))
             return false;
     }
-    bool is_set = memcmp(&graph->grid, &packed->grid, sizeof graph->grid) == 0 &&
-                  bytes <= REX_STAGED_VALUES &&
+    bool is_set = graph->values != NULL &&
+                  memcmp(&graph->grid, &packed->grid, sizeof graph->grid) == 0 &&
                   memcmp(graph->values, arguments->values, bytes) == 0;
     if (!is_set) {
         graph->grid = packed->grid;
-        if (bytes <= REX_STAGED_VALUES)
+        if (graph->values == NULL)
+            graph->values = malloc(bytes);
+        if (graph->values != NULL)
             memcpy(graph->values, arguments->values, bytes);
     }
     if (!is_new && !is_set &&

@@ -88,26 +88,53 @@ static inline void note_settled(struct rex_range *range, const struct rex_entry 
     range->device = device != 0 ? device + (range->begin - entry->begin) : 0;
 }
 
-/*
- * Pins the ranges of a launch by the driver, in the entries that rex_plan_check() has guessed.
- * Stops before a range for which the guess is wrong. Also stops before a range whose entry may end,
- * or is held for an end.
- */
-static void pin_as_before(struct rex_present_table *table, struct rex_range_lock *launch)
+/* Returns true if entry NUMBER has the memory, of at least one byte. NUMBER may be a wrong guess. */
+static inline bool has_in_entry(const struct rex_entry_list *in, uint32_t number, uintptr_t begin,
+                                uintptr_t end)
 {
-    struct rex_entry *entries = table->mapped.entry;
-    uint32_t used = table->mapped.used;
-    struct rex_range *range = launch->range, *end = range + launch->count;
-    for (; range < end && range->at < used; range++) {
-        struct rex_entry *entry = &entries[range->at];
-        if (!rex_entry_has(entry, range->begin, range->end) || !rex_entry_is_settled(entry) ||
-            entry->held > 0)
+    return begin < end && number < in->used && rex_entry_has(&in->entry[number], begin, end);
+}
+
+/*
+ * Pins the rows of MAP for rex_present_pin_rows(). Returns false if it has stopped before a row.
+ * Sets only what the end of such a launch reads. noinline: the loop needs all registers.
+ */
+static __attribute__((noinline)) bool pin_mapped_rows(const struct rex_entry_list *in,
+                                                      struct rex_range_lock *launch,
+                                                      const struct rex_map *map, uintptr_t *device)
+{
+    const int64_t *types = map->types, *sizes = map->sizes;
+    void *const *begins = map->begin;
+    struct rex_range *range = launch->range;
+    size_t i = 0, count = (size_t)map->count;
+    for (; i < count; i++) {
+        int64_t type = types[i];
+        if (type & ~REX_ROW_MAPPED) {
+            if (!(type & REX_MAP_LITERAL) || (type & ~REX_ROW_VALUE) != 0 || sizes[i] < 0)
+                break;
+            continue;
+        }
+        uintptr_t begin = (uintptr_t)begins[i], end = begin + (uintptr_t)sizes[i];
+        range->begin = begin;
+        if (!has_in_entry(in, range->at, begin, end)) {
+            uint32_t last = range > launch->range ? range[-1].at : 0;
+            range->at = rex_entries_near(in, last, begin);
+            if (!has_in_entry(in, range->at, begin, end))
+                break;
+        }
+        struct rex_entry *entry = &in->entry[range->at];
+        if (!rex_entry_is_settled(entry) || entry->held > 0 || entry->device == 0)
             break;
-        note_settled(range, entry);
+        range->end = end;
+        range->row = (int32_t)i;
+        range->is_changed = (type & REX_MAP_FROM) != 0;
         range->is_shared = true;
+        device[i] = entry->device + (begin - entry->begin);
         rex_entry_add_user(entry, REX_CALL_BY_DRIVER, range);
+        range++;
     }
-    launch->known = (size_t)(range - launch->range);
+    launch->known = launch->count = (size_t)(range - launch->range);
+    return i == count;
 }
 
 /*
@@ -419,8 +446,6 @@ unsigned rex_present_pin(struct rex_range_lock *ranges)
         put_in_order(ranges);
     ranges->known = 0;
     pthread_mutex_lock(&table->lock);
-    if (ranges->call == REX_CALL_BY_DRIVER && table->at_work == NULL)
-        pin_as_before(table, ranges);
     while (ends ? has_end_to_wait(table, ranges, &hold) : look_up_ranges(table, ranges)) {
         unsigned reasons = 0;
         if (ranges->call != REX_CALL_BY_DRIVER) {
@@ -465,6 +490,20 @@ unsigned rex_present_pin(struct rex_range_lock *ranges)
     ranges->is_waiting = false;
     pthread_mutex_unlock(&table->lock);
     return 0;
+}
+
+bool rex_present_pin_rows(struct rex_range_lock *launch, const struct rex_map *map,
+                          uintptr_t *device)
+{
+    struct rex_present_table *table = rex_present_table(launch->number);
+    pthread_mutex_lock(&table->lock);
+    bool is_pinned = table->at_work == NULL && pin_mapped_rows(&table->mapped, launch, map, device);
+    if (is_pinned)
+        table->by_driver++;
+    else
+        unpin_known(table, launch);
+    pthread_mutex_unlock(&table->lock);
+    return is_pinned;
 }
 
 /*

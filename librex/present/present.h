@@ -53,6 +53,7 @@ struct rex_range {
     uint32_t generation; /* generation of the entry when the call became a user */
     uint32_t awaits;     /* an end waits for users of older generations than this; 0: no wait */
     enum rex_counts counts;
+    bool is_changed; /* the call copies the memory back, if the call itself has mapped it */
     /* A launch often sets the next flags at once, so they are adjacent. */
     bool is_mapped;     /* some bytes are mapped */
     bool is_in_one;     /* one mapping has all bytes, and no call was making or ending it */
@@ -60,7 +61,6 @@ struct rex_range {
     bool is_shared;     /* the call is a user of the mapping */
     bool is_loose;      /* some bytes are loose: see rex_mapped_unseen() */
     bool is_attached;   /* some mapping has an attached pointer */
-    bool is_changed;    /* the call copies the memory back, if the call itself has mapped it */
     bool is_empty : 1;  /* the row has no length; the range has one byte */
     bool is_new : 1;    /* the call makes the mapping */
     bool attaches : 1;  /* the range is a pointer that the call attaches */
@@ -136,6 +136,15 @@ struct rex_range_lock {
  */
 unsigned rex_present_pin(struct rex_range_lock *ranges);
 void rex_present_unpin(struct rex_range_lock *ranges);
+
+/*
+ * Pins the rows of MAP for a launch by the driver, if each is a value or in one settled mapping, and
+ * no call excludes the launch. Then fills the ranges, and writes the device address of each mapped
+ * row to DEVICE. Otherwise pins nothing and returns false: fill the ranges, and call
+ * rex_present_pin().
+ */
+bool rex_present_pin_rows(struct rex_range_lock *launch, const struct rex_map *map,
+                          uintptr_t *device);
 
 /*
  * Marks the mapping that has ADDRESS, if there is one, as shown: the program gets its device

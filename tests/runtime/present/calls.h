@@ -13,6 +13,7 @@
 
 REX_KERNEL(nothing);
 REX_KERNEL(add);
+REX_KERNEL(add_many);
 REX_KERNEL(add_all);
 REX_KERNEL(stay);
 REX_KERNEL(hold);

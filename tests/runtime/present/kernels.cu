@@ -25,3 +25,11 @@ REX_DEVICE_KERNEL(stay, (volatile int64_t *) flags, (int64_t *) to)
     }
     to[0] += 1;
 }
+
+#define FOUR(a) (int64_t) a##0, (int64_t) a##1, (int64_t) a##2, (int64_t) a##3
+#define SUM(a) (a##0 + a##1 + a##2 + a##3)
+REX_DEVICE_KERNEL(add_many, FOUR(a), FOUR(b), FOUR(c), FOUR(d), FOUR(e), FOUR(f), FOUR(g),
+                  (int64_t *) to)
+{
+    *to += SUM(a) + SUM(b) + SUM(c) + SUM(d) + SUM(e) + SUM(f) + SUM(g);
+}

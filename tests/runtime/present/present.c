@@ -1248,3 +1248,28 @@ int before_tests(int argc, char **argv)
     (void)argc, (void)argv;
     return -1;
 }
+
+/* So many launches that they are a graph. Some have the last argument of the launch before. */
+TEST(arguments_that_change)
+{
+    enum { VALUES = 28, LAUNCHES = 100 };
+    int64_t sum = 0, expected = 0, sizes[VALUES + 1], types[VALUES + 1];
+    void *base[VALUES + 1] = {NULL};
+    struct rex_map args = {
+        .count = VALUES + 1, .base = base, .begin = base, .sizes = sizes, .types = types};
+    REX_MAP(region, REX_TOFROM(&sum, 1));
+    start();
+    for (int i = 0; i <= VALUES; i++) {
+        sizes[i] = 8;
+        types[i] = REX_MAP_TARGET_PARAM | (i < VALUES ? REX_MAP_LITERAL : 0);
+    }
+    base[VALUES] = &sum;
+    OK(rex_data_enter(-1, &region));
+    for (int i = 0; i < LAUNCHES; i++) {
+        base[VALUES - 1] = (void *)(uintptr_t)(i / 3);
+        expected += i / 3;
+        OK(launch(REX_KERNEL_ID(add_many), 0, &args));
+    }
+    OK(rex_data_exit(-1, &region));
+    assert_int_equal(sum, expected);
+}
