@@ -64,7 +64,10 @@ static struct {
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-/* Closes the log file and warns: it cannot be DONE ("opened" or "written") because of ERROR. */
+/*
+ * Closes the log file. Warns that ERROR prevents that the file is DONE, which is "opened" or
+ * "written".
+ */
 static __attribute__((noinline)) void leave_log_file(const char *done, int error)
 {
     char message[REX_MESSAGE_MAX];
