@@ -78,7 +78,7 @@ struct rex_nearest {
     size_t steps;     /* number of letters compared so far */
 };
 
-/* Compares NAME, and keeps its address if it is the nearest so far. */
+/* Compares NAME, and keeps the address of NAME if it is the nearest name so far. */
 void rex_nearest_try(struct rex_nearest *nearest, const char *name);
 
 /* Returns the 64-bit FNV-1a hash of BYTES. */

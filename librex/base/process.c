@@ -291,8 +291,8 @@ static unsigned key; /* the key plus 1; 0: no key yet; atomic */
 
 /*
  * The destructor of `key`. Destructors of other keys may run afterwards and use librex again. The C
- * library then calls this destructor again in the next of its at most PTHREAD_DESTRUCTOR_ITERATIONS
- * rounds.
+ * library then calls this destructor again in its next round. There are at most
+ * PTHREAD_DESTRUCTOR_ITERATIONS rounds.
  */
 static void free_parts(void *unused)
 {
@@ -368,9 +368,9 @@ __attribute__((constructor(1001))) static void keep_thread_key(void)
 /* ---- forks ----------------------------------------------------------------------------------- */
 
 /*
- * A child has only the thread that forked. If another thread was changing data, they stay
- * half-written. If another thread held a lock, it stays locked for ever. So each file with a lock
- * registers a handler.
+ * A child has only the thread that forked. If another thread was changing data, the data stay
+ * half-written. If another thread held a lock, the lock stays locked for ever. So each file with a
+ * lock registers a handler.
  */
 
 static const struct rex_fork_handler *handlers[REX_FORK_RANKS]; /* NULL: no file has the rank */

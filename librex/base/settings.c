@@ -135,7 +135,10 @@ static bool may_have_value(enum rex_option option, const char *value, char compl
 
 /* ---- the given values ------------------------------------------------------------------------ */
 
-/* A value that the program gave. It is never freed, because another thread may be reading it. */
+/*
+ * A value that the program gave. The value is never freed, because another thread may be reading
+ * it.
+ */
 struct value {
     struct value *next;
     char text[];

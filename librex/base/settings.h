@@ -38,7 +38,10 @@ enum rex_wait { REX_WAIT_AUTO, REX_WAIT_SPIN, REX_WAIT_YIELD, REX_WAIT_BLOCK, RE
  */
 enum rex_check { REX_CHECK_OFF, REX_CHECK_ON, REX_CHECK_FULL };
 
-/* REX_OPTION_LAUNCH_BY: the backend that launches on a GPU if the call waits for its kernel. */
+/*
+ * REX_OPTION_LAUNCH_BY: the driver or libomptarget launches on a GPU, if a launch waits for its
+ * kernel.
+ */
 enum rex_launch_by { REX_BY_AUTO, REX_BY_DRIVER, REX_BY_RUNTIME };
 
 /* REX_OPTION_TRACE: the destination of a trace. The text of the setting is the name of the file. */
@@ -50,7 +53,7 @@ enum rex_trace_to { REX_TRACE_NOWHERE, REX_TRACE_TO_FILE, REX_TRACE_SUMMARY };
  * - REX_OPTION_UNFINISHED: 1 if the end of a region or module waits for unfinished commands, 0 if
  *   the
  *   end fails
- * - REX_OPTION_COPY_THREADS: the number of threads that copy, -1 if librex chooses it
+ * - REX_OPTION_COPY_THREADS: the number of threads that copy, -1 if librex chooses the number
  * - REX_OPTION_REQUIRE_GPU: 1 if a call fails that would use the host device instead of a GPU
  * - REX_OPTION_ADOPT: 1 if librex adopts modules of other compilers
  */

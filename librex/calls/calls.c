@@ -6,8 +6,9 @@
  * __tgt_target_teams_mapper, which calls __tgt_target_kernel. Such a nested call is not traced and
  * not logged, and no registration delays it. librex itself calls the innermost functions.
  *
- * The present table has the mappings on each device and the calls that use them
- * (present/present.h). A nested call is a part of the outer call there.
+ * The gate counts calls of libomptarget in flight, and can keep threads out (omp/gate.h). The
+ * present table has the mappings on each device and the calls that use them (present/present.h). In
+ * both a nested call is a part of the outer call.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -86,7 +87,10 @@ static void leave_table(bool entered, enum rex_present_call call,
                           later ? REX_LEFT_UNSURE : REX_LEFT_DONE);
 }
 
-/* Begins a call. Traces it if FUNCTION is not NULL and the call is not nested in another call. */
+/*
+ * Begins a call. Traces the call if FUNCTION is not NULL and the call is not nested in another
+ * call.
+ */
 static void begin_call(struct rex_call_trace *trace, const char *function, int64_t device)
 {
     if (rex_trace_depth++ == 0 && function != NULL && rex_trace_on())
@@ -287,8 +291,8 @@ static void say_waited_for(void)
 }
 
 /*
- * Describes and logs a launch by the program. libomptarget makes all such launches. Their reasons
- * are those of the process, and that the program called libomptarget.
+ * Describes and logs a launch by the program. libomptarget makes all such launches. The trace gives
+ * the reasons: those of the process, and that the program called libomptarget.
  */
 static void describe_launch(struct rex_call_trace *trace, const void *key, int64_t device,
                             struct rex_grid grid)

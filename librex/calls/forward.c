@@ -2,8 +2,8 @@
  * forward.c - the exported `__tgt_*` functions, the forwarders. A slot is a pointer to the function
  * that a forwarder calls (struct rex_entry_points). Most forwarders are jumps to the function of
  * their slot. Forwarders that end mappings wait for queues first, and enter the present table and
- * the gate. adopt.c has the forwarders of registration. Three OpenMP functions for mapped memory
- * are forwarded, too.
+ * the gate (calls/calls.c). adopt.c has the forwarders of registration. Three OpenMP functions for
+ * mapped memory are forwarded, too.
  *
  * A program that links librex and no libomptarget calls the forwarders. libomptarget calls them,
  * too, because LLVM 14 to 23 are linked without -Bsymbolic. A jump checks nothing and changes
@@ -139,8 +139,8 @@ static void leave_end(const struct rex_map *map, int64_t device, bool ends, bool
 /*
  * Functions that end mappings are not jumps. They wait for queues that still use a mapping, and
  * count the end after libomptarget's call. A count before the call is not enough: another thread
- * may look up an address between the count and the end. It would remember that address in the new
- * generation (present/present.h). For these functions codeptr_ra is an address in librex.
+ * may look up an address between the count and the end. That thread would remember the address in
+ * the new generation (present/present.h). For these functions codeptr_ra is an address in librex.
  */
 #define FORWARD_ENDING(name, parameters, arguments, mappers)                    \
     __attribute__((visibility("default"))) void __tgt_##name parameters;        \
@@ -173,8 +173,8 @@ REX_ENDING_LATER(FORWARD_ENDING_LATER)
 #pragma GCC diagnostic pop
 
 /*
- * Programs map and unmap memory by the first two functions without a data call. libomptarget has no
- * other such function that is known.
+ * Programs map and unmap memory by the first two functions without a data call. Other such
+ * functions of libomptarget are not known.
  */
 int omp_target_associate_ptr(const void *host, const void *on_device, size_t size, size_t offset,
                              int device);

@@ -341,14 +341,15 @@ int rex_info(int release, rex_info_row *row, void *context)
             return rex_fail_again(REX_EINVAL, message);
         say_adaptations(&to, known);
         /*
-         * The facts about programs, by the release of clang:
+         * A release runs programs of a clang release if these facts allow it, by the release of
+         * clang:
          * - to 17: kernels have no parameter for the runtime.
          * - 18: kernels have the parameter. LLVM 18 passes the parameter to every kernel; no other
          *   release does.
          * - 19 to 22: kernels get the parameter if the packet's version is 3. LLVM 14 and 15 ignore
          *   the version.
          * - from 23: the parameter is the last.
-         * - 15: packets end before the Flags of 16 and later. Later releases would read random
+         * - 15: packets end before the Flags of 16 and later. LLVM 16 and later would read random
          *   flags.
          * - from 22: programs attach pointers by rows of their own. Earlier releases map these
          *   rows, so the
@@ -377,7 +378,10 @@ int rex_info(int release, rex_info_row *row, void *context)
         say_fact(&to, "libomptarget", "error", rex_last_error());
     say_searched(&to);
     say_driver(&to);
-    /* Report the backend of launches, if the fallback reasons of the process alone decide it. */
+    /*
+     * Report the backend of launches, if the process's reasons against launches by the driver
+     * decide it.
+     */
     unsigned reasons = rex_process_reasons();
     if (rex_runtime() != NULL && reasons == 0)
         say_fact(&to, "launch", "by", "the CUDA driver");

@@ -32,7 +32,7 @@ uint64_t rex_contexts_later;
 
 /*
  * rex_load_lock() guards this struct, rex_contexts_later and `is_held` of each GPU. A child of fork
- * cannot use the driver, and does not read them.
+ * cannot use the driver, and does not read these variables.
  */
 static struct {
     int users; /* number of calls to undo; rex_contexts_are_kept() reads it without the lock */

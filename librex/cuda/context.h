@@ -43,8 +43,7 @@ void rex_context_activate_one(int number);
 
 /*
  * A bit for each GPU whose context its first use will activate. rex_device_offload() and other
- * functions of omp/device.h read the bits, and call rex_context_activate_later() for a GPU that
- * they use.
+ * functions of omp/device.h call rex_context_activate_later() for a GPU whose bit is set.
  */
 extern uint64_t rex_contexts_later;
 void rex_context_activate_later(int number);

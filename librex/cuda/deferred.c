@@ -146,9 +146,9 @@ static void begin_deferred_trace(struct deferred *of, int number)
 }
 
 /*
- * Writes finished launches to the trace. A wait writes them before it reports them as done. After
- * that the program may unload a library, and the names of its kernels are freed. The context is
- * current.
+ * Writes finished launches to the trace. A wait calls this before it reports the launches as done.
+ * After that report the program may unload a library, which frees the names of its kernels. The
+ * context is current.
  */
 static void write_done_launches(const struct deferred *of)
 {

@@ -6,8 +6,8 @@
  * call that could read or change the memory of a kernel waits for the launch that is newest at that
  * time. The call does not wait for an empty stream, because other threads may continue to launch.
  *
- * Devices have libomptarget's numbers. A number of REX_CUDA_DEVICES_MAX or more has no deferred
- * launches.
+ * Devices have libomptarget's numbers. Only devices with a number below REX_CUDA_DEVICES_MAX have
+ * deferred launches.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -235,7 +235,7 @@ static int find_devices(int *count)
         note_too_old(missing->name, missing->since);
         return REX_NOGPU_FUNCTION;
     }
-    /* Relaxed: the value matters only in a child of fork, which has a copy of it. */
+    /* Relaxed: only a child of fork compares the value, and fork copies the value. */
     __atomic_store_n(&driver.caller, rex_forks() + 1, __ATOMIC_RELAXED);
     int result = REX_CUDA(cuInit, 0);
     if (result != 0)
@@ -295,7 +295,7 @@ static void start_driver_after(unsigned before)
     if (driver.starts != before || driver_is_decided())
         goto unlock;
     REX_ASSERT(driver.devices == 0);
-    /* Relaxed: the value matters only in a child of fork, which has a copy of it. */
+    /* Relaxed: only a child of fork compares the value, and fork copies the value. */
     __atomic_store_n(&driver.starter, rex_forks() + 1, __ATOMIC_RELAXED);
     int result = find_devices(&count);
     if (result == 0)
@@ -310,7 +310,7 @@ static void start_driver_after(unsigned before)
             snprintf(texts[i], sizeof texts[i], "%s", text);
         __atomic_store_n(&driver.absent, texts[i], __ATOMIC_RELEASE);
         rex_log(REX_LOG_DEBUG, "no GPU: %s", text);
-        /* Relaxed: the value matters only in a child of fork, which has a copy of it. */
+        /* Relaxed: only a child of fork compares the value, and fork copies the value. */
         __atomic_store_n(&driver.starter, 0, __ATOMIC_RELAXED);
     }
     __atomic_fetch_add(&driver.starts, 1, __ATOMIC_RELEASE);

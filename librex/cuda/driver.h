@@ -195,7 +195,7 @@ int rex_cuda_note(int result, const char *call);
 
 /*
  * Returns the CUresult of the failure that this thread noted last. Returns 0 if the thread noted no
- * failure, or one that was not of a driver call.
+ * failure, or if that failure was not of a driver call.
  */
 int rex_cuda_noted(void);
 
@@ -287,8 +287,8 @@ struct rex_device {
 extern struct rex_device rex_devices[REX_CUDA_DEVICES_MAX];
 
 /*
- * Returns the number of NVIDIA GPUs that this process may use; the first call starts the driver. If
- * it is 0, rex_cuda_why() gives the reason.
+ * Returns the number of NVIDIA GPUs that this process may use. The first call starts the driver. If
+ * the number is 0, rex_cuda_why() gives the reason.
  */
 int rex_cuda_devices(void);
 
@@ -319,8 +319,8 @@ void rex_load_lock(void);
 void rex_load_unlock(void);
 
 /*
- * Returns why there is no GPU. If there is a GPU, returns this thread's last failed call and its
- * error.
+ * Returns why there is no GPU. If there is a GPU, returns the name and the error of the call that
+ * this thread noted last.
  */
 const char *rex_cuda_why(void);
 
@@ -340,8 +340,8 @@ const char *rex_cuda_library(char path[PATH_MAX]);
 int rex_cuda_handle(int number, int *device);
 
 /*
- * Writes a CUdevice_attribute of GPU NUMBER to VALUE. Returns -1 if there is no such GPU, otherwise
- * 0 or a CUresult; rex_cuda_why() gives the reason of a CUresult.
+ * Writes the value of ATTRIBUTE, a CUdevice_attribute, of GPU NUMBER to VALUE. Returns -1 if there
+ * is no such GPU, otherwise 0 or a CUresult. rex_cuda_why() gives the reason of a CUresult.
  */
 int rex_cuda_attribute(int number, int attribute, int *value);
 
@@ -350,7 +350,7 @@ unsigned rex_cuda_architecture(int number);
 
 /*
  * Returns the maximum of LIMIT over all GPUs: bytes of shared memory of a block, or number of
- * resident threads. Returns 0 if the driver does not report it.
+ * resident threads. Returns 0 if the driver does not report the value.
  */
 enum rex_gpu_limit { REX_GPU_SHARED_MEMORY, REX_GPU_RESIDENT_THREADS };
 uint64_t rex_gpu_most(enum rex_gpu_limit limit);

@@ -82,8 +82,8 @@ static void end_launch_context(struct rex_launch_context *context)
  * so a context has one owner at any time.
  *
  * These operations and those on `ends` have one total order. So a context that one thread gives
- * back while another thread ends all contexts is ended, too. Either the other thread finds it in
- * `idle`, or the first thread sees the new `ends`.
+ * back while another thread ends all contexts is ended, too. Either the thread that ends all
+ * contexts finds this context in `idle`, or the thread that gives it back sees the new `ends`.
  */
 static struct rex_launch_context *take_idle_context(struct rex_device *device)
 {
@@ -140,8 +140,8 @@ static struct rex_launch_context *new_launch_context(int ordinal, const char *wh
     context->ends = __atomic_load_n(&context->device->ends, __ATOMIC_SEQ_CST);
     /*
      * If no call keeps contexts any longer, an outdated `ends` makes this context end when it is
-     * given back. Read after `ends`, because the last rex_context_unhold() may come between the two
-     * reads.
+     * given back. Ask this after `ends` is read, because the last rex_context_unhold() may come in
+     * between.
      */
     if (!rex_contexts_are_kept())
         context->ends--;

@@ -28,7 +28,10 @@
  */
 #define REX_STAGED_VALUES 192
 
-/* Arguments in the form that cuLaunchKernel takes. Zeros are a valid start. */
+/*
+ * Arguments in the form that cuLaunchKernel takes. The first use allocates memory for a struct of
+ * zeros.
+ */
 struct rex_arguments {
     void **address;        /* the address of each parameter's value */
     unsigned char *values; /* the values, in the layout of the kernel's parameters */

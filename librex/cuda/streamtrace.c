@@ -13,8 +13,8 @@
 
 #define TIMED_MOST 1024 /* maximum number of pieces of work that are not written yet */
 /*
- * The clocks of the GPU and the host are compared again after this time in nanoseconds, because
- * they drift apart.
+ * The clocks of the GPU and the host are compared again after this time in nanoseconds, because the
+ * clocks drift apart.
  */
 #define ANCHOR_AGE UINT64_C(1000000000)
 

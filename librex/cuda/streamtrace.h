@@ -27,8 +27,8 @@ struct rex_track *rex_stream_track(struct rex_stream_trace *trace);
 /* ---- calls in the context of the stream ------------------------------------------------------ */
 
 /*
- * Returns true if the trace should catch up before the next piece of work. This is so if the ring
- * is full. It is also so if the ring is empty and the clocks were compared more than a second ago.
+ * Returns true if the trace should catch up before the next piece of work: if the ring is full, or
+ * if the ring is empty and the clocks were compared more than a second ago.
  * rex_stream_trace_catch_up() may wait for the stream.
  */
 bool rex_stream_trace_is_behind(const struct rex_stream_trace *trace);

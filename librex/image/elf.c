@@ -58,8 +58,8 @@ int rex_elf_view(struct rex_elf *elf, const void *bytes, size_t size)
         return rex_elf_refuse(elf, "it is truncated: its section table lies past the end");
     memcpy(&first, table, sizeof first);
     /*
-     * From 65280 sections on, their number and the index of their names do not fit into the header.
-     * Section 0 then has these numbers (the ELF specification).
+     * From 65280 sections on, the number of sections and the index of the section names do not fit
+     * into the header. Section 0 then has these two numbers (the ELF specification).
      */
     uint64_t count = header->e_shnum != 0 ? header->e_shnum : first.sh_size;
     if (count == 0)

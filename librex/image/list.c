@@ -26,8 +26,8 @@
  * An OffloadBinary has a header, entries, strings and images. An entry has the place of an image.
  * Offsets count from the header. clang 15 to 17 register each image inside an OffloadBinary.
  *
- * Version 1 of the format (LLVM 15 to 21) has one entry. Its header has the entry's size in the
- * field for the number of entries, which version 2 has. The layout is that of
+ * Version 1 of the format (LLVM 15 to 21) has one entry. The header field for the number of entries
+ * in version 2 has the entry's size in version 1. The layout is that of
  * llvm/Object/OffloadBinary.h: version 1 of LLVM 16 and 19, version 2 of LLVM's main branch in
  * 2026.
  */

@@ -104,8 +104,8 @@ int rex_command_own_map(struct rex_command *command);
 enum rex_event_state { REX_EVENT_NEW, REX_EVENT_TIMED, REX_EVENT_DRIVER, REX_EVENT_GRAPH };
 
 /*
- * A driver's event for one context. It is kept until the rex_event is destroyed, because threads
- * may wait for it.
+ * A driver's event for one context. The event is kept until the rex_event is destroyed, because
+ * threads may wait for it.
  */
 struct rex_driver_event {
     struct rex_driver_event *next;

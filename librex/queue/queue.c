@@ -2,8 +2,8 @@
  * queue.c - creates and destroys queues and their streams, and returns the properties of queues.
  *
  * Implements functions of rex/queue.h and rex/interop.h. Either the queue or the program owns the
- * stream. If the program has the stream of a queue, it may add work that librex does not see. So
- * such a queue asks the driver each time if the stream is idle.
+ * stream. If the program has the stream of a queue, the program may add work that librex does not
+ * see. So such a queue asks the driver each time if the stream is idle.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

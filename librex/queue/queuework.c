@@ -147,8 +147,9 @@ static int query_stream(const struct rex_queue *queue)
 }
 
 /*
- * Returns 1 if the locked QUEUE has no pending work, otherwise 0, or an error. Unlocks the queue
- * during the query, because the driver may delay the query until another thread's call is done.
+ * Returns 1 if the locked QUEUE has no pending work, otherwise 0. On failure returns an error.
+ * Unlocks the queue during the query, because the driver may delay the query until another thread's
+ * call is done.
  */
 static int query_queue(struct rex_queue *queue)
 {

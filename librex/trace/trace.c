@@ -297,7 +297,10 @@ static void announce_track(struct rex_track *track)
 void rex_trace_slice(const struct rex_slice *slice)
 {
     int error = errno;
-    /* Relaxed: a thread may see a change a call late; the code under the lock reads it again. */
+    /*
+     * Relaxed: a thread may see a new value a call late; the code under the lock reads the value
+     * again.
+     */
     bool to_file = __atomic_load_n(&rex_tracing, __ATOMIC_RELAXED) == REX_TRACE_TO_FILE;
     struct own *own = to_file ? rex_part(REX_PART_TRACK, sizeof *own) : NULL;
     struct rex_track *track = slice->track;
@@ -313,7 +316,10 @@ void rex_trace_slice(const struct rex_slice *slice)
     }
     rex_output_lock();
     if (rex_tracing == REX_TRACE_TO_FILE && track != NULL) {
-        /* Relaxed: a thread may see a change a call late; without a file it writes nothing. */
+        /*
+         * Relaxed: a thread may see a new value a call late; without a file that thread writes
+         * nothing.
+         */
         if (trace.is_parents && !open_trace_file())
             __atomic_store_n(&rex_tracing, REX_TRACE_NOWHERE, __ATOMIC_RELAXED);
         announce_track(track);
@@ -427,7 +433,10 @@ __attribute__((destructor)) static void finish_trace(void)
         if (error != 0)
             warn_of_trace(error);
     }
-    /* Relaxed: a thread may see a change a call late; rex_trace_slice() reads it under the lock. */
+    /*
+     * Relaxed: a thread may see a new value a call late; rex_trace_slice() reads the value under
+     * the lock.
+     */
     __atomic_store_n(&rex_tracing, REX_TRACE_NOWHERE, __ATOMIC_RELAXED);
     rex_output_unlock();
 }

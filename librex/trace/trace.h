@@ -14,13 +14,19 @@
 
 struct rex_line;
 
-/* The first call reads REX_TRACE and starts the trace. It comes before libomptarget is bound. */
+/*
+ * The first call reads REX_TRACE and starts the trace. That call comes before libomptarget is
+ * bound.
+ */
 void rex_trace_start(void);
 
 extern enum rex_trace_to rex_tracing; /* read by rex_trace_on() */
 static inline bool rex_trace_on(void)
 {
-    /* Relaxed: a thread may see a change a call late; rex_trace_slice() reads it under the lock. */
+    /*
+     * Relaxed: a thread may see a new value a call late; rex_trace_slice() reads the value under
+     * the lock.
+     */
     return __atomic_load_n(&rex_tracing, __ATOMIC_RELAXED) != REX_TRACE_NOWHERE;
 }
 
@@ -70,11 +76,11 @@ struct rex_slice {
     struct rex_track *track; /* NULL: the calling thread's track */
     const char *name, *category;
     enum rex_counted counted;
-    uint64_t begin, end;  /* nanoseconds of CLOCK_MONOTONIC */
-    uint64_t to, from;    /* bytes copied to and from the device */
-    const char *by;       /* of a kernel: REX_TRACE_DRIVER or REX_TRACE_RUNTIME; else NULL */
-    const char *because;  /* the fallback reason, or NULL */
-    bool is_deferred;     /* a call that returned before its kernel was done, or that kernel */
+    uint64_t begin, end; /* nanoseconds of CLOCK_MONOTONIC */
+    uint64_t to, from;   /* bytes copied to and from the device */
+    const char *by;      /* of a kernel: REX_TRACE_DRIVER or REX_TRACE_RUNTIME; else NULL */
+    const char *because; /* why the driver does not launch, or NULL */
+    bool is_deferred;    /* of a call that returned before its kernel was done, or of that kernel */
     struct rex_track *on; /* the device's track, if it shows the slice, too; else NULL */
     /* writes members of a JSON object; NULL: no members */
     void (*details)(struct rex_line *line, const void *context);

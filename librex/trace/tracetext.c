@@ -215,14 +215,14 @@ struct row {
     uint64_t hash;            /* of the whole name, the part, the backend and the reason */
     enum rex_counted counted; /* NOWHERE: a free row */
     const char *by;           /* the backend of a kernel, or NULL */
-    unsigned reason;          /* the fallback reason, counted from 1; 0: no reason */
+    unsigned reason;          /* place in `reasons`, counted from 1; 0: no reason */
     uint64_t calls, total, most, to, from;
 };
 
 static struct {
     struct row rows[ROWS];
     unsigned used;
-    char reasons[REASONS][256];  /* fallback reasons; "": unused */
+    char reasons[REASONS][256];  /* why the driver does not launch; "": unused */
     uint64_t launches, deferred; /* launches outside queues; deferred launches among them */
 } summary;
 
