@@ -92,7 +92,9 @@ int rex_file_write(int fd, const void *bytes, size_t size, size_t *done)
         else if (errno != EINTR)
             error = errno;
     }
-    /* Consumes the signal of this error; a signal that was pending before is the program's. */
+    /*
+     * Consumes the signal of this error. A signal that was pending before belongs to the program.
+     */
     int number = error == EPIPE ? SIGPIPE : error == EFBIG ? SIGXFSZ : 0;
     if (number != 0 && sigismember(&pending, number) == 0) {
         sigemptyset(&one);

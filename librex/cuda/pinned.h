@@ -17,8 +17,8 @@
 bool rex_is_pageable(const void *address);
 
 /*
- * Returns the driver's answer for the byte at ADDRESS, which is never out of date. The driver takes
- * about a microsecond.
+ * Asks the driver if the byte at ADDRESS is pageable, so the answer is never out of date. The call
+ * takes about a microsecond.
  */
 bool rex_is_pageable_now(const void *address);
 
