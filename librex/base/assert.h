@@ -7,8 +7,8 @@
 #define REX_INTERNAL_ASSERT_H
 
 /*
- * Aborts the program if CONDITION does not hold, and writes file and line to standard error. The
- * Makefile defines REX_ASSERTS for sanitizer builds, the unit tests and the walk. The installed
+ * Aborts the program if CONDITION is false, and writes file and line to standard error. The
+ * Makefile defines REX_ASSERTS for sanitizer builds, the unit tests and tests/walk. The installed
  * library compiles CONDITION but never evaluates it.
  */
 #ifdef REX_ASSERTS

@@ -1,6 +1,6 @@
 /*
- * error.c - the last error of each thread, the names of errors, reports, and the nearest name to a
- * misspelt one.
+ * error.c - the last error of each thread, the names of errors, reports, and the name that is
+ * nearest to a misspelt name.
  *
  * Implements rex_nearest_name() of rex/inspect.h.
  *
@@ -67,13 +67,13 @@ void rex_error_restore(const struct rex_kept_error *kept)
 
 static int set_and_print(int code, const char *format, va_list arguments, const char *kept)
 {
-    char message[REX_PRINTED_MAX]; /* a local copy: the last message may be an argument */
+    char message[REX_PRINTED_MAX]; /* local: the last message may be an argument */
     int error = errno;
     vsnprintf(message, REX_MESSAGE_MAX, format, arguments);
     rex_escape(message, REX_MESSAGE_MAX, kept);
     int result = rex_fail_again(code, message);
     size_t length = strlen(message);
-    /* The name of the error follows the message: the man page lists errors by name. */
+    /* The name of the error follows the message, because the man page lists errors by name. */
     snprintf(message + length, sizeof message - length, " [%s]", rex_error_name(code));
     rex_log_once(REX_LOG_ERROR, message);
     errno = error;
@@ -149,8 +149,8 @@ void rex_report_add(struct rex_report *report, const char *before, const char *f
 #define MOST_STEPS ((size_t)1 << 21) /* limits the time that one message may take */
 
 /*
- * Returns the number of edits between A and B. If that is above MOST, the result is above MOST, and
- * may be SIZE_MAX. Two swapped neighbours are one edit. Adds the letters compared to *STEPS.
+ * Returns the number of edits between A and B. If the number is above MOST, may return SIZE_MAX
+ * instead. A swap of two neighbours is one edit. Adds the number of compared letters to *STEPS.
  */
 static size_t count_edits(const char *a, size_t length_a, const char *b, size_t length_b,
                           size_t most, size_t *steps)
@@ -178,8 +178,8 @@ static size_t count_edits(const char *a, size_t length_a, const char *b, size_t 
 }
 
 /*
- * A name is near if the number of edits is at most a third of the wanted letters plus 1. A common
- * ending does not count as letters.
+ * A name is near if it is at most N / 3 + 1 edits from the wanted name. N is the number of letters
+ * of the wanted name, without an ending that both names have.
  */
 void rex_nearest_try(struct rex_nearest *nearest, const char *name)
 {
@@ -190,7 +190,10 @@ void rex_nearest_try(struct rex_nearest *nearest, const char *name)
     nearest->steps += wanted + length;
     if (length == longest)
         return;
-    /* All symbols of kernels end in __kernel__. This ending makes no name nearer than another. */
+    /*
+     * A common ending makes no name nearer than others: the symbols of all kernels end in
+     * __kernel__.
+     */
     while (wanted > 0 && length > 0 && nearest->wanted[wanted - 1] == name[length - 1]) {
         wanted--;
         length--;

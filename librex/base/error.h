@@ -1,6 +1,6 @@
 /*
- * error.h - the last error of each thread, reports of several errors, and the nearest name to a
- * misspelt one. A call that succeeds does not change the last error.
+ * error.h - the last error of each thread, reports of several errors, and the name that is nearest
+ * to a misspelt name. A call that succeeds does not change the last error.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -15,10 +15,11 @@
 #include "rex/error.h"
 
 /*
- * Sets this thread's last error to CODE and MESSAGE, and logs nothing: another thread has logged
- * the error. MESSAGE is escaped already. Returns CODE and preserves errno. If there is no memory
- * for MESSAGE, sets and returns REX_ENOMEM with a constant text. In the last destructors of a
- * thread, sets and returns REX_EINVAL instead.
+ * Sets this thread's last error to CODE and MESSAGE, without a line in the log. MESSAGE is escaped
+ * already. Returns CODE and preserves errno.
+ *
+ * If there is no memory for MESSAGE, sets and returns REX_ENOMEM with a constant text. If the
+ * thread is ending and has freed its memory in librex, sets and returns REX_EINVAL.
  */
 int rex_fail_again(int code, const char *message);
 
@@ -28,7 +29,9 @@ int rex_fail_again(int code, const char *message);
  */
 int rex_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Calls rex_fail() but keeps line feeds. The caller has escaped the names in the message. */
+/*
+ * Does what rex_fail() does, but keeps line feeds. The caller has escaped the names in the message.
+ */
 int rex_fail_lines(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
@@ -42,10 +45,10 @@ struct rex_kept_error {
 void rex_error_keep(struct rex_kept_error *kept);
 void rex_error_restore(const struct rex_kept_error *kept);
 
-/* Sets and returns REX_EINVAL: an ARGUMENT of FUNCTION is NULL. */
+/* Sets and returns REX_EINVAL, because ARGUMENT of FUNCTION is NULL. */
 int rex_fail_null(const char *function, const char *argument);
 
-/* Sets and returns REX_ENOMEM: an allocation of SIZE bytes for WHAT failed. */
+/* Sets and returns REX_ENOMEM, because an allocation of SIZE bytes for WHAT failed. */
 int rex_fail_memory(size_t size, const char *what);
 
 /* ---- reports --------------------------------------------------------------------------------- */
@@ -57,7 +60,10 @@ struct rex_report {
     char text[3072];
 };
 
-/* Adds BEFORE unescaped, "" or the start of a new line, and then the formatted text, escaped. */
+/*
+ * Adds BEFORE, which is "" or REX_REPORT_LINE, without escaping it. Then adds the formatted text,
+ * escaped.
+ */
 #define REX_REPORT_LINE "\n  "
 void rex_report_add(struct rex_report *report, const char *before, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -72,7 +78,7 @@ struct rex_nearest {
     size_t steps;     /* number of letters compared so far */
 };
 
-/* Compares NAME, and keeps its address if it is the nearest so far. */
+/* Compares NAME, and keeps the address of NAME if it is the nearest name so far. */
 void rex_nearest_try(struct rex_nearest *nearest, const char *name);
 
 /* Returns the 64-bit FNV-1a hash of BYTES. */

@@ -18,8 +18,8 @@
 #define LARGEST ((off_t)1 << 30)
 
 /*
- * Returns NULL on success. Otherwise returns the name of the call that failed and sets errno, or
- * returns another reason and sets errno to 0.
+ * Reads the file of FD. Returns NULL on success. If a call failed, returns the name of the call,
+ * with errno set. Otherwise returns another reason, with errno 0.
  */
 static const char *read_open_file(int fd, struct rex_bytes *file)
 {
@@ -92,7 +92,9 @@ int rex_file_write(int fd, const void *bytes, size_t size, size_t *done)
         else if (errno != EINTR)
             error = errno;
     }
-    /* Consumes the signal of this error; a signal that was pending before is the program's. */
+    /*
+     * Consumes the signal of this error. A signal that was pending before belongs to the program.
+     */
     int number = error == EPIPE ? SIGPIPE : error == EFBIG ? SIGXFSZ : 0;
     if (number != 0 && sigismember(&pending, number) == 0) {
         sigemptyset(&one);
@@ -154,7 +156,10 @@ bool rex_same_file(const char *a, const char *b)
 
 #define FLAGS (O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY)
 
-/* Above the descriptors that programs use; below 1024, select()'s limit and the usual limit. */
+/*
+ * Higher than the descriptors that programs use. Lower than 1024, the limit of select() and the
+ * usual limit of a process.
+ */
 #define HIGH 960
 
 /* Opens OUTPUT->path; `flags` is 0 or O_CREAT. Returns 0 or an error for rex_output_why(). */
@@ -171,8 +176,8 @@ static int open_at_path(struct rex_output *output, int flags)
         return is_pipe ? REX_OUTPUT_UNREAD : error;
     }
     /*
-     * A program may expect low numbers, for example for the first file that it opens. If the limit
-     * is below HIGH, the number is at least above 2.
+     * Leave low numbers to the program, which may expect them for its own files. If the limit is
+     * below HIGH, use a number above 2.
      */
     int moved = fstat(descriptor, &output->status);
     if (moved == 0) {
@@ -195,7 +200,7 @@ int rex_output_open(struct rex_output *output, const char *pattern, bool add_num
     const char *name = output->name;
     if (!rex_file_name(pattern, add_number, output->name, &output->is_numbered))
         return ENAMETOOLONG;
-    /* A relative path stays relative if the absolute one would be too long. */
+    /* A relative path stays relative if the absolute path would be too long. */
     if (*name == '/' || getcwd(folder, sizeof folder) == NULL ||
         snprintf(output->path, PATH_MAX, "%s/%s", folder, name) >= PATH_MAX)
         snprintf(output->path, PATH_MAX, "%s", name);
@@ -203,9 +208,9 @@ int rex_output_open(struct rex_output *output, const char *pattern, bool add_num
 }
 
 /*
- * Also compares open flags: the program may have opened the same file for reading. Errors other
- * than EBADF do not mean that the program closed the file; a network file's server may be down. A
- * reopen would then leak a descriptor for each line.
+ * Also compares open flags, because the program may have opened the file again for reading. Only
+ * EBADF means that the program closed the file. Other errors may come from the server of a network
+ * file. A reopen after such an error would leak a descriptor for each line.
  */
 bool rex_output_is_open(const struct rex_output *output)
 {

@@ -18,8 +18,9 @@ struct rex_bytes {
 };
 
 /*
- * Reads the whole regular file PATH. The limit is 1 GiB: a wrong name must not take all memory.
- * Returns 0, or -1 with the reason in WHY and errno set; errno is 0 if no system call failed.
+ * Reads the whole regular file PATH. Refuses more than 1 GiB, so that a wrong name cannot take all
+ * memory. Returns 0, or -1 with the reason in WHY and errno set. errno is 0 if no system call
+ * failed.
  */
 int rex_file_read(const char *path, struct rex_bytes *file, char *why, size_t why_size);
 
@@ -36,22 +37,22 @@ int rex_file_write(int fd, const void *bytes, size_t size, size_t *done);
 void rex_file_say(const char *text);
 
 /*
- * Writes PATTERN to PATH with the process ID for %p and % for %%. Sets *IS_NUMBERED if PATTERN has
- * a %p. If ADD_NUMBER is set, appends "." and the process ID. Returns false if the name is too
- * long; PATH then has its beginning.
+ * Writes PATTERN to PATH, with the process ID for %p and % for %%. Sets *IS_NUMBERED if PATTERN has
+ * a %p. If ADD_NUMBER is true, appends "." and the process ID. Returns false if the name is too
+ * long; PATH then has the beginning of the name.
  */
 bool rex_file_name(const char *pattern, bool add_number, char path[PATH_MAX], bool *is_numbered);
 
 /* Returns true if A and B name one existing file. */
 bool rex_same_file(const char *a, const char *b);
 
-/* Writes the folder of PATH to FOLDER, without the last '/'; "." if PATH has no '/'. */
+/* Writes the folder of PATH to FOLDER, without the last '/'. Writes "." if PATH has no '/'. */
 void rex_folder_of(const char *path, char folder[PATH_MAX]);
 
 /*
  * A file that librex keeps open and appends to. The program may close any descriptor, and then open
- * another file under its number. So librex checks the descriptor before each use. It cannot detect
- * that another thread closes the descriptor between check and use.
+ * another file with its number. So librex checks the descriptor before each use. librex cannot
+ * detect that another thread closes the descriptor between check and use.
  */
 struct rex_output {
     int descriptor;      /* -1: no file; else above 2, and at least 960 if the limits allow it */
@@ -62,9 +63,9 @@ struct rex_output {
 };
 
 /*
- * Opens a file for OUTPUT, which must not have one open. rex_file_name() makes the file's name from
- * PATTERN and ADD_NUMBER. Creates the file if it does not exist. A pipe without a reader is an
- * error: librex does not wait for a reader. Returns 0 or an error for rex_output_why().
+ * Opens a file for OUTPUT, which has no open file. rex_file_name() makes the file's name from
+ * PATTERN and ADD_NUMBER. Creates the file if it does not exist. Does not wait for the reader of a
+ * pipe: without a reader, returns an error. Returns 0 or an error for rex_output_why().
  */
 int rex_output_open(struct rex_output *output, const char *pattern, bool add_number);
 
@@ -72,16 +73,19 @@ int rex_output_open(struct rex_output *output, const char *pattern, bool add_num
 bool rex_output_is_open(const struct rex_output *output);
 
 /*
- * Opens the path of OUTPUT again, because the program has closed the file. If ONLY_SAME is set,
- * another file at the path is an error; else a missing file is created. Returns 0 or an error for
- * rex_output_why().
+ * Opens the path of OUTPUT again, because the program has closed the file. If ONLY_SAME is true, it
+ * is an error if the path names no file or another file. Otherwise creates a missing file. Returns
+ * 0 or an error for rex_output_why().
  */
 int rex_output_reopen(struct rex_output *output, bool only_same);
 
 /* Closes the file of OUTPUT unless the program has closed it. Returns 0 or an errno value. */
 int rex_output_close(struct rex_output *output);
 
-/* Errors besides errno values: the path now names another file; a pipe has no reader. */
+/*
+ * Errors that are not errno values. REX_OUTPUT_REPLACED: the path now names another file.
+ * REX_OUTPUT_UNREAD: a pipe has no reader.
+ */
 #define REX_OUTPUT_REPLACED (-1)
 #define REX_OUTPUT_UNREAD (-2)
 

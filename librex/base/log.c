@@ -64,7 +64,10 @@ static struct {
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-/* Closes the log file and warns: it cannot be DONE ("opened" or "written") because of ERROR. */
+/*
+ * Closes the log file. Warns that ERROR prevents that the file is DONE, which is "opened" or
+ * "written".
+ */
 static __attribute__((noinline)) void leave_log_file(const char *done, int error)
 {
     char message[REX_MESSAGE_MAX];
@@ -248,7 +251,10 @@ void rex_log_once(enum rex_log_level level, const char *message)
     static uint64_t previous;
     uint64_t hash = rex_hash_string(message);
     int error = errno;
-    /* Relaxed: two threads with one message at the same time may both log it, in any order. */
+    /*
+     * Relaxed: if two threads log one message at the same time, the message may appear once or
+     * twice.
+     */
     if (rex_log_wanted(level) && __atomic_exchange_n(&previous, hash, __ATOMIC_RELAXED) != hash)
         say_line(level, message);
     errno = error;

@@ -14,7 +14,7 @@
 #include "base/process.h"
 #include "rex/configure.h"
 
-/* Maximum length of a message followed by the name of its error, in bytes with the NUL. */
+/* Maximum length of a message and the name of its error, in bytes with the NUL. */
 #define REX_PRINTED_MAX (REX_MESSAGE_MAX + 32)
 
 /*
@@ -25,39 +25,40 @@ void rex_log(enum rex_log_level level, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /*
- * Logs MESSAGE unless the previous message of this function was equal: a launch that fails in a
+ * Logs MESSAGE unless the previous message of this function was equal. So a launch that fails in a
  * loop is logged once. MESSAGE is escaped already and shorter than REX_PRINTED_MAX.
  */
 void rex_log_once(enum rex_log_level level, const char *message);
 
 /*
- * Reads REX_LOG, opens its file and returns the level. Also calls rex_settings_review(). Preserves
- * errno. The first call of rex_log_wanted() calls this function, and so does each change of
- * REX_LOG.
+ * Reads REX_LOG, opens the file that REX_LOG names, and returns the level. Also calls
+ * rex_settings_review(). Preserves errno. The first call of rex_log_wanted() calls this function,
+ * and so does each change of REX_LOG.
  */
 int rex_log_decide(void);
 
-/* Returns true if REX_LOG includes LEVEL: callers test it before they prepare a costly line. */
+/* Returns true if REX_LOG includes LEVEL. Callers ask this before they prepare a costly line. */
 #define REX_LOG_UNKNOWN (REX_LOG_DEBUG + 1) /* REX_LOG has not been read yet */
 extern int rex_log_level_now;
 static inline bool rex_log_wanted(enum rex_log_level level)
 {
-    /* Relaxed: no other data depends on the level; a thread may see a change one line late. */
+    /* Relaxed: no other data depend on the level; a thread may see a change one line late. */
     int now = __atomic_load_n(&rex_log_level_now, __ATOMIC_RELAXED);
     return (int)level <= now && (now != REX_LOG_UNKNOWN || (int)level <= rex_log_decide());
 }
 
-/* Returns true for the first call with TOLD: the caller then logs a line once in the process. */
+/* Returns true for the first call with TOLD in the process. The caller then logs a line. */
 static inline bool rex_log_is_first(bool *told)
 {
-    /* Relaxed: the exchange alone selects one thread, and no other data depends on it. */
+    /* Relaxed: the exchange alone selects one thread, and no other data depend on *TOLD. */
     return !__atomic_exchange_n(told, true, __ATOMIC_RELAXED);
 }
 
 /*
  * Code that holds a lock of librex runs between rex_log_hold() and rex_log_resume(), which nest.
- * Lines for the program's log function are kept until the outermost rex_log_resume(), because that
- * function may call librex. A cancelled thread does not end between the two calls.
+ * The program's log function may call librex, and would wait for the lock. So lines for that
+ * function are kept until the outermost rex_log_resume(). A cancelled thread does not end between
+ * the two calls.
  */
 void rex_log_say_held(void);
 static inline void rex_log_hold(void)
@@ -81,12 +82,13 @@ void rex_output_lock(void);
 void rex_output_unlock(void);
 
 /*
- * Takes the lock of the log and the trace at the end of the process. Returns false if it is not
- * free within a second: a signal handler may call exit() in a thread that holds the lock.
+ * Takes the lock of the log and the trace at the end of the process. Returns false if the lock is
+ * not free within a second. A signal handler may have called exit() in a thread that holds the
+ * lock.
  */
 bool rex_output_lock_at_exit(void);
 
-/* Takes MUTEX. Code that holds it may log, because the lines are kept until rex_unlock(). */
+/* Takes MUTEX. A thread that holds MUTEX may log, because the lines are kept until rex_unlock(). */
 static inline void rex_lock(pthread_mutex_t *mutex)
 {
     rex_log_hold();

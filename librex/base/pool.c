@@ -1,5 +1,5 @@
 /*
- * pool.c - memory for objects whose addresses the program holds.
+ * pool.c - memory for objects whose addresses the program has.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -13,7 +13,10 @@
 #include "base/error.h"
 #include "base/process.h"
 
-/* Number of objects in one allocation: many, so that an ended object is not soon used again. */
+/*
+ * Number of objects in one allocation. It is large, so that the address of an ended object is not
+ * soon used again.
+ */
 #define BATCH 32
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all pools */

@@ -1,6 +1,7 @@
 /*
- * pool.h - memory for objects whose addresses the program holds. It is never freed, so that a call
- * with the address of an object that has ended returns an error instead of crashing.
+ * pool.h - memory for objects whose addresses the program has. After the program ends an object,
+ * librex does not free the memory. So a call with the address of an ended object returns an error
+ * instead of crashing.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -11,22 +12,25 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The first member of an object. */
+/* The first member of each object in a pool. */
 struct rex_pooled {
-    struct rex_pooled *next; /* the next free object, after the end of this one */
+    struct rex_pooled *next; /* if this object has ended: the next free object */
     unsigned forks;          /* rex_forks() when the object was made; REX_ENDED after its end */
 };
 #define REX_ENDED UINT_MAX
 
-/* Free objects of one type, in the order of their ends. All but SIZE and WHAT is zero at first. */
+/*
+ * Free objects of one type. The object that ended first is used first. All members but `size` and
+ * `what` are zero at first.
+ */
 struct rex_pool {
     size_t size;
     const char *what; /* "a queue", for messages */
     struct rex_pooled *first, *last;
-    void *batches; /* the newest batch; each begins with a pointer to the one made before it */
+    void *batches; /* the newest batch; each begins with a pointer to the batch before */
 };
 
-/* Returns a new object, zero but for its rex_pooled, or NULL with REX_ENOMEM set. */
+/* Returns a new object, or NULL with REX_ENOMEM set. All its members but the first are zero. */
 void *rex_pool_take(struct rex_pool *pool);
 
 /* Ends OBJECT and returns its memory to POOL. */

@@ -18,7 +18,10 @@
 
 /* ---- shared objects -------------------------------------------------------------------------- */
 
-/* gnu_get_libc_version() returns a string in the C library, which -static puts in the program. */
+/*
+ * gnu_get_libc_version() returns a string of the C library. With -static the C library is part of
+ * the program.
+ */
 bool rex_can_open_libraries(void)
 {
     char path[PATH_MAX];
@@ -43,9 +46,10 @@ bool rex_keep_loaded(const void *address, char path[PATH_MAX])
 /* ---- launchers of jobs ----------------------------------------------------------------------- */
 
 /*
- * Launchers set these variables before the program starts, so that MPI_Init() is not needed. A
- * launcher that another launcher may have started comes first. For example, Slurm sets
- * SLURM_LOCALID to 0 in a batch script, and all processes that mpirun starts there inherit it.
+ * Launchers set these variables before the program starts, so that MPI_Init() is not needed.
+ * Variables of a launcher that another launcher may have started come first. For example, Slurm
+ * sets SLURM_LOCALID to 0 in a batch script, and all processes that mpirun starts there inherit
+ * that value.
  */
 
 int rex_number_in_text(const char *text)
@@ -85,15 +89,17 @@ int rex_launcher_device(int count)
 /* ---- processors ------------------------------------------------------------------------------ */
 
 /*
- * The binding of the process; empty if sched_getaffinity() failed, for example with more processors
- * than a cpu_set_t has. A thread inherits the binding of the thread that started it, and OpenMP may
- * bind threads to one core. So librex reads the binding when it is loaded.
+ * The processors to which the process is bound. Empty if sched_getaffinity() failed, for example
+ * with more processors than a cpu_set_t has.
+ *
+ * librex reads the binding when librex is loaded, because OpenMP may later bind threads to one
+ * core. A thread inherits the binding of the thread that started it.
  */
 static cpu_set_t at_load;
 
 void rex_processors_unbind(void)
 {
-    /* If it fails, for example because at_load is empty, the thread stays bound. */
+    /* If this fails, for example because at_load is empty, the thread stays bound. */
     sched_setaffinity(0, sizeof at_load, &at_load);
 }
 
@@ -110,7 +116,7 @@ struct texts {
 
 /*
  * Reads the first line of the file NAME of a control group into TEXTS->text. Returns false if there
- * is no such file or it is empty.
+ * is no such file, or if the file is empty.
  */
 static bool read_group_file(struct texts *texts, const char *name)
 {
@@ -123,9 +129,9 @@ static bool read_group_file(struct texts *texts, const char *name)
 }
 
 /*
- * Returns the quota in TEXT as a number of processors, rounded up; 0 or less: no limit. "200000
- * 100000" is a quota of 200000 microseconds in each period of 100000. PERIOD is the period if TEXT
- * has no period.
+ * Returns the quota in TEXT as a number of processors, rounded up. A result of 0 or less means that
+ * there is no limit. "200000 100000" is a quota of 200000 microseconds in each period of 100000.
+ * PERIOD is the period if TEXT has no period.
  */
 static long quota_of(const char *text, long period)
 {
@@ -149,8 +155,8 @@ static long count_list(const char *text)
 
 /*
  * Returns COUNT, reduced to the limits of the process's control groups and of all their parents. A
- * line of /proc/self/cgroup is "0::/group" (version 2) or "4:cpu,cpuacct:/group" (version 1). The
- * version 1 line of cpusets is skipped: the binding has that limit already.
+ * line of /proc/self/cgroup is "0::/group" (version 2) or "4:cpu,cpuacct:/group" (version 1). Skips
+ * the cpuset line of version 1, because the binding of the process already has that limit.
  */
 static int limit_by_control_groups(int count, const char *root, struct texts *texts)
 {
@@ -220,11 +226,11 @@ int rex_processors(const char *root)
 int rex_processors_known(void)
 {
     static int known;
-    /* Relaxed: no other data depends on the number; a thread that reads 0 counts again. */
+    /* Relaxed: no other data depend on the number; a thread that reads 0 counts again. */
     int count = __atomic_load_n(&known, __ATOMIC_RELAXED);
     if (count == 0) {
         count = rex_processors("");
-        /* Relaxed: no other data depends on the number. */
+        /* Relaxed: no other data depend on the number. */
         __atomic_store_n(&known, count, __ATOMIC_RELAXED);
     }
     return count;
@@ -284,8 +290,9 @@ REX_FORK_TAKEN(95, list_forking_thread);
 static unsigned key; /* the key plus 1; 0: no key yet; atomic */
 
 /*
- * Destructors of other keys may run after this one and use librex again. Then this one runs again
- * in the next round. PTHREAD_DESTRUCTOR_ITERATIONS is the maximum number of rounds.
+ * The destructor of `key`. Destructors of other keys may run afterwards and use librex again. The C
+ * library then calls this destructor again in its next round. There are at most
+ * PTHREAD_DESTRUCTOR_ITERATIONS rounds.
  */
 static void free_parts(void *unused)
 {
@@ -308,7 +315,8 @@ static void free_parts(void *unused)
 }
 
 /*
- * Returns the key plus 1, or 0 if the process has no free key. Then each new thread tries again.
+ * Returns the key plus 1, or 0 if the process has no free key. In that case each new thread tries
+ * again.
  */
 static unsigned make_thread_key(void)
 {
@@ -349,7 +357,7 @@ void *rex_part_new(enum rex_part part, size_t size)
     return rex_thread.part[part];
 }
 
-/* The key's destructor may run when any thread ends, so that dlclose() must not unload librex. */
+/* The key's destructor may run when any thread ends, so dlclose() must not unload librex. */
 __attribute__((constructor(1001))) static void keep_thread_key(void)
 {
     char path[PATH_MAX];
@@ -360,8 +368,9 @@ __attribute__((constructor(1001))) static void keep_thread_key(void)
 /* ---- forks ----------------------------------------------------------------------------------- */
 
 /*
- * A child has only the thread that forked. Data that another thread was changing stay half-written,
- * and a lock that it held stays locked for ever. So each file with a lock registers a handler.
+ * A child has only the thread that forked. If another thread was changing data, the data stay
+ * half-written. If another thread held a lock, the lock stays locked for ever. So each file with a
+ * lock registers a handler.
  */
 
 static const struct rex_fork_handler *handlers[REX_FORK_RANKS]; /* NULL: no file has the rank */
@@ -419,7 +428,7 @@ bool rex_fork_is_watched(void)
 
 __attribute__((constructor)) static void watch_process(void)
 {
-    /* If it fails, at_load stays empty. */
+    /* If this fails, at_load stays empty. */
     sched_getaffinity(0, sizeof at_load, &at_load);
     rex_fork_is_watched();
 }

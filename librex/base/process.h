@@ -16,42 +16,45 @@
 #include "base/assert.h"
 
 /*
- * Returns false in a program linked with -static or -static-pie. There dlopen() of a library loads
- * a second C library, and the process crashes in it.
+ * Returns false in a program linked with -static or -static-pie. In such a program dlopen() loads a
+ * second C library, and the process crashes there.
  */
 bool rex_can_open_libraries(void);
 
 /*
- * Returns true if ADDRESS is in the main program. Writes the path of the shared object that holds
- * ADDRESS to PATH, "" for the main program.
+ * Returns true if ADDRESS is in the main program, and writes "" to PATH. Otherwise writes the path
+ * of the shared object that has ADDRESS.
  */
 bool rex_in_program(const void *address, char path[PATH_MAX]);
 
 /*
- * Keeps dlclose() from unloading the shared object that holds ADDRESS, and writes its path to PATH.
- * Returns false if that failed.
+ * Keeps dlclose() from unloading the shared object that has ADDRESS, and writes the object's path
+ * to PATH. Returns false if that failed.
  */
 bool rex_keep_loaded(const void *address, char path[PATH_MAX]);
 
-/* Returns TEXT as a number. Returns -1 if TEXT is NULL, is negative or has more than a number. */
+/*
+ * Returns the number in TEXT. Returns -1 if TEXT is NULL or not a decimal number from 0 to INT_MAX.
+ */
 int rex_number_in_text(const char *text);
 
 /*
- * Returns the number of the device for this process. That is OMP_DEFAULT_DEVICE if it is set, also
- * if it is not below COUNT. Otherwise it is the local rank that the launcher (MPI, Slurm, Flux)
- * gives, modulo COUNT; 0 if COUNT is 0 or there is no launcher.
+ * Returns the number of the device that this process should use:
+ * - OMP_DEFAULT_DEVICE if it is a number, even if that number is not below COUNT
+ * - otherwise the local rank that the launcher (MPI, Slurm, Flux) gives, modulo COUNT
+ * - 0 if there is no launcher, or if COUNT is 0
  */
 int rex_launcher_device(int count);
 
 /*
- * Returns the number of processors for this process, at least 1. That is the number of processors
- * that its control groups allow, divided by the number of processes of its job on this machine. It
- * is at most the number of processors to which the process was bound when librex was loaded. ROOT
- * is a folder with /proc and /sys for tests, else "".
+ * Returns the number of processors for this process, at least 1. The job's processes on this
+ * machine share the processors that the control groups allow. The process gets at most the
+ * processors to which it was bound when librex was loaded. In tests ROOT is a folder with /proc and
+ * /sys, otherwise "".
  */
 int rex_processors(const char *root);
 
-/* Returns rex_processors(""), which it calls once. */
+/* Returns the result of rex_processors(""), which only the first call computes. */
 int rex_processors_known(void);
 
 /*
@@ -59,7 +62,7 @@ int rex_processors_known(void);
  */
 void rex_processors_unbind(void);
 
-/* Marks a CONDITION that is rarely true, on the path of a launch. */
+/* Marks a CONDITION on the path of a launch that is rarely true. */
 #define REX_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
 /* ---- threads --------------------------------------------------------------------------------- */
@@ -72,11 +75,12 @@ bool rex_thread_start(pthread_t *thread, void *(*run)(void *argument), void *arg
 
 /*
  * Objects declared __thread lie in the static TLS of a process, which has little room for a library
- * that dlopen() loads. Together they have at most 64 bytes; tests/scripts/linking.sh checks that.
- * All other data of a thread is in parts, which are allocated when the thread first needs them.
+ * that dlopen() loads. Such objects of librex together have at most 64 bytes;
+ * tests/scripts/linking.sh checks that. All other data of a thread is in parts, which are allocated
+ * when the thread first needs them.
  */
 
-/* The parts. Each belongs to one file, and only that file knows its type. */
+/* The parts. Each part belongs to one file, and only that file knows the part's type. */
 enum rex_part {
     REX_PART_FAILURE,  /* base/error.c */
     REX_PART_LINES,    /* base/log.c */
@@ -105,8 +109,8 @@ struct rex_thread {
 };
 extern __thread struct rex_thread rex_thread;
 /*
- * Returns this thread's PART, and allocates its SIZE bytes, all zero, at the first call. Returns
- * NULL without an error if there is no memory or the thread is in its last destructors.
+ * Returns this thread's PART. The first call allocates its SIZE bytes, all zero. Returns NULL
+ * without an error if there is no memory or the thread is over (rex_thread_is_over()).
  */
 void *rex_part_new(enum rex_part part, size_t size);
 static inline void *rex_part(enum rex_part part, size_t size)
@@ -123,21 +127,24 @@ static inline void *rex_part_if_any(enum rex_part part)
 
 /*
  * Adds this thread, which has no parts, to the list of threads, with an empty array of parts. The
- * thread's end frees its parts, removes it from the list and sets `inside` to 0. Returns false if
- * there is no memory or the thread is in its last destructors; a later call may succeed.
+ * end of the thread frees its parts, removes the thread from the list and sets `inside` to 0.
+ * Returns false if there is no memory or the thread is over; a later call may succeed.
  */
 bool rex_thread_list(void);
 
 /*
- * Returns true if another thread has calls of libomptarget in flight or, with PAUSED_TOO, calls
- * that wait. The caller holds the lock of the list, so that no thread joins or leaves the list. A
- * fork takes that lock last.
+ * Returns true if another thread has calls of libomptarget in flight. If PAUSED_TOO is true, calls
+ * that wait for other calls count, too. The caller holds rex_threads_lock(), so that no thread
+ * joins or leaves the list. A fork takes that lock last.
  */
 bool rex_threads_are_inside(bool paused_too);
 void rex_threads_lock(void);
 void rex_threads_unlock(void);
 
-/* Returns true if this thread is in its last destructors: free_parts() is not called again. */
+/*
+ * Returns true if this thread is over: its destructors run for the last time, and free_parts() is
+ * not called again.
+ */
 #define REX_THREAD_IS_OVER "the thread is ending: do this before its last destructors"
 static inline bool rex_thread_is_over(void)
 {
@@ -146,8 +153,9 @@ static inline bool rex_thread_is_over(void)
 
 /*
  * A cancelled thread ends at its next cancellation point, such as read() or write(). Between
- * rex_shelter_begin() and rex_shelter_end(), which nest, it does not end. Code that holds a lock is
- * between them, because other threads would wait for the lock for ever.
+ * rex_shelter_begin() and rex_shelter_end(), which nest, the thread does not end. Code that holds a
+ * lock is between these calls. If the thread ended there, other threads would wait for the lock for
+ * ever.
  */
 static inline void rex_shelter_begin(void)
 {
@@ -165,27 +173,28 @@ static inline void rex_shelter_end(void)
 
 /*
  * A file with a lock, or with other state that a child discards, uses one of three macros once. The
- * macro registers what a fork does to the file, and allocates nothing. The functions have no
+ * macro registers what a fork does to this state, and allocates nothing. The functions have no
  * parameters.
  *
  * REX_FORK_TAKEN(rank, in_child) is for a `lock` under which only librex runs, for microseconds.
- * Only the lock of log.c is held longer, during writes to a file. A fork takes the lock and unlocks
- * it in parent and child, so that the child finds its data complete. The child calls IN_CHILD
- * before it unlocks; NULL: nothing.
+ * Only the lock of log.c is held longer, during writes to a file. A fork takes the lock before, and
+ * unlocks it afterwards in parent and child. So the child finds the data under the lock complete.
+ * The child calls IN_CHILD, unless it is NULL, before it unlocks.
  *
  * REX_FORK_RENEWED(rank, in_child) is for a lock under which librex calls the driver, libomptarget
- * or the loader. Such a call may take long, and may itself wait for a fork: a driver starts
- * nvidia-modprobe if a device file is missing, and glibc before 2.36 runs the handlers of one fork
- * at a time. So no handler waits for the lock. IN_CHILD reinitialises the lock, and discards data
- * that may be half-written.
+ * or the loader. Such a call may take long, and may fork: a driver starts nvidia-modprobe if a
+ * device file is missing. glibc before 2.36 runs the handlers of one fork at a time. If a handler
+ * of another fork waited for the lock, the call would wait for that handler. So no handler waits
+ * for the lock. IN_CHILD reinitialises the lock, and discards data that may be half-written.
  *
  * REX_FORK_WATCHED(rank, before, after, in_child) is for other state. A fork calls BEFORE when all
- * locks are taken. Before it unlocks them, it calls AFTER in the parent and IN_CHILD in the child.
- * The rank is higher than the rank of any lock.
+ * locks are taken. Before the locks are unlocked, the parent calls AFTER, and the child calls
+ * IN_CHILD. The rank is higher than the rank of any lock.
  *
  * A thread takes a lock only if all locks that it holds have lower ranks. Each rank is used once.
- * All renewed locks have lower ranks than all taken locks. A fork waits for taken locks, so that
- * the holder of one must not wait for a renewed lock. tests/scripts/locks.sh compares the ranks.
+ * All renewed locks have lower ranks than all taken locks. A fork waits for all taken locks. So a
+ * thread that holds a taken lock must not wait for a renewed lock. tests/scripts/locks.sh compares
+ * the ranks.
  */
 #define REX_FORK_TAKEN(rank, in_child) REX_FORK_HANDLER(rank, &lock, NULL, NULL, in_child)
 #define REX_FORK_RENEWED(rank, in_child) REX_FORK_HANDLER(rank, NULL, NULL, NULL, in_child)
@@ -201,9 +210,9 @@ struct rex_fork_handler {
 #define REX_FORK_RANKS 100
 
 /*
- * Sets the handler of RANK, and keeps the pointer. Only the constructors that REX_FORK_HANDLER()
- * makes call it. They run before watch_process(), a constructor without a priority, so that the
- * handlers never change during a fork.
+ * Sets the handler of RANK, and keeps the pointer. Only the constructors of REX_FORK_HANDLER() call
+ * this function. They run before watch_process(), a constructor without a priority, so the handlers
+ * never change during a fork.
  */
 void rex_fork_register(unsigned rank, const struct rex_fork_handler *handler);
 
@@ -222,9 +231,9 @@ static inline void rex_fork_renew(pthread_mutex_t *mutex)
 }
 
 /*
- * Registers the fork handlers unless they are registered, and returns true if they are. It may fail
- * for lack of memory, and the next call tries again. Without handlers a child could wait for ever
- * for a lock that another thread held. Only one thread at a time may call it.
+ * Registers the fork handlers, unless they are registered already. Returns false if memory is
+ * short; the next call tries again. Without handlers a child could wait for ever for a lock that
+ * another thread held. Only one thread at a time may call this function.
  */
 bool rex_fork_is_watched(void);
 
@@ -239,8 +248,8 @@ static inline unsigned rex_forks(void)
 
 /*
  * The stack guard costs six instructions in each function that takes the address of a local object.
- * The few functions on the path of every launch do without it. Their objects on the stack are
- * structs of librex; they write whole members, and index no array by a caller's value.
+ * Only functions on the path of every launch have no stack guard. Their local objects are structs
+ * of librex. These functions write whole members, and index no array by a caller's value.
  */
 #if __has_attribute(no_stack_protector)
 #define REX_NO_STACK_GUARD __attribute__((no_stack_protector))

@@ -82,7 +82,10 @@ const struct rex_setting rex_settings[REX_SETTINGS] = {
     [REX_OPTION_LAUNCH_BLOCKING] = {"REX_LAUNCH_BLOCKING", "on", switches, "on or off"},
 };
 
-/* Returns the number that VALUE means for OPTION, 0 if any text is valid, or UNKNOWN. */
+/*
+ * Returns the number that VALUE means for OPTION, or UNKNOWN if VALUE is invalid. Returns 0 for an
+ * option that accepts any text.
+ */
 static int meaning_of_value(enum rex_option option, const char *value)
 {
     size_t length = strlen(value);
@@ -112,8 +115,8 @@ static int meaning_of_value(enum rex_option option, const char *value)
 #define COMPLAINT_MAX 512 /* maximum length in bytes, with the NUL */
 
 /*
- * Returns true if VALUE, which is not empty, is valid for OPTION. If not, writes the variable, the
- * value and the valid values to COMPLAINT.
+ * Returns true if VALUE, which is not empty, is valid for OPTION. Otherwise writes the variable,
+ * the value and the valid values to COMPLAINT.
  */
 static bool may_have_value(enum rex_option option, const char *value, char complaint[COMPLAINT_MAX])
 {
@@ -132,7 +135,10 @@ static bool may_have_value(enum rex_option option, const char *value, char compl
 
 /* ---- the given values ------------------------------------------------------------------------ */
 
-/* A value that the program gave. It is never freed, because another thread may be reading it. */
+/*
+ * A value that the program gave. The value is never freed, because another thread may be reading
+ * it.
+ */
 struct value {
     struct value *next;
     char text[];
@@ -142,7 +148,7 @@ struct value {
 static struct {
     struct value *values;             /* list, newest first; two threads may add one text twice */
     const char *chosen[REX_SETTINGS]; /* the program's values; NULL: not set */
-    unsigned said; /* warnings already logged: a bit for each option, one for misspelt names */
+    unsigned said; /* logged warnings: a bit for each option, and one for all others */
 } given;
 
 int8_t rex_launch_blocking = -1;
@@ -197,7 +203,8 @@ const char *rex_setting_by_program(enum rex_option option)
 
 /*
  * Returns the value of VARIABLE, or NULL if it is unset or empty. Always returns NULL in a
- * set-user-ID program, which must not load a library or an image that its caller names.
+ * set-user-ID program, because such a program must not load a library or an image that its user
+ * names.
  */
 static const char *environment_value(const char *variable)
 {
@@ -236,7 +243,7 @@ int rex_setting_read(enum rex_option option)
 /* Returns true for the first call with BIT in the process. */
 static bool is_first_warning(unsigned bit)
 {
-    /* Relaxed: the exchange alone selects one thread, and no other data depends on it. */
+    /* Relaxed: the fetch-or alone selects one thread, and no other data depend on the bits. */
     return !(__atomic_fetch_or(&given.said, 1u << bit, __ATOMIC_RELAXED) & 1u << bit);
 }
 

@@ -1,8 +1,8 @@
 /*
  * settings.h - the settings that the program or the environment gives.
  *
- * librex ignores an invalid value in the environment, and rex_configure() refuses one. So a value
- * that the program gave is always valid.
+ * librex ignores an invalid value in the environment, and rex_configure() refuses an invalid value.
+ * So a value that the program gave is always valid.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -32,30 +32,36 @@ int rex_setting_given(enum rex_option option, char value[REX_SETTING_MAX]);
 enum rex_wait { REX_WAIT_AUTO, REX_WAIT_SPIN, REX_WAIT_YIELD, REX_WAIT_BLOCK, REX_WAIT_RUNTIME };
 
 /*
- * REX_OPTION_CHECK, on: a registration compares all entries with the image. Full: also, each row
- * that a launch maps has its own allocation, so that tools see where it begins and ends.
+ * REX_OPTION_CHECK. REX_CHECK_ON: a registration compares all entries with the image.
+ * REX_CHECK_FULL: each row that a launch maps also has its own allocation, so that tools see the
+ * row's begin and end.
  */
 enum rex_check { REX_CHECK_OFF, REX_CHECK_ON, REX_CHECK_FULL };
 
-/* REX_OPTION_LAUNCH_BY: the backend that launches on a GPU if the call waits for its kernel. */
+/*
+ * REX_OPTION_LAUNCH_BY: the driver or libomptarget launches on a GPU, if a launch waits for its
+ * kernel.
+ */
 enum rex_launch_by { REX_BY_AUTO, REX_BY_DRIVER, REX_BY_RUNTIME };
 
 /* REX_OPTION_TRACE: the destination of a trace. The text of the setting is the name of the file. */
 enum rex_trace_to { REX_TRACE_NOWHERE, REX_TRACE_TO_FILE, REX_TRACE_SUMMARY };
 
 /*
- * REX_OPTION_LOG is an enum rex_log_level.
- * REX_OPTION_UNFINISHED, 1: the end of a region or module waits for unfinished commands; 0: the end
- * fails.
- * REX_OPTION_COPY_THREADS is the number of threads that copy; -1: librex chooses the number by the
- * processors.
- * REX_OPTION_REQUIRE_GPU, 1: a call that would use the host device instead of a GPU fails.
- * REX_OPTION_ADOPT, 1: librex adopts modules of other compilers.
+ * The values of the other options:
+ * - REX_OPTION_LOG: an enum rex_log_level
+ * - REX_OPTION_UNFINISHED: 1 if the end of a region or module waits for unfinished commands, 0 if
+ *   the
+ *   end fails
+ * - REX_OPTION_COPY_THREADS: the number of threads that copy, -1 if librex chooses the number
+ * - REX_OPTION_REQUIRE_GPU: 1 if a call fails that would use the host device instead of a GPU
+ * - REX_OPTION_ADOPT: 1 if librex adopts modules of other compilers
  */
 
 /*
- * REX_OPTION_LAUNCH_BLOCKING, 1: a launch returns when its kernel is done. The first launch reads
- * it, and so does rex_configure(), which then calls the hook of cuda/deferred.c if the option is 1.
+ * REX_OPTION_LAUNCH_BLOCKING: 1 if a launch returns after its kernel is done. The first launch
+ * reads the option. rex_configure() reads the option after each change, and calls
+ * rex_launches_became_blocking() if the option is 1. cuda/deferred.c sets that function.
  */
 extern int8_t rex_launch_blocking;                 /* atomic; -1: not read yet */
 extern void (*rex_launches_became_blocking)(void); /* NULL: no launch can be deferred */
@@ -84,7 +90,7 @@ struct rex_setting {
 #define REX_SETTINGS ((int)REX_OPTION_LAUNCH_BLOCKING + 1)
 extern const struct rex_setting rex_settings[REX_SETTINGS];
 
-/* Returns the value that rex_configure() set, which is never freed, or NULL. */
+/* Returns the value that rex_configure() set, or NULL. The value is never freed. */
 const char *rex_setting_by_program(enum rex_option option);
 
 /*

@@ -13,12 +13,12 @@
 #include <string.h>
 
 /*
- * Decodes the UTF-8 character at TEXT. Returns its length in bytes, or 0 if it is invalid: RFC 3629
- * forbids overlong forms, surrogates and characters above U+10FFFF.
+ * Decodes the UTF-8 character at TEXT. Returns the character's length in bytes, or 0 if the
+ * character is invalid. RFC 3629 forbids overlong forms, surrogates and characters above U+10FFFF.
  */
 static size_t decode_utf8(const char *text, uint32_t *character)
 {
-    static const uint32_t least[] = {0, 1, 0x80, 0x800, 0x10000}; /* the minimum by length */
+    static const uint32_t least[] = {0, 1, 0x80, 0x800, 0x10000}; /* first character by length */
     const unsigned char *at = (const unsigned char *)text;
     if ((at[0] >= 0x80 && at[0] < 0xc0) || at[0] >= 0xf8) {
         *character = at[0];

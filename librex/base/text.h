@@ -1,7 +1,7 @@
 /*
  * text.h - escaped text for messages and for JSON.
  *
- * The tools also link it, so that it needs nothing but libc.
+ * The tools also link text.c, so text.c needs nothing but libc.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -12,8 +12,8 @@
 #include <stddef.h>
 
 /*
- * Expands to the two arguments of "%.*s" for the name of the kernel SYMBOL: axpy if SYMBOL is
- * axpy__kernel__. Any other text is unchanged.
+ * Expands to the two arguments of "%.*s" that print SYMBOL without the ending __kernel__: axpy for
+ * axpy__kernel__.
  */
 #define REX_KERNEL_NAME(symbol) rex_kernel_name_length(symbol), (symbol)
 int rex_kernel_name_length(const char *symbol);
@@ -22,23 +22,23 @@ int rex_kernel_name_length(const char *symbol);
 #define REX_MESSAGE_MAX 4096
 
 /*
- * Returns the length in bytes of the UTF-8 character at TEXT, which ends in a NUL. Returns 0 if it
- * is not UTF-8, or must be escaped: control characters, line and paragraph separators, and
- * characters that reorder the text around them.
+ * Returns the length in bytes of the UTF-8 character at TEXT, which ends in a NUL. Returns 0 if the
+ * bytes are not UTF-8, or if the character must be escaped. Escaped are control characters, line
+ * and paragraph separators, and characters that reorder the text around them.
  */
 size_t rex_shown_length(const char *text);
 
 /*
- * Writes the character at *TEXT to WRITTEN as in a JSON string, and moves *TEXT to the next one. A
- * byte that is not UTF-8 becomes U+FFFD. Returns the number of bytes written.
+ * Writes the character at *TEXT to WRITTEN as in a JSON string, and moves *TEXT to the next
+ * character. A byte that is not UTF-8 becomes U+FFFD. Returns the number of bytes written.
  */
 #define REX_JSON_MAX 8
 size_t rex_json_character(const char **text, char written[REX_JSON_MAX]);
 
 /*
- * Replaces each byte of TEXT for which rex_shown_length() returns 0 by \xNN, except bytes in KEPT.
- * Cuts TEXT to SIZE bytes. KEPT is "", or "\n" for lists of text that is escaped already. A second
- * call changes nothing.
+ * Escapes TEXT: \xNN replaces each byte for which rex_shown_length() returns 0, except bytes in
+ * KEPT. Cuts TEXT to SIZE bytes. KEPT is "", or "\n" for lists of text that is escaped already. A
+ * second call changes nothing.
  */
 void rex_escape(char *text, size_t size, const char *kept);
 

@@ -1,5 +1,6 @@
 /*
- * callreport.c - reports a call of libomptarget: its rows to the log, a slice to the trace.
+ * callreport.c - reports calls of libomptarget: logs the rows of a call, and writes a slice of the
+ * call to the trace.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -142,8 +143,8 @@ void rex_call_trace_launch(struct rex_call_trace *trace, const void *key, int re
         slice.because = because;
     }
     /*
-     * The kernel of a deferred launch has a slice of its own, and would count twice in this one. A
-     * launch that failed has no such slice.
+     * The kernel of a deferred launch has a slice of its own, and must not count again in the slice
+     * of the call. A launch that failed has no slice for its kernel.
      */
     trace->is_deferred &= result == REX_OK;
     if (trace->is_deferred) {

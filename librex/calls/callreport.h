@@ -1,5 +1,6 @@
 /*
- * callreport.h - reports a call of libomptarget: its rows to the log, a slice to the trace.
+ * callreport.h - reports calls of libomptarget: logs the rows of a call, and writes a slice of the
+ * call to the trace.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -17,8 +18,8 @@
 /* ---- in the log ------------------------------------------------------------------------------ */
 
 /*
- * Logs each row of PACKET at debug, for the call WHAT on DEVICE. The packet of a data call has only
- * columns, and 0 teams.
+ * Logs each row of PACKET at debug, for the call WHAT on DEVICE. The packet of a data call has rows
+ * and 0 teams, and no other values.
  */
 void rex_rows_log(const char *what, int64_t device, const struct __tgt_kernel_arguments *packet);
 
@@ -46,13 +47,13 @@ struct rex_call_trace {
      * packet.
      */
     struct __tgt_kernel_arguments packet;
-    struct rex_track *on; /* the device's line in the trace */
+    struct rex_track *on; /* the device's track in the trace, or NULL */
     uint64_t begin, end;
     bool is_launch;
     const void *key; /* host key of a launch */
     int result;
-    struct rex_reason reason; /* fallback reason; empty: the driver launches */
-    bool is_deferred;         /* the kernel has a slice of its own */
+    struct rex_reason reason; /* why libomptarget launches; empty: the CUDA driver launches */
+    bool is_deferred;         /* a deferred launch: the kernel has a slice of its own */
     bool is_awaited;          /* the call has waited for the kernel */
     const char *kernel;       /* the kernel's name */
 };
@@ -61,8 +62,9 @@ struct rex_call_trace {
 void rex_call_trace_begin(struct rex_call_trace *trace, const char *function, int64_t device);
 
 /*
- * Ends the trace of a call, and writes it. A data call has NAME, and the bytes of the rows with
- * DIRECTIONS. A launch has the name of its kernel, unless it is deferred.
+ * Ends the trace of a call, and writes its slice. rex_call_trace_data() writes NAME and the bytes
+ * of the rows that copy in one of the DIRECTIONS. rex_call_trace_launch() writes the name of the
+ * kernel, or "deferred launch" for a deferred launch.
  */
 void rex_call_trace_data(struct rex_call_trace *trace, const char *name, int64_t directions);
 void rex_call_trace_launch(struct rex_call_trace *trace, const void *key, int result);

@@ -1,11 +1,14 @@
 /*
  * calls.c - calls of libomptarget: librex's own, and the program's through the forwarders.
  *
- * libomptarget's own calls come back through the forwarders, because it is linked without
- * -Bsymbolic: __tgt_target_teams of LLVM 19 calls __tgt_target_teams_mapper, and that calls
- * __tgt_target_kernel. A nested call is neither traced nor logged, and no registration delays it.
- * In the present table a nested call is a part of the outer call. librex calls the innermost
- * functions.
+ * libomptarget is linked without -Bsymbolic, so calls between its exported functions come back
+ * through the forwarders. For example, __tgt_target_teams of LLVM 19 calls
+ * __tgt_target_teams_mapper, which calls __tgt_target_kernel. Such a nested call is not traced and
+ * not logged, and no registration delays it. librex itself calls the innermost functions.
+ *
+ * The gate counts calls of libomptarget in flight, and can keep threads out (omp/gate.h). The
+ * present table has the mappings on each device and the calls that use them (present/present.h). In
+ * both a nested call is a part of the outer call.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -33,15 +36,15 @@ static struct {
     struct rex_entry_points call; /* libomptarget's functions */
     bool observed;                /* calls are traced, or logged, or both */
     bool logged;                  /* the program's calls are logged */
-    bool watched;                 /* calls enter the present table */
+    bool watched;                 /* the program's calls enter the present table */
 } bound;
 
 /* ---- before and after a call ----------------------------------------------------------------- */
 
 /*
- * Logs a call of the program; the callers of rex_call_data() and rex_call_kernel() log librex's
- * own. The thread is neither in the gate nor in the present table, because the program's function
- * for the log may launch.
+ * Logs a call of the program. The callers of rex_call_data() and rex_call_kernel() log librex's own
+ * calls. Call this outside of the gate and the present table, because the program's log function
+ * may launch kernels.
  */
 static void log_call(const char *what, int64_t device, const struct __tgt_kernel_arguments *packet)
 {
@@ -57,8 +60,8 @@ static struct rex_map map_of_packet(const struct __tgt_kernel_arguments *packet)
 }
 
 /*
- * Enters the present table with the rows of PACKET. Returns true if the call has to leave the
- * table. The call enters the gate afterwards, because it may wait for other calls here.
+ * Enters the present table with the rows of PACKET. Returns true if the call has to leave the table
+ * later. May wait for other calls, so the call enters the gate only afterwards.
  */
 static bool enter_table(enum rex_present_call call, const struct __tgt_kernel_arguments *packet,
                         int64_t device)
@@ -74,7 +77,7 @@ static bool enter_table(enum rex_present_call call, const struct __tgt_kernel_ar
     return true;
 }
 
-/* LATER: the call may have returned before its work is done. */
+/* If LATER is true, the call may have returned before its work is done. */
 static void leave_table(bool entered, enum rex_present_call call,
                         const struct __tgt_kernel_arguments *packet, int64_t device, bool later)
 {
@@ -84,7 +87,10 @@ static void leave_table(bool entered, enum rex_present_call call,
                           later ? REX_LEFT_UNSURE : REX_LEFT_DONE);
 }
 
-/* Begins a call, and its trace unless FUNCTION is NULL. */
+/*
+ * Begins a call. Traces the call if FUNCTION is not NULL and the call is not nested in another
+ * call.
+ */
 static void begin_call(struct rex_call_trace *trace, const char *function, int64_t device)
 {
     if (rex_trace_depth++ == 0 && function != NULL && rex_trace_on())
@@ -109,8 +115,9 @@ static int leave_launch(struct rex_call_trace *trace, const void *key, int resul
 /* ---- lost devices, and images that cannot be loaded ------------------------------------------ */
 
 /*
- * Returns REX_ECUDA if DEVICE is lost, because libomptarget would abort, otherwise
- * rex_load_check(). The call is inside the gate, so that no module ends during a trial load.
+ * Returns REX_ECUDA if DEVICE is lost, because libomptarget would abort. Otherwise returns the
+ * result of rex_load_check(), which may load images on trial. The caller is inside the gate, so
+ * that no module ends during the trial.
  */
 static int check_data_call(int64_t device, const char *what)
 {
@@ -133,8 +140,8 @@ static int check_kernel_call(int64_t device, const void *key)
 /* ---- librex's calls -------------------------------------------------------------------------- */
 
 /*
- * The innermost function of each data call, its names in a trace and a log, and the directions in
- * which it copies.
+ * For each data call: libomptarget's innermost function, the call's names in a trace and a log, and
+ * the directions in which the call copies.
  */
 static const struct data_kind {
     void (**function)(MAPPER_P);
@@ -166,9 +173,12 @@ static void make_observed_call(enum rex_data_call call, const char *name, int64_
 int rex_call_data(enum rex_data_call call, const char *name, int64_t device,
                   const struct rex_map *map)
 {
-    /* A call without a name only asks what is mapped. No release needs the device for that. */
+    /*
+     * A call without a name only queries what is mapped. For such a call no release of libomptarget
+     * uses the device.
+     */
     int result = REX_OK;
-    /* The call may have waited for a kernel that lost the device. */
+    /* The caller may have waited for a kernel whose failure lost the device. */
     if (name != NULL && rex_any_device_is_lost())
         result = rex_device_lost(rex_openmp_number(device), name);
     if (result == REX_OK)
@@ -176,8 +186,8 @@ int rex_call_data(enum rex_data_call call, const char *name, int64_t device,
     if (result != REX_OK)
         return result;
     /*
-     * For device -1 libomptarget asks libomp, which crashes in a thread that its destructor has
-     * left.
+     * For device -1 libomptarget asks libomp for the default device. In a thread that has run
+     * libomp's destructor, libomp would crash.
      */
     if (rex_thread.ends > 0)
         device = rex_openmp_number(device);
@@ -222,9 +232,10 @@ int rex_call_kernel(ident_t *loc, int64_t device, const void *key,
 /*
  * ---- the program's data calls ------------------------------------------------------------------
  *
- * A registration delays the program's calls. Only the end of the process, a child of fork that
- * cannot call libomptarget, and a lost device stop them; the error is logged. If libomptarget is
- * not called, the function returns the value with which libomptarget's function reports failure.
+ * A registration delays the program's calls. librex logs an error, and does not call libomptarget,
+ * in four cases: the process is ending, the process is a child of fork that cannot call
+ * libomptarget, the device is lost, or rex_load_check() fails. The function then returns the value
+ * with which libomptarget's function reports failure.
  */
 
 #define IS_LATER(name) (strstr(#name, "nowait") != NULL)
@@ -232,7 +243,7 @@ int rex_call_kernel(ident_t *loc, int64_t device, const void *key,
     &data_kinds[strstr(#name, "_begin") != NULL ? REX_DATA_BEGIN \
                 : strstr(#name, "_end") != NULL ? REX_DATA_END   \
                                                 : REX_DATA_UPDATE]
-/* An end has entered the present table already, in forward.c. */
+/* A data end has entered the present table already, in forward.c. */
 #define DATA(name, parameters, arguments, names, mappers)                                       \
     static void observed_##name parameters                                                      \
     {                                                                                           \
@@ -280,8 +291,8 @@ static void say_waited_for(void)
 }
 
 /*
- * Describes and logs a launch by the program. libomptarget makes all such launches, for fallback
- * reasons of the whole process.
+ * Describes and logs a launch by the program. libomptarget makes all such launches. The trace gives
+ * the reasons: those of the process, and that the program called libomptarget.
  */
 static void describe_launch(struct rex_call_trace *trace, const void *key, int64_t device,
                             struct rex_grid grid)
@@ -348,7 +359,10 @@ static void leave_gate(const bool *entered)
         rex_gate_leave();
 }
 
-/* libomp's threads call it, also while the process ends, which is not an error. */
+/*
+ * libomp's threads call __tgt_target_sync(). They may call it while the process ends, without an
+ * error.
+ */
 #define IS_BY_LIBOMP(name) (strcmp(#name, "target_sync") == 0)
 
 static void await_before(const char *name)
@@ -358,7 +372,7 @@ static void await_before(const char *name)
     rex_await_all_deferred();
 }
 
-/* The attribute leaves the gate after the call, also if the function returns void. */
+/* The attribute leaves the gate after the call, even if the function returns void. */
 #define OTHER(type, name, parameters, arguments, missing)                             \
     static type observed_##name parameters                                            \
     {                                                                                 \
@@ -377,8 +391,8 @@ REX_DEVICE_CALLS(OTHER)
 #pragma GCC diagnostic pop
 
 /*
- * flang 24 emits it for has_device_addr. The program may look at the memory without a call of
- * librex, as after omp_get_mapped_ptr().
+ * flang 24 emits this call for has_device_addr. After this call, as after omp_get_mapped_ptr(), the
+ * program may access the memory without a call of librex.
  */
 static void *observed_get_mapped_ptr(int64_t device, const void *host)
 {

@@ -14,25 +14,32 @@
 #include "rex/map.h"
 
 /*
- * Makes librex's own calls use the functions of SLOTS, which are those of the bound libomptarget.
- * Replaces the slots that launch, map, register or work on a device by functions of librex. These
- * functions count the call in the gate, observe it and call libomptarget. libomptarget reports to
- * an OMPT tool the address that called it. The tool expects an address in the program, but with
- * replaced slots it gets one in librex. So if there is a tool, slots are replaced only if a trace
- * is on or the log is at debug. ALL: every call of the process comes through the forwarders.
+ * SLOTS has the functions of the bound libomptarget. Makes librex's own calls use these functions.
+ * Then replaces the slots that launch, map, register or work on a device by functions of librex.
+ * Such a function counts the call in the gate (omp/gate.h), observes the call, and calls
+ * libomptarget.
+ *
+ * libomptarget reports the address of its caller to an OMPT tool. The tool expects an address in
+ * the program, but with a replaced slot the caller is librex. So if there is a tool, slots are
+ * replaced only if a trace is on or the log is at debug.
+ *
+ * ALL is true if every call of the process comes through the forwarders (calls/forward.c).
  */
 void rex_calls_bind(struct rex_entry_points *slots, bool all);
 
 /*
- * Calls libomptarget for librex, after it is bound. The two calls do not pass the forwarders, and
- * libomptarget does not call the forwarders for them (LLVM 14 to 23). So the forwarders neither log
- * them nor count an end of a mapping. A trace has a data call as NAME; NULL: the call is not
- * traced. It has a launch by the name of its kernel, with the grid of PACKET and the fallback
- * REASON.
+ * Call libomptarget for librex, after libomptarget is bound. librex's calls do not pass the
+ * forwarders, and libomptarget calls no forwarder during such a call (LLVM 14 to 23). So the
+ * forwarders do not log the call, and do not count an end of a mapping.
  *
- * The calls are inside the gate (omp/gate.h); the caller of rex_call_kernel() is there already.
- * They return 0, or an error if libomptarget was not called. *RETURNED is libomptarget's result of
- * a launch. A launch, or a data call with a name, returns REX_ECUDA if the device is lost.
+ * NAME is the name of a data call in a trace; if NAME is NULL, the call is not traced. A launch has
+ * the name of its kernel in a trace, the grid of PACKET, and REASON: why the CUDA driver does not
+ * launch.
+ *
+ * rex_call_data() enters the gate (omp/gate.h). The caller of rex_call_kernel() is inside the gate
+ * already. Both functions return 0, or an error if libomptarget was not called. A launch, or a data
+ * call with a name, returns REX_ECUDA if the device is lost. *RETURNED is libomptarget's result of
+ * a launch.
  */
 int rex_call_data(enum rex_data_call call, const char *name, int64_t device,
                   const struct rex_map *map);

@@ -1,13 +1,14 @@
 /*
- * forward.c - the exported `__tgt_*` functions: jumps to the functions of the slots. Those that end
- * mappings wait for queues first, and enter the present table and the gate. adopt.c has the
- * functions of registration, which do more than jump. Three OpenMP functions for mapped memory are
- * forwarded, too.
+ * forward.c - the exported `__tgt_*` functions, the forwarders. A slot is a pointer to the function
+ * that a forwarder calls (struct rex_entry_points). Most forwarders are jumps to the function of
+ * their slot. Forwarders that end mappings wait for queues first, and enter the present table and
+ * the gate (calls/calls.c). adopt.c has the forwarders of registration. Three OpenMP functions for
+ * mapped memory are forwarded, too.
  *
- * A program that links librex and no libomptarget calls these functions. libomptarget calls them,
- * too, because its internal calls are not bound to itself (LLVM 14 to 23 are linked without
- * -Bsymbolic). So the jumps check nothing and change nothing. calls.c counts the call and calls
- * libomptarget.
+ * A program that links librex and no libomptarget calls the forwarders. libomptarget calls them,
+ * too, because LLVM 14 to 23 are linked without -Bsymbolic. A jump checks nothing and changes
+ * nothing, so such calls work as without librex. The slot's function in calls.c counts the call and
+ * calls libomptarget.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -31,8 +32,8 @@
 static int bound_release;
 
 /*
- * first_ functions fill the slots before binding. lacking_ functions fill the slots of functions
- * that the release lacks.
+ * The slots have first_ functions before binding. After binding, slots of functions that the
+ * release lacks have lacking_ functions.
  */
 #define BEFORE_BINDING(type, name, parameters, arguments, missing) \
     static type lacking_##name parameters;                         \
@@ -57,13 +58,13 @@ REX_ENTRY_POINTS(BEFORE_BINDING)
 REX_ENTRY_POINTS(LACKING)
 
 /*
- * The forwarders are jumps, so that libomptarget finds the program's code as its caller. It reports
- * that address to OMPT tools as codeptr_ra. If there is a tool, the slots are libomptarget's own
- * functions.
+ * The forwarders are jumps, so that libomptarget's return address is in the program. libomptarget
+ * reports this address to OMPT tools as codeptr_ra. If there is a tool, the slots have
+ * libomptarget's functions, unless librex traces or logs calls.
  *
  * The jumps are in assembly, because compilers make jumps only if they optimize. The assembly
- * counts the slots in the order of the table. ppc64le cannot jump: a jump to another library's
- * function leaves that library's TOC to a caller in this one.
+ * counts the slots in the order of the table. On ppc64le a forwarder is a call: a jump to another
+ * library's function would return to the program with that library's TOC pointer.
  */
 #if defined __x86_64__ && defined __LP64__
 #if defined __CET__ && __CET__ & 1
@@ -106,13 +107,13 @@ REX_FORWARDED(FORWARD)
 #endif
 
 /*
- * Enters the present table, where it may wait, and then the gate. Writes the result of
+ * Enters the present table, which may wait, and then the gate. Writes the result of
  * rex_ending_begin() to ENDS, for leave_end(). Returns false if the gate is closed to the call.
  */
 static bool enter_end(const struct rex_map *map, int64_t device, bool *ends)
 {
     if (rex_gate_is_closed())
-        return rex_gate_enter_raw() == REX_OK; /* an error, which is logged */
+        return rex_gate_enter_raw() == REX_OK; /* logs an error */
     int number = rex_openmp_number(device);
     if (rex_has_columns(map))
         rex_present_enter(REX_CALL_ENDS, map, number);
@@ -136,10 +137,10 @@ static void leave_end(const struct rex_map *map, int64_t device, bool ends, bool
 }
 
 /*
- * Functions that end mappings are not jumps: they wait for queues that still use a mapping, and
- * count the end afterwards. A count before the end is not enough. Another thread may look up an
- * address between the count and the end, and would remember it in the new generation
- * (present/present.h). codeptr_ra is librex's code for these functions.
+ * Functions that end mappings are not jumps. They wait for queues that still use a mapping, and
+ * count the end after libomptarget's call. A count before the call is not enough: another thread
+ * may look up an address between the count and the end. That thread would remember the address in
+ * the new generation (present/present.h). For these functions codeptr_ra is an address in librex.
  */
 #define FORWARD_ENDING(name, parameters, arguments, mappers)                    \
     __attribute__((visibility("default"))) void __tgt_##name parameters;        \
@@ -172,8 +173,8 @@ REX_ENDING_LATER(FORWARD_ENDING_LATER)
 #pragma GCC diagnostic pop
 
 /*
- * Programs map and unmap memory by the first two functions without a data call. No other such
- * function of libomptarget is known.
+ * Programs map and unmap memory by the first two functions without a data call. Other such
+ * functions of libomptarget are not known.
  */
 int omp_target_associate_ptr(const void *host, const void *on_device, size_t size, size_t offset,
                              int device);
@@ -231,7 +232,7 @@ bool rex_forward_first(void)
     return known == YES;
 }
 
-/* `used`, because the assembly of the jumps refers to it. */
+/* `used`, because only assembly may refer to this object. */
 __attribute__((used)) struct rex_entry_points rex_real = {
 #define FIRST(type, name, parameters, arguments, missing) .name = first_##name,
     REX_ENTRY_POINTS(FIRST)
@@ -240,7 +241,7 @@ __attribute__((used)) struct rex_entry_points rex_real = {
 
 /*
  * LLVM 14 has no packet: grid and trip count are arguments. Without a number of teams, libomptarget
- * computes one from the trip count.
+ * computes the number from the trip count.
  */
 static void (*push_trip_count)(ident_t *loc, int64_t device, uint64_t count); /* may be NULL */
 
@@ -261,9 +262,9 @@ static int kernel_without_packet_nowait(KERNEL_P, DEP_P)
 }
 
 /*
- * Points each slot at libomptarget's function, or at one that reports the function as lacking. If
- * the release has no packet, the slots of __tgt_target_kernel and its nowait form get librex's
- * translations.
+ * Points each slot at libomptarget's function, or at a lacking_ function if the release lacks the
+ * function. If the release has no packet, the slots of __tgt_target_kernel and its nowait form get
+ * the functions above.
  */
 static void point_slots(void *handle, const struct rex_release *release)
 {

@@ -10,14 +10,14 @@
 
 #include "omp/entrypoints.h"
 
-/* Reads a slot by an atomic, because binding may write it while other threads call. */
+/* Reads a slot by an atomic, because binding may write the slot while other threads call. */
 #define REX_REAL(name) __atomic_load_n(&rex_real.name, __ATOMIC_ACQUIRE)
 
 extern struct rex_entry_points rex_real __attribute__((visibility("hidden")));
 
 /*
- * Binds libomptarget, as rex_runtime_bind() does, and starts the CUDA driver, or tries it again. It
- * is not an error if there is no GPU.
+ * Binds libomptarget, as rex_runtime_bind() does. Also starts the CUDA driver, again if the last
+ * start found no GPU. It is not an error if there is no GPU.
  */
 int rex_runtime_start(void);
 

@@ -1,7 +1,8 @@
 /*
- * info.c - rex_info() and rex_runtime_tell() of rex/inspect.h. Reports what librex would do on this
- * machine, fact by fact. Describes a release: librex's adaptations to it, their reasons, and the
- * programs that it runs.
+ * info.c - reports what librex would do on this machine, fact by fact. Also describes a release of
+ * LLVM: librex's adaptations to the release, their reasons, and the programs that the release runs.
+ *
+ * Implements rex_info() and rex_runtime_tell() of rex/inspect.h.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -340,17 +341,19 @@ int rex_info(int release, rex_info_row *row, void *context)
             return rex_fail_again(REX_EINVAL, message);
         say_adaptations(&to, known);
         /*
-         * The facts, by the release of clang:
+         * A release runs programs of a clang release if these facts allow it, by the release of
+         * clang:
          * - to 17: kernels have no parameter for the runtime.
-         * - 18: kernels have the parameter. LLVM 18 passes it to every kernel; no other release
-         *   does.
-         * - 19 to 22: kernels get it if the packet's version is 3. LLVM 14 and 15 ignore the
-         *   version.
-         * - from 23: it is the last parameter.
-         * - 15: packets end before the Flags of 16 and later. Later releases would read random
+         * - 18: kernels have the parameter. LLVM 18 passes the parameter to every kernel; no other
+         *   release does.
+         * - 19 to 22: kernels get the parameter if the packet's version is 3. LLVM 14 and 15 ignore
+         *   the version.
+         * - from 23: the parameter is the last.
+         * - 15: packets end before the Flags of 16 and later. LLVM 16 and later would read random
          *   flags.
          * - from 22: programs attach pointers by rows of their own. Earlier releases map these
-         *   rows, so the kernels use the wrong memory.
+         *   rows, so the
+         *   kernels use the wrong memory.
          */
         for (built = rex_release_after(0); built != NULL;
              built = rex_release_after(built->number)) {
@@ -375,7 +378,10 @@ int rex_info(int release, rex_info_row *row, void *context)
         say_fact(&to, "libomptarget", "error", rex_last_error());
     say_searched(&to);
     say_driver(&to);
-    /* Report the backend of launches, if the fallback reasons of the process decide it. */
+    /*
+     * Report the backend of launches, if the process's reasons against launches by the driver
+     * decide it.
+     */
     unsigned reasons = rex_process_reasons();
     if (rex_runtime() != NULL && reasons == 0)
         say_fact(&to, "launch", "by", "the CUDA driver");

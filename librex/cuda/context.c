@@ -2,8 +2,9 @@
  * context.c - primary contexts of GPUs and their wait policy; device memory of librex's own.
  *
  * libomptarget (LLVM 14 to 23) sets CU_CTX_SCHED_BLOCKING_SYNC on a primary context that is not
- * active yet and leaves an active one as it is. On an H100 a launch and its wait take 22 to 36 us
- * with that flag. They take 10 to 11 us if the context was activated with another policy.
+ * active yet. It does not change the flags of an active context. On an H100 a launch and its wait
+ * take 22 to 36 us with that flag. They take 10 to 11 us if the context was activated with another
+ * policy.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -30,12 +31,12 @@ static const unsigned flags_of[] = {[REX_WAIT_AUTO] = 0x0,
 uint64_t rex_contexts_later;
 
 /*
- * Guarded by rex_load_lock(), as are rex_contexts_later and `is_held` of each GPU. A child of fork
- * has no driver, and does not use them.
+ * rex_load_lock() guards this struct, rex_contexts_later and `is_held` of each GPU. A child of fork
+ * cannot use the driver, and does not read these variables.
  */
 static struct {
-    int users; /* calls that rex_context_user_ends() has to undo; also read by an atomic */
-    int home;  /* number of the GPU whose context has the pinned memory, plus 1 */
+    int users; /* number of calls to undo; rex_contexts_are_kept() reads it without the lock */
+    int home;  /* number of the GPU in whose context memory is pinned, plus 1; 0: none */
 } contexts;
 
 /* ---- the driver's calls ---------------------------------------------------------------------- */
@@ -80,11 +81,14 @@ void rex_context_drop(int number)
 
 /* ---- the policy ------------------------------------------------------------------------------ */
 
-/* Activates the contexts of the GPUs in WANTED, a bit for each, that are not held yet. */
+/*
+ * Activates the contexts of the GPUs whose bits are set in WANTED. Skips contexts that librex has
+ * retained already.
+ */
 static void activate_contexts(uint64_t wanted)
 {
     int wait = rex_setting_read(REX_OPTION_WAIT);
-    REX_ASSERT(contexts.users > 0 || wanted == 0); /* the end of the last user releases them */
+    REX_ASSERT(contexts.users > 0 || wanted == 0); /* the last user releases the contexts */
     for (int i = 0; wait != REX_WAIT_RUNTIME && i < rex_cuda_devices(); i++) {
         unsigned flags = 0;
         if ((wanted >> i & 1) == 0 || rex_devices[i].is_held)
@@ -130,7 +134,10 @@ void rex_context_activate_one(int number)
     rex_load_unlock();
 }
 
-/* The bit is cleared last: a thread that finds it cleared calls libomptarget at once. */
+/*
+ * Clears the bit last. A thread that finds the bit cleared calls libomptarget without waiting for
+ * the lock, and libomptarget would activate the context with its own flags.
+ */
 void rex_context_activate_later(int number)
 {
     uint64_t bit = UINT64_C(1) << number;
@@ -147,7 +154,9 @@ int rex_context_hold(void)
     REX_ASSERT(contexts.users > 0 || contexts.home == 0);
     __atomic_add_fetch(&contexts.users, 1, __ATOMIC_SEQ_CST);
     if (contexts.home == 0) {
-        /* Pinned memory does not activate a GPU if another GPU is active. */
+        /*
+         * Prefer a GPU whose context is active, so that pinned memory activates no other context.
+         */
         int own = rex_launcher_device(rex_cuda_devices());
         int chosen = own < rex_cuda_devices() ? own : 0;
         for (int i = 0; i < rex_cuda_devices() && rex_context_is_active(chosen, NULL) <= 0; i++)
@@ -157,7 +166,7 @@ int rex_context_hold(void)
     }
     int number = contexts.home - 1;
     struct rex_device *device = &rex_devices[number];
-    /* Retain the context even if it is active: it must outlive the memory pinned in it. */
+    /* Retain even an active context, so that it outlives the memory pinned in it. */
     int state = device->is_held ? -1 : rex_context_is_active(number, &flags);
     if (state == 0)
         flags = flags_of[rex_setting_read(REX_OPTION_WAIT)];
@@ -173,9 +182,9 @@ bool rex_contexts_are_kept(void)
 }
 
 /*
- * Releases the contexts without the lock, because the last release of a context waits for its work.
- * Meanwhile another thread that activates a context may find that it is still active. That context
- * then keeps its present wait policy.
+ * Releases the contexts without the lock, because the driver waits for a context's work at the last
+ * release. Meanwhile another thread may find such a context still active. The context then keeps
+ * its wait policy.
  */
 bool rex_context_user_ends(void)
 {
@@ -224,7 +233,7 @@ struct rex_block {
     struct rex_block *next;
     uint64_t address;
     size_t size;
-    bool is_taken; /* in use; otherwise kept */
+    bool is_taken; /* in use; if false, kept for a later call */
     bool is_exact; /* freed after its use, not kept */
 };
 
@@ -235,7 +244,8 @@ static void push_block(struct rex_block **list, struct rex_block *block)
 }
 
 /*
- * Removes the oldest kept blocks from DEVICE's list, so that at most MOST bytes stay. Returns them.
+ * Removes the oldest kept blocks from DEVICE's list, until at most MOST kept bytes remain. Returns
+ * a list of the removed blocks.
  */
 static struct rex_block *shed_blocks(struct rex_device *device, size_t most)
 {
@@ -306,7 +316,7 @@ uint64_t rex_block_take(struct rex_device *device, size_t size, bool exact)
 {
     struct rex_block *block = NULL;
     if (!exact) {
-        /* Find a kept block that is large enough, and at most twice as large. */
+        /* Find a kept block of at least SIZE bytes, and at most about twice SIZE. */
         rex_lists_lock();
         block = device->blocks;
         while (block != NULL && (block->is_taken || block->size < size || block->size / 2 > size))

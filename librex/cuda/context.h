@@ -15,60 +15,61 @@
 /* ---- primary contexts ------------------------------------------------------------------------ */
 
 /*
- * Retains the primary context of GPU NUMBER in CONTEXT. The context lasts at least until
- * rex_context_drop(). Returns 0 or nonzero; rex_cuda_why() gives the reason.
+ * Retains the primary context of GPU NUMBER, and writes it to CONTEXT. The context lasts at least
+ * until rex_context_drop(). Returns 0, or nonzero on failure; rex_cuda_why() gives the reason.
  */
 int rex_context_retain(int number, void **context);
 void rex_context_drop(int number);
 
 /*
- * Returns 1 if the primary context of GPU NUMBER is active, 0 if it is not, or -1 on failure;
+ * Returns 1 if the primary context of GPU NUMBER is active, otherwise 0. Returns -1 on failure;
  * rex_cuda_why() gives the reason. Writes the context's flags to FLAGS, unless FLAGS is NULL.
  */
 int rex_context_is_active(int number, unsigned *flags);
 
 /*
  * Activates the primary contexts of the GPUs that an image for sm_ARCHITECTURE suits, with the wait
- * policy of REX_WAIT. Call it before libomptarget activates the contexts. LATER: each context is
- * activated at its first use. One rex_context_unhold() (cuda/launchcontext.h) undoes one call.
+ * policy of REX_WAIT. Call it before libomptarget activates the contexts. If LATER is true, the
+ * first use of each GPU activates its context. One rex_context_unhold() (cuda/launchcontext.h)
+ * undoes one call.
  */
 void rex_context_activate(unsigned architecture, bool later);
 
 /*
- * Activates the primary context of GPU NUMBER, which must exist. rex_context_unhold() undoes the
+ * Activates the primary context of GPU NUMBER. The GPU must exist. rex_context_unhold() undoes the
  * call.
  */
 void rex_context_activate_one(int number);
 
 /*
- * A bit for each GPU whose context is to be activated at its first use. rex_device_offload() and
- * other functions of omp/device.h read it, and activate the context of GPU NUMBER.
+ * A bit for each GPU whose context its first use will activate. rex_device_offload() and other
+ * functions of omp/device.h call rex_context_activate_later() for a GPU whose bit is set.
  */
 extern uint64_t rex_contexts_later;
 void rex_context_activate_later(int number);
 
 /*
- * Keeps the context of one GPU for pinned memory, which serves all GPUs. It prefers a GPU whose
+ * Keeps the context of one GPU, in which librex pins memory for all GPUs. Chooses a GPU whose
  * context is active, otherwise the GPU that this process should use. At least one GPU must exist.
- * Returns the GPU's number, which does not change until all calls are undone by
- * rex_context_unhold().
+ * Returns the GPU's number. The choice stays until rex_context_unhold() has undone all calls.
  */
 int rex_context_hold(void);
 
 /*
- * Undoes one call. Only rex_context_unhold() calls this function. Returns true if no other call
- * remains.
+ * Undoes one call that keeps contexts, for rex_context_unhold() alone. Returns true if all such
+ * calls are undone now.
  */
 bool rex_context_user_ends(void);
 
-/* Returns true if any call that keeps a context is not undone yet. */
+/* Returns true if a call that keeps contexts is not undone yet. */
 bool rex_contexts_are_kept(void);
 
 /* ---- entered --------------------------------------------------------------------------------- */
 
 /*
- * Makes CONTEXT current, if it is not. Returns 1 if rex_context_leave() must undo that, 0 if not,
- * or -1 on failure; rex_cuda_why() gives the reason. rex_context_leave() accepts each of the three.
+ * Makes CONTEXT current. Returns 0 if CONTEXT was current already, and 1 if this call made it
+ * current. Returns -1 on failure; rex_cuda_why() gives the reason. rex_context_leave() takes the
+ * result, and undoes the call if the result is 1.
  */
 static inline int rex_context_enter(void *context)
 {
@@ -88,9 +89,9 @@ static inline void rex_context_leave(int entered)
 /* ---- the lock of lists ----------------------------------------------------------------------- */
 
 /*
- * The lock of short lists: pinned memory, device memory, lost devices, bases of maps. A thread
- * holds it only to read or change a list. Meanwhile the thread logs nothing and does not call the
- * driver.
+ * One lock guards the lists of pinned memory, device memory, lost devices and bases of maps. A
+ * thread holds the lock only to read or change a list. Meanwhile the thread logs nothing and does
+ * not call the driver.
  */
 void rex_lists_lock(void);
 void rex_lists_unlock(void);
@@ -98,20 +99,22 @@ void rex_lists_unlock(void);
 /* ---- device memory --------------------------------------------------------------------------- */
 
 /*
- * Takes SIZE bytes, at most half of the address space, on DEVICE, whose context is current. Returns
- * their address, or 0 if memory is short; rex_cuda_why() gives the reason. EXACT: allocates exactly
- * SIZE bytes, and does not keep the block after its use.
+ * Takes a block of SIZE bytes of device memory on DEVICE. SIZE is at most half of the address
+ * space. The context of DEVICE is current. Returns the block's address, or 0 on failure;
+ * rex_cuda_why() gives the reason. If EXACT is true, the block has exactly SIZE bytes, and is not
+ * kept after its use.
  */
 uint64_t rex_block_take(struct rex_device *device, size_t size, bool exact);
 /*
- * Allocates SIZE bytes on DEVICE, whose context is current, and writes their address to ADDRESS.
- * The caller frees them with cuMemFree. Frees kept blocks if memory is short. Returns 0 or a
- * CUresult that is noted.
+ * Allocates SIZE bytes on DEVICE and writes their address to ADDRESS. The context of DEVICE is
+ * current. The caller frees the memory with cuMemFree. Frees kept blocks if memory is short.
+ * Returns 0 or a CUresult; rex_cuda_why() gives the reason.
  */
 int rex_block_allocate(struct rex_device *device, size_t size, uint64_t *address);
 /*
- * Gives the block at ADDRESS back to DEVICE, whose context is current. No launch uses it any
- * longer.
+ * Gives the block at ADDRESS back to DEVICE, whose context is current. No launch uses the block any
+ * longer. The block is kept for a later rex_block_take(), unless it is exact. Frees the oldest kept
+ * blocks if all kept blocks together exceed 256 MiB.
  */
 void rex_block_give(struct rex_device *device, uint64_t address);
 /* Frees the kept blocks of DEVICE, whose context is current. Returns true if any existed. */

@@ -1,10 +1,12 @@
 /*
  * deferred.c - deferred launches: one stream for each device, and the waits for it.
  *
- * A thread waits for a launch by an event after it (cuda/marks.h). An event is recorded after every
- * 64th launch, for threads that find the stream full. A wait that finds no event after its launch
- * records one. At most 256 launches are pending. The driver accepts four times as many before its
- * callers wait, and they would hold the lock meanwhile.
+ * A thread waits for a launch by an event that is recorded after the launch (cuda/marks.h). An
+ * event is recorded after every 64th launch, for threads that find 256 launches pending. If there
+ * is no event after a launch, the wait for that launch records one.
+ *
+ * At most 256 launches are pending. With four times as many the driver blocks the thread that
+ * launches, and that thread would hold the stream's lock.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -32,9 +34,9 @@
 struct deferred {
     pthread_mutex_t lock; /* guards the stream and all fields below */
     int ordinal;
-    void *context, *stream;         /* NULL: not made yet */
-    uint64_t issued, seen;          /* newest launch, newest launch done; also read by atomics */
-    bool is_lost;                   /* also read by an atomic */
+    void *context, *stream; /* NULL: not made yet */
+    uint64_t issued, seen;  /* newest launch; newest found done; also read without the lock */
+    bool is_lost;           /* also read without the lock */
     struct rex_stream_trace *trace; /* NULL: no trace */
     struct rex_mark mark[REX_MARKS];
     struct {
@@ -43,11 +45,13 @@ struct deferred {
     } kernel[NAMES]; /* index: the number of the launch modulo NAMES */
 };
 
-/* Indexed by libomptarget's device number. A device's first launch makes its element. Atomic. */
+/*
+ * Indexed by libomptarget's device number. A device's first launch allocates its element. Atomic.
+ */
 static struct deferred *deferred[REX_CUDA_DEVICES_MAX];
 
 uint64_t rex_deferred_devices;
-static uint64_t stopped; /* a bit for each device; atomic */
+static uint64_t stopped; /* a bit for each device of rex_deferred_stop(); atomic */
 
 static void forget_stream(struct deferred *of)
 {
@@ -56,7 +60,7 @@ static void forget_stream(struct deferred *of)
     memset(of->mark, 0, sizeof of->mark);
 }
 
-/* A child of fork has no driver, and launches nothing. */
+/* A child of fork cannot use the driver, so none of its launches is pending. */
 static void forget_deferred(void)
 {
     rex_deferred_devices = 0;
@@ -119,7 +123,10 @@ static void list_pending_kernels(const struct deferred *of, struct rex_kernel_li
         rex_kernel_list_add(list, of->kernel[(i + 1) % NAMES].name, NULL);
 }
 
-/* Marks the device as lost: after the failure of a driver call its context cannot be used. */
+/*
+ * Marks the device as lost. A driver call has failed, and the device's context can no longer be
+ * used.
+ */
 static void lose_deferred(struct deferred *of, int number)
 {
     struct rex_kernel_list list = {.count = 0};
@@ -139,8 +146,9 @@ static void begin_deferred_trace(struct deferred *of, int number)
 }
 
 /*
- * Writes finished launches to the trace. A wait calls this before it reports them as done, because
- * kernel names may be freed then. The context is current.
+ * Writes finished launches to the trace. A wait calls this before it reports the launches as done.
+ * After that report the program may unload a library, which frees the names of its kernels. The
+ * context is current.
  */
 static void write_done_launches(const struct deferred *of)
 {
@@ -186,7 +194,10 @@ void *rex_deferred_begin(int number, int ordinal)
         return NULL;
     }
     if (REX_UNLIKELY(of->trace != NULL)) {
-        /* Catch up only if the stream is idle, because other threads wait for the lock. */
+        /*
+         * Catching up may wait, and other threads wait for the lock. So catch up only if the stream
+         * is idle.
+         */
         if (of->issued == of->seen && rex_stream_trace_is_behind(of->trace))
             rex_stream_trace_catch_up(of->trace);
         rex_stream_trace_begin(of->trace);
@@ -259,7 +270,7 @@ bool rex_deferred_poll(int number, uint64_t launch, int milliseconds)
         result = mark != NULL ? rex_mark_poll(mark, milliseconds) : REX_CUDA_NOT_READY;
     else if (mark != NULL)
         result = REX_CUDA(cuEventSynchronize, mark->event);
-    else /* later launches are waited for, too */
+    else /* this waits for later launches, too */
         result = REX_CUDA(cuStreamSynchronize, stream);
     rex_lock(&of->lock);
     if (mark != NULL)
@@ -300,7 +311,7 @@ int rex_deferred_precede(int number, void *stream)
     pthread_mutex_lock(&of->lock);
     int entered = rex_context_enter(of->context), result = 0;
     const struct rex_mark *mark = rex_mark_make(of->mark, of->stream, of->issued);
-    if (mark == NULL) { /* threads wait for each mark, or the driver failed */
+    if (mark == NULL) { /* threads wait for all marks, or the driver failed */
         result = REX_CUDA(cuEventCreate, &event, REX_CUDA_EVENT_UNTIMED);
         if (rex_cuda_has_made(result, &event))
             result = REX_CUDA(cuEventRecord, event, of->stream);
@@ -309,7 +320,7 @@ int rex_deferred_precede(int number, void *stream)
     if (result == 0)
         result = REX_CUDA(cuStreamWaitEvent, stream, mark != NULL ? mark->event : event, 0);
     if (event != NULL)
-        REX_CUDA(cuEventDestroy, event); /* the stream still waits for it */
+        REX_CUDA(cuEventDestroy, event); /* STREAM still waits for the event */
     pthread_mutex_unlock(&of->lock);
     return result;
 }
@@ -320,7 +331,10 @@ void rex_deferred_stop(int number)
     if (number != REX_ANY_DEVICE)
         devices = number >= 0 && number < REX_CUDA_DEVICES_MAX ? UINT64_C(1) << number : 0;
     __atomic_fetch_or(&stopped, devices, __ATOMIC_SEQ_CST);
-    /* Take each lock once: a launch that did not see the bit holds it until it has its number. */
+    /*
+     * A launch that did not see the bit holds the lock until it has its number. Take each lock
+     * once, to wait for such launches.
+     */
     for (int i = 0; i < REX_CUDA_DEVICES_MAX; i++) {
         struct deferred *of = __atomic_load_n(&deferred[i], __ATOMIC_SEQ_CST);
         if ((devices >> i & 1) == 0 || of == NULL)
@@ -387,8 +401,8 @@ void rex_deferred_end(void)
 #define EXIT_NAPS 1000
 
 /*
- * Returns true if the kernels of device NUMBER are done, or one has failed. Returns false if a
- * kernel is pending, or another thread holds the lock.
+ * Returns true if all kernels of device NUMBER are done, or if a kernel has failed. Returns false
+ * if a kernel is pending, or if another thread holds the lock.
  */
 static bool is_over(struct deferred *of, int number)
 {

@@ -26,7 +26,7 @@ struct rex_device rex_devices[REX_CUDA_DEVICES_MAX];
 static const struct function {
     const char *name, *since; /* exported name; first CUDA release with it */
     enum rex_cuda_group group;
-    void *field; /* of rex_driver */
+    void *field; /* its pointer in rex_driver */
 } functions[] = {
 #define FUNCTION(group, function, suffix, since, parameters) \
     {#function suffix, since, REX_CUDA_##group, &rex_driver.function},
@@ -37,28 +37,32 @@ static const struct function {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /*
- * All fields but `kept` are written under the lock. Without the lock, `missing` is read only after
- * a GPU was reported, and the others by atomics.
+ * All fields but `kept` are written under the lock. Threads without the lock read the fields by
+ * atomics. After `devices` is above 0, `library` and `missing` no longer change, and need no
+ * atomics.
  */
 static struct {
     void *library;      /* NULL until it is opened; never closed */
-    const char *absent; /* reason why there is no device */
+    const char *absent; /* why there is no device */
     int devices;
     int kept;        /* number of decisions that depend on `devices` */
     unsigned starts; /* number of finished starts */
     /*
-     * rex_forks() of the process that started the driver or is in cuInit, plus 1. 0 if no process
-     * has started it, or the start found no device.
+     * Value of rex_forks() in the process that started the driver or is starting it, plus 1. 0 if
+     * no process has started the driver, or the last start found no device.
      */
     unsigned starter;
-    /* rex_forks() of the process that called cuInit, plus 1; also if cuInit failed. 0: no call. */
+    /*
+     * Value of rex_forks() in the last process that called cuInit, plus 1, even if cuInit failed. 0
+     * if no process has called cuInit.
+     */
     unsigned caller;
     const struct function *missing[REX_CUDA_GROUPS]; /* first missing function of each group */
 } driver = {.absent = ""};
 
 /*
- * A library may fork while a thread loads it. That thread continues in the child, and holds the
- * lock.
+ * A library's constructor may fork while a thread loads the library. In the child that thread
+ * continues, and still holds the lock.
  */
 static void renew_load_lock(void)
 {
@@ -83,8 +87,8 @@ void rex_load_unlock(void)
 static bool is_of_parent(const unsigned *process)
 {
     /*
-     * Relaxed: a parent wrote it before the fork. Within one process, the old and the new value
-     * both give false.
+     * Relaxed: a parent wrote the value before the fork. If another thread of this process writes
+     * it now, both the old and the new value give false.
      */
     unsigned by = __atomic_load_n(process, __ATOMIC_RELAXED);
     return by != 0 && by != rex_forks() + 1;
@@ -102,7 +106,7 @@ bool rex_cuda_forked(void)
 
 /* This thread's last failure. */
 struct why {
-    int result; /* 0: the failure is not that of a driver call */
+    int result; /* 0: not a failure of a driver call */
     char text[512];
 };
 
@@ -196,9 +200,9 @@ static int open_driver(void)
     if (opened != NULL)
         return 0;
     /*
-     * The loader's message begins with the name of the file that it could not open. If that is not
-     * libcuda.so.1, it is a library that the driver needs. If no file can be opened at all,
-     * rex_nogpu_explain() adds the cause.
+     * The loader's message begins with the name of the file that it could not open. A name other
+     * than libcuda.so.1 is that of a library that the driver needs. If no file can be opened at
+     * all, rex_nogpu_explain() adds the cause.
      */
     if (rex_nogpu_open_error() != 0)
         note_failure(0, "the CUDA driver (libcuda.so.1) cannot be opened");
@@ -211,8 +215,8 @@ static int open_driver(void)
 }
 
 /*
- * Writes the number of devices to COUNT. Returns 0, a CUresult or a REX_NOGPU_ cause, which is
- * noted.
+ * Writes the number of devices to COUNT, and returns 0. On failure, notes the reason and returns a
+ * CUresult or a REX_NOGPU_ cause.
  */
 static int find_devices(int *count)
 {
@@ -231,7 +235,7 @@ static int find_devices(int *count)
         note_too_old(missing->name, missing->since);
         return REX_NOGPU_FUNCTION;
     }
-    /* Relaxed: the value matters only in a child of fork, which has a copy of it. */
+    /* Relaxed: only a child of fork compares the value, and fork copies the value. */
     __atomic_store_n(&driver.caller, rex_forks() + 1, __ATOMIC_RELAXED);
     int result = REX_CUDA(cuInit, 0);
     if (result != 0)
@@ -256,9 +260,9 @@ static int find_devices(int *count)
 /* ---- the GPUs -------------------------------------------------------------------------------- */
 
 /*
- * Returns true if the driver must not be started again. If cuInit failed in a parent, a child does
- * not call it again, because the child inherits the driver's state. A child does not start the
- * driver either if a thread of its parent was loading the driver at the fork.
+ * Returns true if the driver must not be started now. A child of fork inherits the state of its
+ * parent's driver. So the child does not start the driver if the parent has called cuInit, even
+ * without success, or was starting the driver at the fork.
  */
 static bool driver_is_decided(void)
 {
@@ -276,7 +280,8 @@ bool rex_cuda_may_start(void)
 }
 
 /*
- * Starts the driver, unless more than BEFORE starts have finished. BEFORE is 0 for the first start.
+ * Starts the driver, unless another start has finished since the caller counted BEFORE starts.
+ * BEFORE is 0 for the first start.
  */
 static void start_driver_after(unsigned before)
 {
@@ -290,7 +295,7 @@ static void start_driver_after(unsigned before)
     if (driver.starts != before || driver_is_decided())
         goto unlock;
     REX_ASSERT(driver.devices == 0);
-    /* Relaxed: the value matters only in a child of fork, which has a copy of it. */
+    /* Relaxed: only a child of fork compares the value, and fork copies the value. */
     __atomic_store_n(&driver.starter, rex_forks() + 1, __ATOMIC_RELAXED);
     int result = find_devices(&count);
     if (result == 0)
@@ -305,7 +310,7 @@ static void start_driver_after(unsigned before)
             snprintf(texts[i], sizeof texts[i], "%s", text);
         __atomic_store_n(&driver.absent, texts[i], __ATOMIC_RELEASE);
         rex_log(REX_LOG_DEBUG, "no GPU: %s", text);
-        /* Relaxed: the value matters only in a child of fork, which has a copy of it. */
+        /* Relaxed: only a child of fork compares the value, and fork copies the value. */
         __atomic_store_n(&driver.starter, 0, __ATOMIC_RELAXED);
     }
     __atomic_fetch_add(&driver.starts, 1, __ATOMIC_RELEASE);

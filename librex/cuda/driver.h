@@ -1,6 +1,5 @@
 /*
- * driver.h - the CUDA driver, opened at run time: the one table of its functions, and the one way
- * to call them.
+ * driver.h - the CUDA driver, opened at run time: a table of its functions, and the GPUs.
  *
  * Names and numbers are those of the CUDA Driver API, stable since CUDA 3.2. librex calls the
  * driver through this table alone.
@@ -27,14 +26,14 @@ enum rex_cuda_group {
     REX_CUDA_GROUPS
 };
 
-/* CUDA_KERNEL_NODE_PARAMS_v1 of cuda.h. */
+/* The layout of CUDA_KERNEL_NODE_PARAMS_v1 in cuda.h. */
 struct rex_cuda_kernel_node {
     void *function;
     unsigned grid[3], block[3], dynamic_memory;
     void **parameters, **extra;
 };
 
-/* CUlaunchAttribute of cuda.h, and the CUlaunchConfig of a launch. */
+/* The layouts of CUlaunchAttribute and CUlaunchConfig in cuda.h. */
 struct rex_cuda_attribute {
     int id; /* REX_CUDA_COOPERATIVE or REX_CUDA_CLUSTER */
     char pad[4];
@@ -52,8 +51,8 @@ struct rex_cuda_launch {
 };
 
 /*
- * X(group, function, suffix of the exported name, first CUDA release with the function,
- * (parameters)). A message names the first missing function of a group.
+ * Each line is X(group, function, suffix of the exported name, first CUDA release with the
+ * function, (parameters)). A message names the first missing function of a group.
  */
 /* clang-format off */
 #define REX_CUDA_FUNCTIONS(X)                                                                     \
@@ -156,8 +155,8 @@ struct rex_cuda_launch {
 /* clang-format on */
 
 /*
- * The driver's functions. Each returns 0 or a CUresult. The pointers are written before a GPU is
- * reported.
+ * The driver's functions. Each returns 0 or a CUresult. The pointers are valid after
+ * rex_cuda_devices() has returned more than 0.
  */
 struct rex_driver {
 #define REX_CUDA_FIELD(group, function, suffix, since, parameters) int(*function) parameters;
@@ -169,14 +168,14 @@ extern struct rex_driver rex_driver;
 /* The grid of a launch: teams are the driver's blocks. */
 struct rex_grid {
     uint32_t teams[3], threads[3], dynamic_memory;
-    uint32_t attributes; /* REX_ATTRIBUTE_ bits; 0: cuLaunchKernel() will do */
+    uint32_t attributes; /* REX_ATTRIBUTE_ bits; 0: cuLaunchKernel() suffices */
     uint32_t cluster[3]; /* blocks of a cluster; 0: no clusters */
 };
 #define REX_ATTRIBUTE_COOPERATIVE 0x1u
 #define REX_ATTRIBUTE_CLUSTER 0x2u
 
 /*
- * Calls a function of the driver and returns its result. A result other than 0 is noted, with the
+ * Calls a function of the driver and returns its result. Notes a result other than 0, with the
  * function's name, for rex_cuda_why(). Call rex_driver.function() instead if the result is not an
  * error (cuStreamQuery), or if no message reports it.
  */
@@ -188,11 +187,15 @@ struct rex_grid {
         cuda_result;                                        \
     })
 
-/* Notes RESULT of the driver's function CALL for rex_cuda_why(), unless it is 0. Returns RESULT. */
+/*
+ * Notes RESULT of the driver's function CALL for rex_cuda_why(). Returns RESULT. A RESULT of 0 is
+ * not noted.
+ */
 int rex_cuda_note(int result, const char *call);
 
 /*
- * Returns the CUresult that this thread noted last, or 0 if it noted no failed call of the driver.
+ * Returns the CUresult of the failure that this thread noted last. Returns 0 if the thread noted no
+ * failure, or if that failure was not of a driver call.
  */
 int rex_cuda_noted(void);
 
@@ -200,26 +203,26 @@ int rex_cuda_noted(void);
 int rex_cuda_memory_error(void);
 
 /*
- * Returns 0 if the functions of GROUP can be called. Returns -1 if there is no GPU or the driver is
- * too old; rex_cuda_why() gives the reason. START functions can be called if rex_cuda_devices() is
- * above 0.
+ * Returns 0 if the functions of GROUP can be called. Returns -1 if there is no GPU, or the driver
+ * is too old; rex_cuda_why() gives the reason. If rex_cuda_devices() is above 0, START functions
+ * can be called without this check.
  */
 int rex_cuda_need(enum rex_cuda_group group);
 
 /*
- * Returns true if there is a GPU and its driver exports NAME, which libomptarget needs and which is
- * new in CUDA SINCE. Otherwise rex_cuda_why() gives the reason.
+ * Returns true if there is a GPU and its driver exports the function NAME. Otherwise rex_cuda_why()
+ * gives the reason. libomptarget needs NAME, and CUDA SINCE is the first release with it.
  */
 bool rex_cuda_exports(const char *name, const char *since);
 
-/* CUresult and others of cuda.h. */
+/* Values of CUresult and of other enums in cuda.h. */
 #define REX_CUDA_INVALID_VALUE 1
 #define REX_CUDA_OUT_OF_MEMORY 2
 #define REX_CUDA_NOT_INITIALIZED 3
 #define REX_CUDA_NO_BINARY_FOR_GPU 209
 #define REX_CUDA_INVALID_HANDLE 400
 #define REX_CUDA_NOT_READY 600
-#define REX_CUDA_ILLEGAL_ADDRESS 700 /* the context is lost, whichever call returns it */
+#define REX_CUDA_ILLEGAL_ADDRESS 700 /* after this error of any call the context is lost */
 #define REX_CUDA_PEER_ACCESS_ALREADY_ENABLED 704
 #define REX_CUDA_MULTIPROCESSORS 16
 #define REX_CUDA_CAPABILITY_MAJOR 75
@@ -232,8 +235,8 @@ bool rex_cuda_exports(const char *name, const char *since);
 #define REX_CUDA_EVENT_UNTIMED 0x2 /* CU_EVENT_DISABLE_TIMING */
 
 /*
- * Returns true if RESULT is an error of one call, after which the context can still be used. If a
- * wait returns any other error, the device is lost.
+ * Returns true if RESULT is an error of a single call: the context can still be used. After any
+ * other error of a wait or a launch the device is lost.
  */
 static inline bool rex_cuda_is_of_call(int result)
 {
@@ -254,25 +257,25 @@ static inline bool rex_cuda_is_of_call(int result)
 #define REX_IDLE_MOST 256
 
 /*
- * All that librex keeps for one GPU, from one call to the next. Only the named file reads and
- * writes each part. In a child of fork, which has no driver, only `loss` is valid.
+ * The state of one GPU. The comment of each field or part names the only file that accesses it. A
+ * child of fork cannot use the driver, and only `loss` is valid there.
  */
 struct rex_device {
     int handle; /* driver.c; written before the GPU is reported */
 
     /* Guarded by rex_load_lock(). */
-    bool is_held; /* context.c: librex has retained the context once for all users */
+    bool is_held; /* context.c: librex has retained the context, once for all calls that keep it */
 
     /* launchcontext.c; atomic. */
     struct rex_launch_context *idle[REX_IDLE_MOST]; /* NULL: the place is free */
-    unsigned ends; /* number of times that all contexts were ended */
+    unsigned ends; /* number of times that all launch contexts of the GPU were ended */
 
-    /* Guarded by the lock of lists (cuda/context.h). */
-    struct rex_block *blocks; /* context.c: kept blocks stand in order, newest first */
+    /* Guarded by rex_lists_lock() (cuda/context.h). */
+    struct rex_block *blocks; /* context.c: blocks in use, and kept blocks, the newest first */
 
     /*
-     * lost.c: written once under the lock of lists, apart from `is_untold`. Read without a lock if
-     * `is_lost` is set.
+     * lost.c: written once, under rex_lists_lock(), except for `is_untold`. A thread that finds
+     * `is_lost` set reads the fields without the lock.
      */
     struct rex_loss {
         bool is_lost;   /* atomic */
@@ -284,51 +287,52 @@ struct rex_device {
 extern struct rex_device rex_devices[REX_CUDA_DEVICES_MAX];
 
 /*
- * Returns the number of NVIDIA GPUs that this process may use; the first call starts the driver. If
- * it is 0, rex_cuda_why() gives the reason.
+ * Returns the number of NVIDIA GPUs that this process may use. The first call starts the driver. If
+ * the number is 0, rex_cuda_why() gives the reason.
  */
 int rex_cuda_devices(void);
 
 /*
- * Starts the driver, or starts it again if the last start found no GPU. A call that failed at the
- * last start may succeed now: dlopen() fails while too many files are open. A start may take
+ * Starts the driver. Starts it again if the last start found no GPU, because a call that failed
+ * then may succeed now. For example, dlopen() fails while too many files are open. A start may take
  * milliseconds. So call this once for a registration, and once for each public call that reports
  * devices.
  */
 void rex_cuda_retry(void);
 
-/* Returns true if the driver can be opened and rex_cuda_retry() would call it. */
+/* Returns true if the driver can be opened and rex_cuda_retry() would start it. */
 bool rex_cuda_may_start(void);
 
 /*
- * Counts decisions that depend on rex_cuda_devices(), such as the image of a module. CHANGE is 1
- * when a decision is made, and -1 when it ends. While the count is above 0, the driver is not
- * started again.
+ * Counts decisions that depend on rex_cuda_devices(), such as the choice of a module's image.
+ * CHANGE is 1 when a decision is made, and -1 when it ends. While the count is above 0, the driver
+ * is not started again.
  */
 void rex_cuda_keep(int change);
 
 /*
- * The loader lock. It is held while libomptarget is bound, the driver starts, contexts are
- * activated and images are loaded. A thread may take it again, because a library that is loaded may
- * call librex.
+ * The loader lock. A thread holds it to bind libomptarget, start the driver, activate contexts or
+ * load images. The thread may take it again, because a library that is being loaded may call
+ * librex.
  */
 void rex_load_lock(void);
 void rex_load_unlock(void);
 
 /*
- * Returns why there is no GPU. If there is a GPU, returns this thread's last failed call and its
- * error.
+ * Returns why there is no GPU. If there is a GPU, returns the name and the error of the call that
+ * this thread noted last.
  */
 const char *rex_cuda_why(void);
 
 /*
- * Returns true if this process is a child of fork whose parent had started the driver, or was
- * starting it. No GPU can be used then.
+ * Returns true if this process is a child of fork whose parent had started the driver or was
+ * starting it. Then no GPU can be used.
  */
 bool rex_cuda_forked(void);
 
 /*
- * Returns the path of the driver's file in PATH, links resolved, or NULL if the driver is not open.
+ * Writes the path of the driver's file to PATH, with links resolved, and returns PATH. Returns NULL
+ * if the driver is not open.
  */
 const char *rex_cuda_library(char path[PATH_MAX]);
 
@@ -336,8 +340,8 @@ const char *rex_cuda_library(char path[PATH_MAX]);
 int rex_cuda_handle(int number, int *device);
 
 /*
- * Writes ATTRIBUTE of GPU NUMBER, a CUdevice_attribute, to VALUE. Returns 0, -1 if there is no such
- * GPU, or a CUresult that is noted.
+ * Writes the value of ATTRIBUTE, a CUdevice_attribute, of GPU NUMBER to VALUE. Returns -1 if there
+ * is no such GPU, otherwise 0 or a CUresult. rex_cuda_why() gives the reason of a CUresult.
  */
 int rex_cuda_attribute(int number, int attribute, int *value);
 
@@ -345,15 +349,15 @@ int rex_cuda_attribute(int number, int attribute, int *value);
 unsigned rex_cuda_architecture(int number);
 
 /*
- * Returns the maximum over all GPUs: bytes of shared memory of a block, or number of resident
- * threads. Returns 0 if the driver does not report it.
+ * Returns the maximum of LIMIT over all GPUs: bytes of shared memory of a block, or number of
+ * resident threads. Returns 0 if the driver does not report the value.
  */
 enum rex_gpu_limit { REX_GPU_SHARED_MEMORY, REX_GPU_RESIDENT_THREADS };
 uint64_t rex_gpu_most(enum rex_gpu_limit limit);
 
 /*
- * Returns true if RESULT is 0. Otherwise sets *MADE to NULL: a driver that failed may have written
- * it.
+ * Returns true if RESULT is 0. Otherwise sets *MADE to NULL, because a call that fails may have
+ * written a value there.
  */
 static inline bool rex_cuda_has_made(int result, void **made)
 {
@@ -374,17 +378,18 @@ static inline bool rex_cuda_has_made(int result, void **made)
 #define REX_NOGPU_DEVICE 100
 
 /*
- * Writes why the driver failed with RESULT to TEXT of SIZE bytes: "", or "; " and a sentence. Reads
- * CUDA_VISIBLE_DEVICES and the kernel module's files, and opens device files.
+ * Writes the cause of RESULT, the error of a start of the driver, to TEXT of SIZE bytes. The text
+ * is "; " and the cause, or "" if the cause is unknown. Reads CUDA_VISIBLE_DEVICES and the kernel
+ * module's files, and opens device files.
  */
 void rex_nogpu_explain(int result, char *text, size_t size);
 
-/* Returns EMFILE or ENFILE if that error prevents this process from opening a file, else 0. */
+/* Returns EMFILE or ENFILE if opening any file fails with that error, otherwise 0. */
 int rex_nogpu_open_error(void);
 
 /*
- * Writes the version of the loaded kernel module to TEXT, as "NVIDIA UNIX x86_64 Kernel Module
- * 580.95.05  ...". Returns false, and leaves TEXT as it is, if no kernel module is loaded.
+ * Writes the version of the loaded kernel module to TEXT, for example "NVIDIA UNIX x86_64 Kernel
+ * Module 580.95.05  ...". Returns false, and leaves TEXT unchanged, if no kernel module is loaded.
  */
 bool rex_kernel_module(char *text, size_t size);
 

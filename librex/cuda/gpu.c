@@ -19,7 +19,7 @@
 #include "cuda/context.h"
 #include "rex/device.h"
 
-/* CUdevice_attribute of cuda.h. */
+/* Values of CUdevice_attribute in cuda.h. */
 #define NONE 0
 #define MOST_THREADS_PER_BLOCK 1
 #define PCI_BUS 33
@@ -27,13 +27,16 @@
 #define MOST_THREADS_PER_MULTIPROCESSOR 39
 #define PCI_DOMAIN 50
 #define MOST_SHARED_MEMORY 97 /* CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN */
-/* CUdevice_P2PAttribute. */
+/* Values of CUdevice_P2PAttribute in cuda.h. */
 #define PEER_ACCESS 2
 #define PEER_ATOMICS 3
 
 /* ---- facts that a driver may lack ------------------------------------------------------------ */
 
-/* Returns 0 if the context of GPU NUMBER is not active, and does not activate it. */
+/*
+ * Returns the free memory of GPU NUMBER. Returns 0 if the GPU's context is not active, because
+ * asking the driver would activate the context.
+ */
 static uint64_t free_memory_of(int number)
 {
     void *context;
@@ -98,7 +101,7 @@ int rex_gpu_get(struct rex_gpu *gpu, size_t size, int number)
                         gpu == NULL ? "there is no place for the GPU"
                                     : "a struct rex_gpu of another size");
     rex_cuda_retry();
-    if (rex_cuda_devices() == 0) { /* not a failure, so nothing is logged */
+    if (rex_cuda_devices() == 0) { /* the program only asked, so nothing is logged */
         char message[REX_MESSAGE_MAX];
         snprintf(message, sizeof message, "no NVIDIA GPU can be used: %s", rex_cuda_why());
         rex_escape(message, sizeof message, "");
@@ -144,16 +147,16 @@ failed:
     return rex_fail(REX_ECUDA, "GPU %d: %s", number, rex_cuda_why());
 }
 
-/* Returns the largest product of the two attributes of LIMIT. Asks the driver once. */
+/*
+ * Returns the maximum over all GPUs of the product of LIMIT's two attributes. Asks the driver once.
+ */
 uint64_t rex_gpu_most(enum rex_gpu_limit limit)
 {
     static const int factors[][2] = {
         [REX_GPU_SHARED_MEMORY] = {MOST_SHARED_MEMORY, NONE},
         [REX_GPU_RESIDENT_THREADS] = {REX_CUDA_MULTIPROCESSORS, MOST_THREADS_PER_MULTIPROCESSOR}};
     static uint64_t known[2];
-    /*
-     * Relaxed: no other data depend on the number. A thread that misses it asks the driver again.
-     */
+    /* Relaxed: no other data depend on the number. A thread that reads 0 asks the driver again. */
     uint64_t most = __atomic_load_n(&known[limit], __ATOMIC_RELAXED);
     if (most > 0)
         return most;
@@ -165,7 +168,7 @@ uint64_t rex_gpu_most(enum rex_gpu_limit limit)
         uint64_t product = (uint64_t)first * (uint64_t)second;
         most = product > most ? product : most;
     }
-    /* Relaxed: all threads compute and store one number. */
+    /* Relaxed: all threads compute and store an equal number. */
     __atomic_store_n(&known[limit], most, __ATOMIC_RELAXED);
     return most;
 }
@@ -180,7 +183,7 @@ uint64_t rex_gpu_most(enum rex_gpu_limit limit)
 
 const char *rex_nogpu_root = "";
 
-/* CUresult of cuda.h. */
+/* Values of CUresult in cuda.h. */
 #define INVALID_DEVICE 101
 #define SYSTEM_DRIVER_MISMATCH 803
 
@@ -226,8 +229,8 @@ bool rex_kernel_module(char *text, size_t size)
 }
 
 /*
- * Returns the number of files under the root that match PATTERN. If KEPT is not NULL, it receives
- * their names, for globfree().
+ * Returns the number of files under rex_nogpu_root that match PATTERN. Writes their names to KEPT,
+ * unless KEPT is NULL; the caller frees the names with globfree().
  */
 static size_t find_files(const char *pattern, int flags, glob_t *kept)
 {
@@ -244,9 +247,9 @@ static size_t find_files(const char *pattern, int flags, glob_t *kept)
 }
 
 /*
- * Returns true if a device file is missing, or this process may not open it. TEXT describes the
- * first one. Without the kernel module no device file is needed. A pattern that no file matches
- * counts as a missing file.
+ * Returns true if a device file is missing, or this process may not open it, and describes the
+ * first such file in TEXT. A pattern that no file matches counts as a missing file. Returns false
+ * if neither the kernel module nor any device file is there.
  */
 static bool find_closed_file(bool has_module, char *text, size_t size)
 {
@@ -262,7 +265,7 @@ static bool find_closed_file(bool has_module, char *text, size_t size)
             const char *path = found.gl_pathv[j];
             struct stat status;
             char mode[64] = "";
-            /* The driver opens it with these flags. */
+            /* The driver opens device files with these flags. */
             int file = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK), error = errno;
             closed = file < 0;
             if (file >= 0)

@@ -1,12 +1,14 @@
 /*
- * launchcontext.c - launch contexts: the resources of launches by the driver and of copies, each
- * for one thread at a time.
+ * launchcontext.c - launch contexts: the resources of a launch by the driver, or of a thread that
+ * copies.
  *
- * A thread that launches or copies takes an idle context or makes one. On each GPU at most 64 idle
- * contexts are kept. On a machine with more than 64 processors it is one for each, up to 256. All
- * contexts end before an image is unloaded, because graphs refer to its kernels. They also end when
- * nothing else keeps a primary context. No launch is in progress then. A copy may be: its context
- * ends when it is given back.
+ * A thread that launches or copies takes an idle launch context or makes a new one. Each GPU keeps
+ * at most as many idle contexts as the machine has processors, but at least 64 and at most 256.
+ *
+ * All launch contexts end before an image is unloaded, because their graphs refer to the image's
+ * kernels. They also end after the last call that keeps primary contexts is undone. At these times
+ * no launch is in progress. A thread may still copy; its launch context ends when the thread gives
+ * it back.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -23,7 +25,7 @@
 
 #define IDLE_LEAST 64
 
-/* Maximum number of idle contexts on each GPU, 0 before it is known; atomic. */
+/* Maximum number of idle contexts on each GPU; 0 before the first context is made. Atomic. */
 static size_t idle_most;
 
 /* ---- destruction ----------------------------------------------------------------------------- */
@@ -44,7 +46,7 @@ void rex_launch_graph_end(struct rex_launch_graph *graph)
     memset(graph, 0, sizeof *graph);
 }
 
-/* Graphs refer to the staging memory and the arena. */
+/* Called before the staging memory or the arena is freed, because graphs refer to them. */
 static void end_launch_graphs(struct rex_launch_context *context)
 {
     for (size_t i = 0; i < REX_LAUNCH_GRAPHS; i++)
@@ -53,10 +55,11 @@ static void end_launch_graphs(struct rex_launch_context *context)
 
 static void end_launch_context(struct rex_launch_context *context)
 {
-    int entered = rex_context_enter(context->cuda); /* if it fails, the calls may still work */
+    /* The calls below may work even if this fails. */
+    int entered = rex_context_enter(context->cuda);
     REX_ASSERT(context->arena == 0 || context->staging_room >= context->room);
     end_launch_graphs(context);
-    /* The driver waits for work that still uses the memory. */
+    /* These calls wait for work that still uses the memory. */
     if (context->arena != 0)
         REX_CUDA(cuMemFree, context->arena);
     if (context->staging != NULL)
@@ -76,10 +79,12 @@ static void end_launch_context(struct rex_launch_context *context)
 /* ---- idle contexts --------------------------------------------------------------------------- */
 
 /*
- * Takes an idle context out of its place. One atomic empties or fills a place, so a context has one
- * owner at any time. These atomics and those of `ends` have one total order. A context may be given
- * back while all are ended. Either the thread that ends them finds it, or the thread that gave it
- * back sees the new `ends`.
+ * Takes an idle context out of `idle`. One atomic operation empties or fills an element of `idle`,
+ * so a context has one owner at any time.
+ *
+ * These operations and those on `ends` have one total order. So a context that one thread gives
+ * back while another thread ends all contexts is ended, too. Either the thread that ends all
+ * contexts finds this context in `idle`, or the thread that gives it back sees the new `ends`.
  */
 static struct rex_launch_context *take_idle_context(struct rex_device *device)
 {
@@ -134,7 +139,11 @@ static struct rex_launch_context *new_launch_context(int ordinal, const char *wh
     context->ordinal = ordinal;
     context->device = &rex_devices[ordinal];
     context->ends = __atomic_load_n(&context->device->ends, __ATOMIC_SEQ_CST);
-    /* Read after `ends`: the last unhold may come between the two reads. */
+    /*
+     * If no call keeps contexts any longer, an outdated `ends` makes this context end when it is
+     * given back. Ask this after `ends` is read, because the last rex_context_unhold() may come in
+     * between.
+     */
     if (!rex_contexts_are_kept())
         context->ends--;
     if (rex_context_retain(ordinal, &context->cuda) != 0) {
@@ -147,12 +156,14 @@ static struct rex_launch_context *new_launch_context(int ordinal, const char *wh
         REX_CUDA(cuStreamCreate, &context->stream, REX_CUDA_STREAM_NON_BLOCKING) != 0) {
         fail_in_context(what);
         rex_context_leave(entered);
-        context->stream = NULL; /* a driver that failed may have written there */
+        context->stream = NULL; /* the failed call may have written a value */
         end_launch_context(context);
         return NULL;
     }
     rex_context_leave(entered);
-    /* Set once, so that no context is ever in a place that is not searched. */
+    /*
+     * Set once: a smaller maximum later would leave contexts in elements that no thread searches.
+     */
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     size_t unset = 0, most = processors < IDLE_LEAST      ? IDLE_LEAST
                              : processors > REX_IDLE_MOST ? REX_IDLE_MOST
@@ -168,7 +179,7 @@ int rex_launch_context_take(int ordinal, const char *what, struct rex_launch_con
     struct rex_device *device = &rex_devices[ordinal];
     struct rex_launch_context *context;
     *taken = NULL;
-    /* A context with an old `ends` was given back while all were ended. */
+    /* A context with an outdated `ends` was given back while another thread ended all contexts. */
     while ((context = take_idle_context(device)) != NULL &&
            context->ends != __atomic_load_n(&device->ends, __ATOMIC_SEQ_CST))
         end_launch_context(context);
@@ -197,8 +208,8 @@ void rex_launch_context_give(struct rex_launch_context *context, int entered)
     REX_ASSERT(most >= IDLE_LEAST && most <= REX_IDLE_MOST && place < most);
     rex_context_leave(entered);
     /*
-     * Prefer the context's last place, so that a single thread takes the context that has its
-     * graphs.
+     * Prefer the context's last place, so that a program with one thread takes the context that has
+     * its graphs.
      */
     for (size_t i = 0; i < most && !context->is_broken; i++) {
         struct rex_launch_context *none = NULL;

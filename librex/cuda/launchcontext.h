@@ -1,6 +1,9 @@
 /*
- * launchcontext.h - launch contexts: a stream, staging memory, a device arena, and graphs of
- * earlier launches, for one launch by the driver or one copying thread at a time.
+ * launchcontext.h - launch contexts, each for one launch by the driver or one copying thread at a
+ * time.
+ *
+ * A launch context has a stream, staging memory, an arena and graphs of earlier launches. The
+ * staging memory is pinned memory of the host. The arena is memory of the device.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -9,27 +12,35 @@
 
 #include "cuda/context.h"
 
-/* Bytes of staging memory, and of the arena: the first size and the maximum. */
+/* First and maximum bytes of the staging memory, and of the arena. */
 #define REX_STAGED_FIRST ((size_t)256 << 10)
 #define REX_STAGED_MOST ((size_t)2 << 20)
 
-/* Bytes that a thread copies at a time. Chunks of a quarter are slower by half on an H100. */
+/*
+ * Bytes that a thread copies at a time. On an H100 chunks of a quarter of this size are slower by
+ * half.
+ */
 #define REX_STAGED_CHUNK (REX_STAGED_MOST / 2)
 
-/* Arguments in the form that cuLaunchKernel takes. Zeros are a valid start. */
+/*
+ * Arguments in the form that cuLaunchKernel takes. The first use allocates memory for a struct of
+ * zeros.
+ */
 struct rex_arguments {
     void **address;        /* the address of each parameter's value */
-    unsigned char *values; /* in the layout of the kernel's parameters */
+    unsigned char *values; /* the values, in the layout of the kernel's parameters */
     uint32_t room, bytes;
 };
 void rex_arguments_free(struct rex_arguments *arguments);
 
-/* A launch as a graph: copy in, kernel, copy out. launch/run.c makes it. */
+/*
+ * A CUDA graph of one launch: copy to the device, kernel, copy back. launch/run.c makes the graph.
+ */
 struct rex_launch_graph {
     const struct rex_loaded_kernel *kernel; /* NULL: the place is free */
     size_t in, out_begin, out_end;   /* bytes copied in; begin and end of the bytes copied out */
-    unsigned launches;               /* number of launches by single calls, until a graph pays */
-    void *graph, *executable, *node; /* NULL: not made yet, or refused */
+    unsigned launches;               /* number of launches before the graph is made */
+    void *graph, *executable, *node; /* NULL: no graph yet, or refused */
     struct rex_grid grid;            /* the grid in the kernel node */
     unsigned char *values;           /* the arguments in the kernel node, or NULL */
     bool is_refused;                 /* the driver refused the graph */
@@ -46,12 +57,13 @@ struct rex_launch_context {
     size_t staging_room; /* bytes of `staging` */
     uint64_t arena;
     size_t room;    /* bytes of the arena; there is at least as much staging memory */
-    void *event[2]; /* the end of each of a copying thread's two chunks */
-    bool is_broken; /* a wait failed: the device may still use the memory, so it is not kept */
+    void *event[2]; /* recorded at the end of each of a copying thread's two chunks */
+    /* A wait failed. The context is not kept, because the device may still use its memory. */
+    bool is_broken;
     struct rex_arguments arguments;
     struct rex_launch_graph graph[REX_LAUNCH_GRAPHS];
     unsigned uses;
-    size_t place;  /* index in the device's `idle` where it was last */
+    size_t place;  /* its last index in the device's `idle` */
     unsigned ends; /* the device's `ends` when this context was made */
     void *rows;    /* memory for the rows of a launch */
     size_t rows_most;
@@ -59,10 +71,11 @@ struct rex_launch_context {
 };
 
 /*
- * Takes a launch context of GPU ORDINAL for this thread alone, and makes the GPU's context current.
- * The caller gives it back with the value of *ENTERED. Returns 0, REX_ENOMEM, or REX_ECUDA with a
- * message that begins with WHAT; *TAKEN is NULL on failure. If WHAT is NULL, no error is set, and
- * rex_cuda_why() gives the reason.
+ * Writes a launch context of GPU ORDINAL to *TAKEN, for this thread alone. Makes the GPU's primary
+ * context current. The caller gives the launch context back, together with *ENTERED.
+ *
+ * Returns 0, REX_ENOMEM or REX_ECUDA; the message begins with WHAT. *TAKEN is NULL on failure. If
+ * WHAT is NULL, no error is set, and rex_cuda_why() gives the reason.
  */
 int rex_launch_context_take(int ordinal, const char *what, struct rex_launch_context **taken,
                             int *entered);
@@ -87,14 +100,14 @@ bool rex_launch_context_make_staging(struct rex_launch_context *context, size_t 
 bool rex_launch_context_make_chunks(struct rex_launch_context *context);
 
 /*
- * Ends the launch contexts of GPU ORDINAL: idle ones now, others when they are given back. No
- * launch is in progress.
+ * Ends the launch contexts of GPU ORDINAL. Idle contexts end now, the others when they are given
+ * back. The caller makes sure that no launch is in progress.
  */
 void rex_launch_contexts_end(int ordinal);
 
 /*
- * Undoes a call that keeps primary contexts (cuda/context.h). The last such call ends the launch
- * contexts of all GPUs, and the idle streams of deferred launches.
+ * Undoes a call that keeps primary contexts (cuda/context.h). If no such call remains, ends the
+ * launch contexts of all GPUs and the idle streams of deferred launches.
  */
 void rex_context_unhold(void);
 

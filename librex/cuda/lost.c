@@ -1,6 +1,6 @@
 /*
- * lost.c - lost devices, whose contexts a failed kernel has ruined, and the kernels that a message
- * names.
+ * lost.c - lost devices, and lists of kernels for messages. A device is lost if a failed kernel has
+ * made its context unusable.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -48,7 +48,8 @@ void rex_kernel_list_text(const struct rex_kernel_list *list, char text[REX_KERN
 bool rex_some_device_is_lost;
 
 /*
- * Copies the strings: a GPU's context stays lost until the process ends, but queues are destroyed.
+ * Copies the strings, because they may be those of a queue. The GPU stays lost until the process
+ * ends, but the queue may be destroyed before.
  */
 void rex_device_lose(int ordinal, int number, const char *name, const char *why,
                      const struct rex_kernel_list *kernels)

@@ -1,6 +1,6 @@
 /*
- * lost.h - lost devices, whose contexts a failed kernel has ruined, and the kernels that a message
- * names.
+ * lost.h - lost devices, and lists of kernels for messages. A device is lost if a failed kernel has
+ * made its context unusable.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -13,14 +13,14 @@ struct rex_registration;
 
 /* ---- kernels, for messages ------------------------------------------------------------------- */
 
-/* The first kernels of a graph or of unfinished commands, without duplicates. */
+/* A list of the first kernels of a graph or of unfinished commands, without duplicates. */
 #define REX_KERNEL_LIST_MAX 8
 struct rex_kernel_list {
     struct {
         const char *name;
         const struct rex_registration *registration;
     } kernel[REX_KERNEL_LIST_MAX];
-    uint32_t count; /* REX_KERNEL_LIST_MAX + 1: more than the list has */
+    uint32_t count; /* REX_KERNEL_LIST_MAX + 1: some kernels are not in the list */
 };
 
 static inline void rex_kernel_list_add(struct rex_kernel_list *list, const char *name,
@@ -39,7 +39,7 @@ static inline void rex_kernel_list_add(struct rex_kernel_list *list, const char 
 /* Adds all kernels of MORE. */
 void rex_kernel_list_add_all(struct rex_kernel_list *list, const struct rex_kernel_list *more);
 
-/* Replaces the names of the kernels of REGISTRATION, which is unloaded. */
+/* REGISTRATION is being unloaded: replaces the names of its kernels by a fixed text. */
 void rex_kernel_list_forget(struct rex_kernel_list *list,
                             const struct rex_registration *registration);
 
@@ -49,10 +49,11 @@ void rex_kernel_list_text(const struct rex_kernel_list *list, char text[REX_KERN
 /* ---- lost devices ---------------------------------------------------------------------------- */
 
 /*
- * Marks GPU ORDINAL, which is libomptarget's device NUMBER, as lost: NAME, a queue or a kernel,
- * failed with WHY. Copies the strings; the first call counts. If KERNELS is NULL, the caller
- * reports the loss. Otherwise KERNELS are the kernels that may have failed, and the next
- * rex_device_lost() reports the loss.
+ * Marks GPU ORDINAL, libomptarget's device NUMBER, as lost: NAME, a queue or a kernel, failed with
+ * WHY. The first call for a GPU sets these texts, and copies the strings.
+ *
+ * If KERNELS is NULL, the caller reports the loss. Otherwise KERNELS lists the kernels that may
+ * have failed, and the next rex_device_lost() reports the loss.
  */
 void rex_device_lose(int ordinal, int number, const char *name, const char *why,
                      const struct rex_kernel_list *kernels);
@@ -65,8 +66,8 @@ static inline bool rex_any_device_is_lost(void)
 }
 
 /*
- * Returns REX_ECUDA if device NUMBER, or any device for REX_ANY_DEVICE, was found lost, otherwise
- * 0. libomptarget would abort in the context of a lost device. The message begins with WHAT. If no
+ * Returns REX_ECUDA if device NUMBER is lost, otherwise 0. REX_ANY_DEVICE means all devices.
+ * libomptarget would abort in the context of a lost device. The message begins with WHAT. If no
  * other call has reported the loss, the message names the kernels that may have failed.
  */
 #define REX_ANY_DEVICE INT_MIN

@@ -1,6 +1,6 @@
 /*
- * marks.h - events of a stream of numbered launches: a wait for one launch does not wait for later
- * ones.
+ * marks.h - events in a stream of numbered launches, so that a thread can wait for one launch and
+ * not for later launches.
  *
  * The caller holds the stream's lock, and the stream's context is current.
  *
@@ -17,26 +17,23 @@
 /* An event that was recorded after a launch. */
 struct rex_mark {
     void *event;
-    uint64_t launch; /* 0: it was never recorded */
-    unsigned users;  /* threads that wait for it */
+    uint64_t launch; /* 0: no event is recorded */
+    unsigned users;  /* number of threads that wait for the event */
 };
 
 /*
- * Returns a mark after launch NEWEST of STREAM. Returns NULL if threads wait for all marks, or the
- * driver failed.
+ * Returns a mark after NEWEST, the newest launch of STREAM. Returns NULL if threads wait for all
+ * marks, or if the driver failed.
  */
 struct rex_mark *rex_mark_make(struct rex_mark mark[REX_MARKS], void *stream, uint64_t newest);
 
-/*
- * Returns the first mark after LAUNCH. If there is no such mark yet, makes one after NEWEST, or
- * returns NULL.
- */
+/* Returns the first mark after LAUNCH. If there is no such mark yet, calls rex_mark_make(). */
 struct rex_mark *rex_mark_find(struct rex_mark mark[REX_MARKS], void *stream, uint64_t newest,
                                uint64_t launch);
 
 /*
  * Waits for MARK for at most about MILLISECONDS. Returns the driver's result, REX_CUDA_NOT_READY if
- * time ran out. The caller is one of the mark's users, and needs no lock.
+ * time ran out. The caller is counted in MARK's `users`, and needs no lock.
  */
 int rex_mark_poll(const struct rex_mark *mark, int milliseconds);
 

@@ -1,9 +1,11 @@
 /*
  * pinned.c - pinned host memory, and which memory of the host the driver knows.
  *
- * On an H100 copies of pinned memory run at 47 GB/s, and copies of malloc()'s at 9. If there is no
- * GPU, the calls succeed with pageable memory. Implements rex_host_alloc() and the three functions
- * after it in rex/device.h.
+ * On an H100 copies of pinned memory run at 47 GB/s, and copies of memory from malloc() at 9 GB/s.
+ * If there is no GPU, the calls succeed with pageable memory.
+ *
+ * Implements rex_host_alloc(), rex_host_free(), rex_host_register() and rex_host_unregister() of
+ * rex/device.h.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -25,12 +27,12 @@ struct range {
     uintptr_t begin;
     size_t size;
     bool ours;    /* rex_host_alloc() made it */
-    bool drivers; /* the driver pinned it: there was a GPU */
+    bool drivers; /* the driver pinned it, because there was a GPU */
     int home;     /* the GPU in whose context it is pinned */
-    bool busy;    /* a thread pins or unpins it, and no other may */
+    bool busy;    /* a thread pins or unpins it now, and no other thread may */
 };
 
-static struct range *ranges; /* guarded by the lock of lists; without it only compared with NULL */
+static struct range *ranges; /* guarded by rex_lists_lock(); otherwise only compared with NULL */
 
 /* The parent's threads that pinned or unpinned memory do not exist in the child. */
 static void forget_busy_ranges(void)
@@ -44,8 +46,8 @@ REX_FORK_WATCHED(98, NULL, NULL, forget_busy_ranges);
 /* ---- the list -------------------------------------------------------------------------------- */
 
 /*
- * Returns a range that overlaps SIZE bytes at BEGIN, or NULL. It ignores a range that
- * rex_host_free() is freeing: other memory may be in its place already.
+ * Returns a range that overlaps SIZE bytes at BEGIN, or NULL. Ignores a range that rex_host_free()
+ * is freeing, because other memory may already have its addresses.
  */
 static const struct range *find_overlap(uintptr_t begin, size_t size)
 {
@@ -57,8 +59,9 @@ static const struct range *find_overlap(uintptr_t begin, size_t size)
 }
 
 /*
- * Returns the range that begins at ADDRESS and whose `ours` is OURS, and marks it as busy, for the
- * caller to unpin. Returns NULL if there is no such range, or another thread has it.
+ * Returns the range that begins at ADDRESS and whose `ours` is OURS. Marks the range as busy, so
+ * that the caller alone may unpin it. Returns NULL if there is no such range, or if it is busy
+ * already.
  */
 static struct range *take_range(const void *address, bool ours)
 {
@@ -74,8 +77,7 @@ static struct range *take_range(const void *address, bool ours)
 }
 
 /*
- * Marks RANGE as no longer busy, after the driver worked on it. Removes and frees RANGE unless it
- * is PINNED.
+ * Marks RANGE as no longer busy. If PINNED is false, also removes RANGE from the list and frees it.
  */
 static void give_range(struct range *range, bool pinned)
 {
@@ -132,19 +134,20 @@ static struct range *new_range(const void *address, size_t size, bool ours)
 
 /* ---- pinning and unpinning ------------------------------------------------------------------- */
 
-/* CU_MEMHOSTALLOC_PORTABLE and CU_MEMHOSTREGISTER_PORTABLE: pinned for every context. */
+/* CU_MEMHOSTALLOC_PORTABLE and CU_MEMHOSTREGISTER_PORTABLE: pin memory for all contexts. */
 #define PORTABLE 0x1
 
 /*
- * Pins RANGE, or unpins it if PINS is false, in the context of its `home`, which the caller holds.
- * Returns 0 or nonzero; rex_cuda_why() gives the reason.
+ * Pins RANGE if PINS is true, otherwise unpins it. The driver does so in the context of RANGE's
+ * `home`, which the caller keeps. Returns 0, or nonzero on failure; rex_cuda_why() gives the
+ * reason.
  */
 static int call_driver_on_range(struct range *range, bool pins)
 {
     void *context, *memory = (void *)range->begin;
     int result;
     /*
-     * Another thread could unpin a listed range that is not busy. A range without memory is not
+     * Another thread could unpin a range that is listed and not busy. A range without memory is not
      * listed yet.
      */
     REX_ASSERT(range->drivers && (range->busy || memory == NULL));
@@ -186,8 +189,8 @@ static int pin_range(struct range *range, const char *what)
 }
 
 /*
- * Unpins the busy RANGE for the function WHAT and frees it. If the driver fails, RANGE stays
- * listed. A child of fork leaves the driver's memory to its parent.
+ * Unpins RANGE, which is busy, for the function WHAT, and frees RANGE. If the driver fails, RANGE
+ * stays listed. A child of fork leaves the driver's memory to its parent.
  */
 static int unpin_range(struct range *range, const char *what)
 {
@@ -276,8 +279,8 @@ int rex_host_register(void *address, size_t size)
     if (range == NULL)
         return REX_ENOMEM;
     /*
-     * The range is listed as busy before the driver is called. So the second of two threads that
-     * pin one range gets an error.
+     * The range is listed, as busy, before the driver is called. So if two threads pin one range,
+     * the second thread finds the range and gets an error.
      */
     rex_lists_lock();
     const struct range *found = find_overlap(range->begin, size);
@@ -323,15 +326,17 @@ bool rex_is_pageable_now(const void *address)
 }
 
 /*
- * Each thread keeps up to 64 stretches of 2 MiB that the driver reported as pageable. A kept answer
- * may be old. The processor then copies memory that was pinned since, which is slower but correct.
+ * Each thread remembers up to 64 stretches of 2 MiB that the driver reported as pageable. Memory
+ * that was pinned since still counts as pageable here. The processor then copies it, which is
+ * slower but correct.
  */
 #define STRETCH_SHIFT 21
 #define STRETCHES 64
 
 bool rex_is_pageable(const void *address)
 {
-    uintptr_t *pageable = rex_part(REX_PART_PAGEABLE, STRETCHES * sizeof *pageable); /* plus 1 */
+    /* The numbers of the stretches, plus 1. */
+    uintptr_t *pageable = rex_part(REX_PART_PAGEABLE, STRETCHES * sizeof *pageable);
     uintptr_t stretch = (uintptr_t)address >> STRETCH_SHIFT;
     if (pageable == NULL)
         return rex_is_pageable_now(address);

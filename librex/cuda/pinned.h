@@ -10,21 +10,24 @@
 #include <stddef.h>
 
 /*
- * Returns true if the byte at ADDRESS is pageable: neither pinned nor managed nor a device's. For
- * other memory, the driver copies faster than the processor, or the processor must not touch the
- * memory. The answer may be old.
+ * Returns true if the byte at ADDRESS is pageable: not pinned, not managed and not a device's. The
+ * answer may be out of date. The caller leaves copies of other memory to the driver. The driver
+ * copies pinned memory faster, and the processor must not touch a device's memory.
  */
 bool rex_is_pageable(const void *address);
 
-/* Returns the driver's present answer to rex_is_pageable(), which takes a microsecond. */
+/*
+ * Asks the driver if the byte at ADDRESS is pageable, so the answer is never out of date. The call
+ * takes about a microsecond.
+ */
 bool rex_is_pageable_now(const void *address);
 
-/* Returns true if the driver has pinned the memory at ADDRESS for librex (rex/device.h). */
+/* Returns true if the driver has pinned the byte at ADDRESS for librex (rex/device.h). */
 bool rex_is_pinned(const void *address);
 
 /*
- * Returns true if one range that the driver has pinned for librex has all SIZE bytes at ADDRESS.
- * Does not ask the driver.
+ * Returns true if the driver has pinned all SIZE bytes at ADDRESS for librex as one range. Does not
+ * ask the driver.
  */
 bool rex_is_pinned_whole(const void *address, size_t size);
 

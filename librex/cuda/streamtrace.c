@@ -1,6 +1,6 @@
 /*
- * streamtrace.c - the time that work takes in a stream: a ring of pieces of work, each between two
- * events.
+ * streamtrace.c - measures how long work takes in a stream. A ring holds the pieces of work that
+ * are not written to the trace yet, each with two events.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -11,14 +11,17 @@
 
 #include "cuda/driver.h"
 
-#define TIMED_MOST 1024 /* pieces of work that are not written yet */
-/* nanoseconds until the clocks are compared again, because the GPU's and the host's drift apart */
+#define TIMED_MOST 1024 /* maximum number of pieces of work that are not written yet */
+/*
+ * The clocks of the GPU and the host are compared again after this time in nanoseconds, because the
+ * clocks drift apart.
+ */
 #define ANCHOR_AGE UINT64_C(1000000000)
 
 /* A piece of work between two events. */
 struct timed {
     void *begin, *end;
-    struct rex_slice slice; /* without its time; a graph has no name */
+    struct rex_slice slice; /* its times are not set; the name of a graph is NULL */
     size_t launches;        /* number of launches in the graph */
 };
 
@@ -28,9 +31,9 @@ struct rex_stream_trace {
     /* The fields below are used only with a stream. */
     void *stream;
     bool is_blind;         /* the driver can no longer measure times */
-    bool is_begun;         /* the next piece of work has its first event */
-    void *base;            /* an event that has been reached */
-    uint64_t base_at;      /* its time by the host's clock, in nanoseconds */
+    bool is_begun;         /* the first event of the next piece of work is recorded */
+    void *base;            /* an event that is done; times are measured from it */
+    uint64_t base_at;      /* the time of `base` by the host's clock, in nanoseconds */
     uint64_t anchored;     /* when the clocks were last compared */
     uint32_t first, count; /* first piece of work in the ring; number of pieces */
     struct timed ring[];
@@ -38,7 +41,7 @@ struct rex_stream_trace {
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-/* Makes an event in *MADE if it is NULL. Returns true if *MADE is an event. */
+/* Makes an event in *MADE, unless *MADE is an event already. Returns false on failure. */
 static bool make_trace_event(void **made)
 {
     if (*made == NULL && rex_driver.cuEventCreate(made, 0) != 0)
@@ -56,7 +59,8 @@ static void anchor_clocks(struct rex_stream_trace *trace)
 }
 
 /*
- * Writes the nanoseconds from BEGIN to END, at least 0. Returns false if the driver has no times.
+ * Writes the nanoseconds from BEGIN to END, at least 0. Returns false if the driver cannot measure
+ * them.
  */
 static bool time_between(void *begin, void *end, uint64_t *nanoseconds)
 {
@@ -69,7 +73,10 @@ static bool time_between(void *begin, void *end, uint64_t *nanoseconds)
 
 /* ---- the ring -------------------------------------------------------------------------------- */
 
-/* Writes the oldest piece of work, which is done. The next piece is timed from its end. */
+/*
+ * Writes the oldest piece of work, which is done. The times of later pieces are measured from its
+ * end.
+ */
 static void write_oldest(struct rex_stream_trace *trace)
 {
     struct timed *timed = &trace->ring[trace->first];
@@ -102,7 +109,10 @@ void rex_stream_trace_write(struct rex_stream_trace *trace)
         if (found == REX_CUDA_NOT_READY)
             return;
         if (found != 0) {
-            /* No event is reliable now, and the names may be freed before the work is done. */
+            /*
+             * After this error no event is reliable. The names of the pieces of work may be freed
+             * before their work is done, so the pieces are dropped.
+             */
             trace->is_blind = true;
             trace->count = 0;
             return;

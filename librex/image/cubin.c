@@ -3,9 +3,9 @@
  * the state that it keeps from one launch to the next.
  *
  * A CUBIN is an ELF file. A kernel is a function symbol whose `other` byte has the bit
- * STO_CUDA_ENTRY. `.nv.info.KERNEL` holds an attribute for each parameter and one for the launch
- * bounds. `.nv.info` holds the register counts of all kernels. The size of `.nv.shared.KERNEL` is
- * the static shared memory. nvcc 13.0 writes this layout for sm_75 to sm_120.
+ * STO_CUDA_ENTRY. The section `.nv.info.KERNEL` has an attribute for each parameter and one for the
+ * launch bounds. `.nv.info` has the register counts of all kernels. The size of `.nv.shared.KERNEL`
+ * is the size of the static shared memory. nvcc 13.0 writes this layout for sm_75 to sm_120.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -25,8 +25,8 @@
 #define SHARED_PREFIX ".nv.shared."
 
 /*
- * An attribute of .nv.info: a format byte, an attribute byte, then a 2-byte value, or a 2-byte size
- * and that many bytes.
+ * An attribute in .nv.info is a format byte, an attribute byte and 2 more bytes. These 2 bytes are
+ * the value. For FORMAT_SIZED they are the size of the value, which follows.
  */
 #define FORMAT_SIZED 0x04
 #define ATTRIBUTE_MAX_THREADS 0x05 /* u32 x, y, z */
@@ -44,8 +44,8 @@ struct attribute {
 };
 
 /*
- * Reads the attribute at *AT and moves *AT past it. Returns 1, 0 at the end, or -1 if the attribute
- * is truncated.
+ * Reads the attribute at *AT and moves *AT past it. Returns 1 for an attribute, 0 at the end, and
+ * -1 if the attribute is truncated.
  */
 static int next_attribute(const unsigned char **at, const unsigned char *end,
                           struct attribute *attribute)
@@ -119,8 +119,8 @@ static int read_kernel_info(struct rex_view *view, struct rex_elf *elf, const El
             (struct rex_image_parameter){.offset = (uint16_t)(place >> 16), .size = size};
     }
     /*
-     * Code that copies arguments requires that each parameter begins after the end of the one
-     * before it.
+     * Code that copies arguments requires that each parameter begins after the end of the previous
+     * parameter.
      */
     for (uint32_t i = kernel->first + 1; i < kernel->first + kernel->parameters; i++)
         if (all[i].offset < all[i - 1].offset + all[i - 1].size)
@@ -143,7 +143,7 @@ unsigned rex_cubin_architecture(const void *bytes, size_t size)
     return (is_new ? header.e_flags >> 8 : header.e_flags) & 0xff;
 }
 
-/* Returns byte INTO of a global, or 0 if the file has no bytes for it. */
+/* Returns byte INTO of the global SYMBOL, or 0 if the file has no bytes for the global. */
 static unsigned char byte_of_global(const struct rex_elf *elf, const Elf64_Sym *symbol,
                                     uint64_t into)
 {
@@ -198,8 +198,8 @@ int rex_cubin_read(struct rex_view *view, struct rex_elf *elf)
         if (section.sh_type == SHT_NOBITS || rex_name_after(name, INFO) == NULL)
             continue;
         /*
-         * Sections of a real CUBIN do not overlap. Reading many that each cover the whole file
-         * would take quadratic time.
+         * Sections of a real CUBIN do not overlap. Reading many sections that each cover the whole
+         * file would take quadratic time.
          */
         attributes += section.sh_size;
         if (attributes > elf->size)
@@ -225,7 +225,7 @@ int rex_cubin_read(struct rex_view *view, struct rex_elf *elf)
 
 /* ---- state kept from one launch to the next -------------------------------------------------- */
 
-/* Returns true if NAME begins with one of the PREFIXES, which end with NULL. */
+/* Returns true if NAME begins with one of PREFIXES. The array ends with NULL. */
 static bool begins_with_any(const char *name, const char *const *prefixes)
 {
     while (*prefixes != NULL && rex_name_after(name, *prefixes) == NULL)
@@ -234,13 +234,13 @@ static bool begins_with_any(const char *name, const char *const *prefixes)
 }
 
 /*
- * Returns true for a global that libomptarget reads on the host, or that no code changes, such as
- * nvcc's string literals.
+ * Returns true for a global that libomptarget reads on the host. Also returns true for a global
+ * that no code changes, such as nvcc's string literals.
  */
 static bool is_well_known(const char *name)
 {
     static const char *const prefixes[] = {"rex_", "__omp_", "__unnamed_", "$str", NULL};
-    /* after "_", or after the "." that rex_image_hide_modes() writes */
+    /* this ending stands after "_", or after the "." that rex_image_hide_modes() writes */
     static const char mode[] = "exec_mode";
     size_t length = strlen(name);
     return begins_with_any(name, prefixes) || strcmp(name, "omptarget_device_environment") == 0 ||
@@ -251,8 +251,8 @@ enum rex_state rex_cubin_state(const struct rex_elf *elf, char name[REX_STATE_NA
 {
     /*
      * nvcc 13.0 and clang 19 put globals into .nv.global and .nv.global.init, and __constant__
-     * globals into .nv.constant3. All of them count: the file does not show whether code uses a
-     * global, because .nv.constant4 holds the addresses of all.
+     * globals into .nv.constant3. All of them count. The file does not show whether code uses a
+     * global, because .nv.constant4 has the addresses of all globals.
      */
     static const char *const sections[] = {".nv.global", ".nv.constant3", ".bss", ".data", NULL};
     Elf64_Shdr symbols, section;

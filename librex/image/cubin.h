@@ -10,20 +10,23 @@
 #include "image/view.h"
 
 /*
- * Returns true if a CUBIN for sm_IMAGE runs on a GPU of compute capability DEVICE, each as 90 for
- * 9.0.
+ * Returns true if a CUBIN for sm_IMAGE runs on a GPU of compute capability DEVICE. For example, 90
+ * means 9.0.
  */
 static inline bool rex_image_suits(unsigned image, unsigned device)
 {
     return image / 10 == device / 10 && image % 10 <= device % 10;
 }
 
-/* Returns the SM number of the CUBIN of SIZE bytes, such as 90; 0 if the bytes are not a CUBIN. */
+/*
+ * Returns the SM number of the CUBIN of SIZE bytes, such as 90. Returns 0 if the bytes are not a
+ * CUBIN.
+ */
 unsigned rex_cubin_architecture(const void *bytes, size_t size);
 
 /*
  * Fills VIEW with the symbols of the CUBIN. Returns 0, or -1 with the reason in ELF->why. ELF->why
- * is NULL if memory ran out or the view is overfull.
+ * is NULL if memory ran out or the view would need more than its maximum.
  */
 int rex_cubin_read(struct rex_view *view, struct rex_elf *elf);
 
@@ -35,10 +38,11 @@ enum rex_state {
 };
 
 /*
- * Returns the first state that the CUBIN has. Writes the symbol's name to NAME, cut off to
- * REX_STATE_NAME bytes. Globals whose names begin with `rex_` are librex's own and do not count. A
- * global that describes a kernel to libomptarget does not count either, because the device never
- * reads it.
+ * Returns the kind of the first symbol that keeps state from one launch to the next. Writes the
+ * symbol's name to NAME, cut off to REX_STATE_NAME bytes.
+ *
+ * Globals whose names begin with `rex_` are librex's own and do not count. A global that describes
+ * a kernel to libomptarget does not count either, because the device never reads it.
  */
 #define REX_STATE_NAME 128
 enum rex_state rex_cubin_state(const struct rex_elf *elf, char name[REX_STATE_NAME]);

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* Limits for hostile files, which can claim any number. */
+/* Limits against hostile files, which can claim any number. */
 #define MOST_SECTIONS (1 << 22)
 #define MOST_SEGMENTS 1024
 
@@ -58,8 +58,8 @@ int rex_elf_view(struct rex_elf *elf, const void *bytes, size_t size)
         return rex_elf_refuse(elf, "it is truncated: its section table lies past the end");
     memcpy(&first, table, sizeof first);
     /*
-     * Section 0 has the numbers that do not fit into the header: from 65280 sections on (the ELF
-     * specification).
+     * From 65280 sections on, the number of sections and the index of the section names do not fit
+     * into the header. Section 0 then has these two numbers (the ELF specification).
      */
     uint64_t count = header->e_shnum != 0 ? header->e_shnum : first.sh_size;
     if (count == 0)
@@ -82,7 +82,10 @@ int rex_elf_open(struct rex_elf *elf, const void *bytes, size_t size)
     Elf64_Phdr segment;
     if (rex_elf_view(elf, bytes, size) != 0)
         return -1;
-    /* A symbol's 16-bit index cannot name sections past those that fit into the header. */
+    /*
+     * If the number of sections does not fit into the header, a symbol's 16-bit index cannot name
+     * all sections.
+     */
     if (header->e_shnum == 0)
         return rex_elf_refuse(elf, "it has more sections than a device image may");
     if (elf->section_names >= elf->sections)
@@ -155,8 +158,8 @@ bool rex_elf_find_segment(const struct rex_elf *elf, uint32_t type, Elf64_Phdr *
 }
 
 /*
- * Maximum of sections in which an address is searched. A linker makes a few dozen; a hostile file
- * may have millions.
+ * Maximum number of sections in which an address is searched. A linker makes a few dozen; a hostile
+ * file may have millions.
  */
 #define MOST_SEARCHED 256
 
@@ -180,8 +183,8 @@ const unsigned char *rex_elf_at(const struct rex_elf *elf, uint64_t address, uin
 /* ---- strings --------------------------------------------------------------------------------- */
 
 /*
- * In a hostile table all names may overlap, each nearly as long as the file: reading them would
- * take quadratic time. Longer names are refused; no name that librex looks for is as long.
+ * Names of this length or longer are refused; librex looks for no such name. In a hostile table all
+ * names may overlap, each nearly as long as the file, and reading them would take quadratic time.
  */
 #define LONGEST_NAME 4096
 
@@ -221,7 +224,8 @@ bool rex_elf_symbol(const struct rex_elf *elf, const Elf64_Shdr *symbols, size_t
 {
     Elf64_Shdr strings;
     /*
-     * A relocation section may name any section as its symbols, even one without bytes in the file.
+     * A relocation section may name any section as its symbol table, even a section without bytes
+     * in the file.
      */
     if ((symbols->sh_type != SHT_SYMTAB && symbols->sh_type != SHT_DYNSYM) ||
         index >= rex_elf_symbols(symbols) || !rex_elf_section(elf, symbols->sh_link, &strings) ||

@@ -1,7 +1,7 @@
 /*
  * elf.h - reads an ELF64 file in memory, in place and never outside it.
  *
- * The tools read programs with it, so it needs nothing but libc.
+ * The tools also link elf.c, so elf.c needs nothing but libc.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -32,16 +32,21 @@ struct rex_elf {
     const unsigned char *bytes;
     size_t size;
     Elf64_Ehdr header;
-    size_t sections;      /* number of sections, even if the header's field is too small for it */
+    size_t sections;      /* number of sections, even if it does not fit into the header */
     size_t section_names; /* index of the section with the sections' names */
     const char *why;      /* why the file was not opened, or why a reader refused it */
 };
 
 /*
- * Check the file. Each function checks more than the function before it. rex_elf_identify() checks
- * the ELF header, and fills ->header even if it refuses the class or the byte order. rex_elf_view()
- * also finds the sections. rex_elf_open() also checks that every section and segment lies in the
- * file, as a device image needs. BYTES must outlive ELF. Return 0, or -1 with ->why.
+ * Check the file. Each function checks more than the function before it:
+ * - rex_elf_identify() checks the ELF header. It fills ->header even if it refuses the class or the
+ *   byte
+ *   order.
+ * - rex_elf_view() also finds the sections.
+ * - rex_elf_open() also checks that every section and segment lies in the file, as a device image
+ *   needs.
+ *
+ * BYTES must outlive ELF. Each function returns 0, or -1 with the reason in ->why.
  */
 int rex_elf_identify(struct rex_elf *elf, const void *bytes, size_t size);
 int rex_elf_view(struct rex_elf *elf, const void *bytes, size_t size);
@@ -54,8 +59,8 @@ int rex_elf_refuse(struct rex_elf *elf, const char *why);
 const unsigned char *rex_elf_bytes(const struct rex_elf *elf, uint64_t offset, uint64_t size);
 
 /*
- * Copies section, or program header, INDEX, because a file may misalign it. Returns false if INDEX
- * is too large, or if the program header is not in the file.
+ * Copies section header INDEX, or program header INDEX, because a file may misalign the header.
+ * Returns false if INDEX is too large, or if the program header is not in the file.
  */
 bool rex_elf_section(const struct rex_elf *elf, size_t index, Elf64_Shdr *section);
 bool rex_elf_segment(const struct rex_elf *elf, size_t index, Elf64_Phdr *segment);
@@ -71,23 +76,24 @@ bool rex_elf_find_type(const struct rex_elf *elf, uint32_t type, Elf64_Shdr *sec
 bool rex_elf_find_segment(const struct rex_elf *elf, uint32_t type, Elf64_Phdr *segment);
 
 /*
- * Return the string at OFFSET of string table STRINGS, or at BYTES, which may be NULL, with ROOM
- * bytes to the end. Return NULL if the string does not end inside the table or ROOM, or is longer
- * than 4095 bytes.
+ * rex_elf_string() returns the string at OFFSET of the string table STRINGS.
+ * rex_elf_string_within() returns the string at BYTES, which may be NULL; ROOM is the number of
+ * bytes from there to the end. Both return NULL if the string does not end before that end, or is
+ * longer than 4095 bytes.
  */
 const char *rex_elf_string(const struct rex_elf *elf, const Elf64_Shdr *strings, uint64_t offset);
 const char *rex_elf_string_within(const unsigned char *bytes, uint64_t room);
 
 /*
- * Returns the bytes of a linked file at ADDRESS, or NULL if there are none. *ROOM becomes the
- * number of bytes up to the end of their section.
+ * Returns the bytes at ADDRESS of a linked file, or NULL if there are none. *ROOM becomes the
+ * number of bytes from there to the end of the section.
  */
 const unsigned char *rex_elf_at(const struct rex_elf *elf, uint64_t address, uint64_t *room);
 
 /*
  * rex_elf_symbols() returns the number of symbols in the table SYMBOLS. rex_elf_symbol() copies
- * symbol INDEX and sets *NAME, which is "" for a symbol without a name. Returns false if the file
- * does not have the whole symbol.
+ * symbol INDEX and sets *NAME, which is "" for a symbol without a name. rex_elf_symbol() returns
+ * false if the file does not have the whole symbol.
  */
 size_t rex_elf_symbols(const Elf64_Shdr *symbols);
 bool rex_elf_symbol(const struct rex_elf *elf, const Elf64_Shdr *symbols, size_t index,

@@ -1,11 +1,13 @@
 /*
- * fatbin.c - reads nvcc's fatbin: lists its members, and unpacks compressed ones.
+ * fatbin.c - reads nvcc's fatbin: lists its members, and unpacks compressed members.
  *
- * A fatbin is a header, then members, each with its own header before its payload. NVIDIA does not
- * document the layout. This one was seen in the output of fatbinary of CUDA 13.0 for sm_75 to
- * sm_121, which compresses with Zstandard, or with LZ4 for -compress-mode=speed. Public readers of
- * fatbins from older toolkits, which use only LZ4, agree with it. A member's header has at least 64
- * bytes; a name, options and data for sm_100 and later may follow. Payloads are padded to 8 bytes.
+ * A fatbin is a header, then members, each with its own header before its payload. A member's
+ * header has at least 64 bytes; a name, options and data for sm_100 and later may follow. Payloads
+ * are padded to 8 bytes.
+ *
+ * NVIDIA does not document the layout. Fatbins from fatbinary of CUDA 13.0 for sm_75 to sm_121 have
+ * this layout. That fatbinary compresses with Zstandard, or with LZ4 for -compress-mode=speed.
+ * Older toolkits use only LZ4; public readers of their fatbins describe an equal layout.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -34,7 +36,7 @@ struct member_header {
     uint16_t kind, version;
     uint32_t header_size;
     uint64_t payload_size;
-    /* packed_size excludes the padding; 0 if the payload is not compressed */
+    /* packed_size is without the padding; it is 0 if the payload is not compressed */
     uint32_t packed_size, options;
     uint16_t minor, major; /* version of the PTX language or of the CUBIN's format */
     uint32_t architecture;
@@ -151,7 +153,9 @@ int rex_unpack(enum rex_packing packing, const void *from, size_t stored, size_t
         size_t (*zstd)(void *, size_t, const void *, size_t);
         int (*lz4)(const char *, char *, int, int);
     } unpack = {NULL};
-    /* Never closed, because the next module's images are usually compressed in the same way. */
+    /*
+     * The library is never closed: the next module's images are usually compressed in the same way.
+     */
     void *library =
         packed && rex_can_open_libraries() ? dlopen(packer->library, RTLD_NOW | RTLD_LOCAL) : NULL;
     if (library != NULL)

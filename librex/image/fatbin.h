@@ -19,10 +19,11 @@ bool rex_fatbin_is(const void *bytes, size_t size);
 int rex_fatbin_list(struct rex_list *list, size_t offset, size_t size, const char *name);
 
 /*
- * Decompresses STORED bytes at FROM, or copies them if they are not compressed, into a malloc()ed
- * buffer of SIZE bytes plus a NUL. Returns 0, or an error that calls the image NAME:
- * REX_EUNSUPPORTED if the library cannot be used, REX_EIMAGE if the bytes are damaged or do not
- * unpack to SIZE bytes, REX_ENOMEM.
+ * Decompresses STORED bytes at FROM into a malloc()ed buffer of SIZE bytes plus a NUL. Copies the
+ * bytes if they are not compressed. Returns 0, or an error that calls the image NAME:
+ * - REX_EUNSUPPORTED if the library cannot be used
+ * - REX_EIMAGE if the bytes are damaged or do not unpack to SIZE bytes
+ * - REX_ENOMEM
  */
 int rex_unpack(enum rex_packing packing, const void *from, size_t stored, size_t size,
                unsigned char **bytes, const char *name);

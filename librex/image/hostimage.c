@@ -1,8 +1,9 @@
 /*
  * hostimage.c - reads host images: their symbols, signatures and entry tables.
  *
- * libomptarget's host device opens a host image with the loader. From LLVM 16 on it looks kernels
- * up by name. LLVM 14 and 15 take the rows of the section `omp_offloading_entries` by position.
+ * libomptarget's host device opens a host image with the loader. From LLVM 16 on the device looks
+ * kernels up by name. LLVM 14 and 15 take the rows of the section `omp_offloading_entries` by
+ * position.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -18,7 +19,7 @@
 
 /* ---- the entry table ------------------------------------------------------------------------- */
 
-/* Returns the string at ADDRESS, or NULL if it does not end inside its section. */
+/* Returns the string at ADDRESS, or NULL if the string does not end inside its section. */
 static const char *host_string_at(const struct rex_elf *elf, uint64_t address)
 {
     uint64_t room = 0;
@@ -27,8 +28,8 @@ static const char *host_string_at(const struct rex_elf *elf, uint64_t address)
 }
 
 /*
- * Reads the names of the entries. The names are pointers that the loader fills in: their values are
- * in the relocations, or in place if the relocations are packed (RELR).
+ * Reads the names of the entries. The names are pointers that the loader fills in. The file has
+ * their values in relocations, or in the entries themselves if the relocations are packed (RELR).
  */
 static int read_entry_names(struct rex_view *view, struct rex_elf *elf, const Elf64_Shdr *entries)
 {
@@ -49,7 +50,10 @@ static int read_entry_names(struct rex_view *view, struct rex_elf *elf, const El
                sizeof address);
         view->positions[i] = host_string_at(elf, address);
     }
-    /* Relocation sections larger than the file must overlap, which no linker does. */
+    /*
+     * Relocation sections that together are larger than the file must overlap, and a linker makes
+     * none that overlap.
+     */
     uint64_t total = 0;
     for (size_t i = 0; rex_elf_section(elf, i, &section); i++) {
         if (section.sh_type != SHT_RELA || !(section.sh_flags & SHF_ALLOC))
@@ -63,7 +67,8 @@ static int read_entry_names(struct rex_view *view, struct rex_elf *elf, const El
             if (into >= entries->sh_size || into % ENTRY_SIZE != ENTRY_NAME)
                 continue;
             /*
-             * The relocation stores an address in the image, or the address of one of its symbols.
+             * With a symbol the relocation stores the symbol's address plus an addend, otherwise
+             * the addend alone.
              */
             uint64_t address = (uint64_t)rela.r_addend;
             size_t index = ELF64_R_SYM(rela.r_info);
@@ -108,8 +113,8 @@ int rex_host_image_read(struct rex_view *view, struct rex_elf *elf)
     if (rex_view_index(view) != 0)
         return -1;
     /*
-     * Read the kernels' signatures and the functions that call the kernels. Signatures that overlap
-     * would take quadratic time to read.
+     * Read the kernels' signatures and the functions that call the kernels. Refuse signatures that
+     * overlap, because reading them would take quadratic time.
      */
     uint64_t total = 0, room;
     for (size_t i = 1; i < rex_elf_symbols(&symbols); i++) {

@@ -1,5 +1,6 @@
 /*
- * hostimage.h - the reader of host images, shared objects with kernels for the CPU.
+ * hostimage.h - the reader of host images. A host image is a shared object with kernels for the
+ * CPU.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -10,15 +11,15 @@
 #include "image/view.h"
 
 /*
- * Prefix of the names that rex/kernel.h defines, which are not globals of the program; and the name
- * of the image's number of threads (rex/openmp.h).
+ * REX_DETAIL_PREFIX is the prefix of the names that rex/kernel.h defines; they are not globals of
+ * the program. REX_PROCESSORS_SYMBOL is the image's maximum number of threads (rex/openmp.h).
  */
 #define REX_DETAIL_PREFIX "rex_detail_"
 #define REX_PROCESSORS_SYMBOL REX_DETAIL_PREFIX "processors"
 
 /*
  * Fills VIEW with the symbols and entries of the host image. Returns 0, or -1 with the reason in
- * ELF->why. ELF->why is NULL if memory ran out or the view is overfull.
+ * ELF->why. ELF->why is NULL if memory ran out or the view would need more than its maximum.
  */
 int rex_host_image_read(struct rex_view *view, struct rex_elf *elf);
 

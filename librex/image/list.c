@@ -1,6 +1,7 @@
 /*
- * list.c - lists the images in a file, and opens a view of each with the reader of its kind. A
- * CUBIN, a host shared object and PTX are one image; a fatbin and an OffloadBinary hold any number.
+ * list.c - lists the images in a file, and opens a view of each image with the reader of its kind.
+ * A CUBIN, a host shared object and PTX are one image. A fatbin and an OffloadBinary have any
+ * number of images.
  *
  * Implements the functions of rex/inspect.h for lists and views.
  *
@@ -22,11 +23,13 @@
 /* ---- LLVM's OffloadBinary -------------------------------------------------------------------- */
 
 /*
- * An OffloadBinary is a header, then entries with the places of the images, strings, and the
- * images. Offsets count from the header. clang 15 to 17 register their images inside one. Version 1
- * (LLVM 15 to 21) has one entry, and its size in the field in which version 2 has the number of
- * entries. The layout is that of llvm/Object/OffloadBinary.h: version 1 of LLVM 16 and 19, version
- * 2 of LLVM's main branch in 2026.
+ * An OffloadBinary has a header, entries, strings and images. An entry has the place of an image.
+ * Offsets count from the header. clang 15 to 17 register each image inside an OffloadBinary.
+ *
+ * Version 1 of the format (LLVM 15 to 21) has one entry. The header field for the number of entries
+ * in version 2 has the entry's size in version 1. The layout is that of
+ * llvm/Object/OffloadBinary.h: version 1 of LLVM 16 and 19, version 2 of LLVM's main branch in
+ * 2026.
  */
 
 static const unsigned char magic[] = {0x10, 0xff, 0x10, 0xad};
@@ -65,7 +68,7 @@ size_t rex_container_images(const unsigned char *bytes, size_t size)
     memcpy(&header, bytes, sizeof header);
     if (header.entries_offset > size)
         return 0;
-    /* Bound the count; otherwise a sparse file of zeroes counts as a table of empty images. */
+    /* Bound the count. Otherwise a sparse file of zeroes would be a table of empty images. */
     uint64_t count = version == 1 ? 1 : header.entries_count;
     uint64_t room = (size - header.entries_offset) / sizeof(struct entry);
     return count <= room && count <= MOST_IMAGES ? (size_t)count : 0;
@@ -103,7 +106,10 @@ static void set_image_kind(struct rex_image_item *item, const void *bytes, size_
     }
 }
 
-/* dlopen() refuses a program, and LLVM 16 to 22 then end the process. */
+/*
+ * Returns true if ELF is a program. dlopen() refuses a program, and LLVM 16 to 22 then end the
+ * process.
+ */
 static bool is_program(const struct rex_elf *elf)
 {
     Elf64_Shdr dynamic;
@@ -186,7 +192,7 @@ static int add_unpacked_image(struct rex_list *list, size_t offset, size_t size)
     return rex_list_add(list, &item, REX_UNPACKED);
 }
 
-/* clang-offload-packager writes a container for each image, one after another. */
+/* clang-offload-packager writes an OffloadBinary for each image, one after another. */
 static int add_containers(struct rex_list *list, const char *name)
 {
     struct header header;
@@ -202,8 +208,8 @@ static int add_containers(struct rex_list *list, const char *name)
             goto cut_off;
         for (size_t i = 0; i < count; i++) {
             /*
-             * Refuse images that overlap: if each were a fatbin, listing them would take quadratic
-             * time.
+             * Refuse images that overlap: if each image were a fatbin, listing all of them would
+             * take quadratic time.
              */
             if (rex_container_image(bytes, header.size, i, &span) != 0 || span.size > room)
                 goto cut_off;
@@ -226,9 +232,10 @@ cut_off:
 int rex_list_open(struct rex_list *list, const void *bytes, size_t size, const char *name)
 {
     /*
-     * A few bytes can claim to unpack to a gigabyte, any number of times. nvcc's images unpack to 3
-     * to 8 times their size; a small one may contain a large table of zeroes. Views may take twice
-     * the unpacked bytes. So a file and all its views take less than 64 MiB plus 32 times its size.
+     * A few bytes can claim to unpack to a gigabyte, any number of times, so the unpacked bytes
+     * have a limit. nvcc's images unpack to 3 to 8 times their size; a small image may have a large
+     * table of zeroes. Views may take twice the unpacked bytes. With this limit a file and all its
+     * views take less than 64 MiB plus 32 times the file's size.
      */
     uint64_t unpack_most = ((uint64_t)16 << 20) + (uint64_t)size * 10;
     *list = (struct rex_list){.bytes = bytes, .size = size, .unpack_most = unpack_most};
@@ -321,7 +328,7 @@ int rex_image_list_open(struct rex_image_list **list, const void *bytes, size_t 
         rex_image_list_close(&opened->shown);
         return result;
     }
-    /* Programs see an array of the items alone, without librex's other fields. */
+    /* A program sees an array of items, without the other fields of the entries. */
     for (size_t i = 0; i < opened->count; i++)
         items[i] = opened->entries[i].item;
     opened->shown = (struct rex_image_list){.items = items, .count = opened->count};

@@ -1,6 +1,6 @@
 /*
- * list.h - the list of the images in a file, and a view of each image. Also LLVM's OffloadBinary, a
- * container in which clang wraps some images.
+ * list.h - the list of the images in a file, and a view of each image. Also reads LLVM's
+ * OffloadBinary, a container in which clang wraps some images.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -14,7 +14,7 @@ enum rex_packing { REX_UNPACKED, REX_PACKED_ZSTD, REX_PACKED_LZ4 };
 struct rex_image_entry {
     struct rex_image_item item;
     enum rex_packing packing;
-    uint64_t packed_before; /* unpacked bytes of the compressed images before it in the list */
+    uint64_t packed_before; /* unpacked bytes of the compressed images before this image */
     uint64_t packed;        /* unpacked bytes of this image; 0 if it is not compressed */
 };
 
@@ -26,7 +26,7 @@ struct rex_list {
     size_t count, room;
     bool plain;      /* the file is one image, not a container of images */
     uint64_t packed; /* unpacked bytes of all compressed images */
-    /* maximum of bytes to which one compressed image, and all together, may unpack */
+    /* maximum number of unpacked bytes, of one compressed image and of all together */
     uint64_t unpack_most;
 };
 
@@ -48,8 +48,8 @@ const char *rex_item_target(const struct rex_image_item *item, char buffer[REX_T
 /* ---- one image ------------------------------------------------------------------------------- */
 
 /*
- * Opens a view of an image with the reader of its kind. The view may take MOST bytes of memory;
- * SIZE_MAX means no limit. BYTES must outlive the view, which rex_view_close() closes. Returns 0,
+ * Opens a view of an image with the reader of its kind. rex_view_close() closes the view. The view
+ * may take MOST bytes of memory; SIZE_MAX means no limit. BYTES must outlive the view. Returns 0,
  * or an error whose message calls the image NAME.
  */
 int rex_view_open_within(struct rex_view *view, const void *bytes, size_t size, size_t most,
@@ -62,7 +62,7 @@ int rex_view_open_within(struct rex_view *view, const void *bytes, size_t size, 
 int rex_list_bytes(const struct rex_list *list, size_t index, const char *name,
                    unsigned char **bytes, size_t *size);
 
-/* Returns the maximum of bytes that a view of image INDEX may take, for rex_view_open_within(). */
+/* Returns the maximum number of bytes for a view of image INDEX, for rex_view_open_within(). */
 size_t rex_list_view_most(const struct rex_list *list, size_t index);
 
 /* ---- LLVM's OffloadBinary ------------------------------------------------------------------- */
@@ -73,14 +73,14 @@ struct rex_span {
 };
 
 /*
- * Returns the number of images in the container at BYTES. Returns 0 if BYTES is not a container, or
- * if it is truncated or of an unknown version.
+ * Returns the number of images in the container at BYTES. Returns 0 if there is no container at
+ * BYTES, or if the container is truncated or of an unknown version.
  */
 size_t rex_container_images(const unsigned char *bytes, size_t size);
 
 /*
- * Sets *SPAN to the place of image INDEX. Returns 0, or -1 if there is no such image or it is
- * truncated.
+ * Sets *SPAN to the place of image INDEX. Returns 0, or -1 if there is no such image or the image
+ * is truncated.
  */
 int rex_container_image(const unsigned char *bytes, size_t size, size_t index,
                         struct rex_span *span);

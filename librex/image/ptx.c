@@ -3,8 +3,8 @@
  *
  * Reads only declarations outside of all braces: `.entry NAME (.param .u64 P, .param .align 8 .b8
  * Q[16]) .maxntid 256, 1, 1` and `.global .align 8 .b8 NAME[32] = {1, 2}`. Reads the first number
- * of an initialiser. Skips a declaration that it does not understand; the driver's compiler then
- * accepts or refuses it.
+ * of an initialiser. Skips a declaration of an unknown form; the driver's compiler accepts or
+ * refuses it later.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -19,7 +19,7 @@ struct text {
     char *at, *end;
     char *token; /* the token read last */
     size_t length;
-    char word[24]; /* the token as a string, cut off past the longest keyword or number */
+    char word[24]; /* the token as a string, cut off; keywords and numbers are shorter */
 };
 
 /* ---- tokens ---------------------------------------------------------------------------------- */
@@ -67,8 +67,8 @@ static bool token_is(const struct text *text, const char *word)
 }
 
 /*
- * Reads the token as an integer: 1, 0x1, 01, also followed by U. Returns false if it is not an
- * integer.
+ * Reads the token as an integer: 1, 0x1, 01, also followed by U. Returns false if the token is not
+ * an integer.
  */
 static bool token_integer(const struct text *text, unsigned long long *value)
 {
@@ -78,7 +78,10 @@ static bool token_integer(const struct text *text, unsigned long long *value)
            (*end == '\0' || strcmp(end, "U") == 0);
 }
 
-/* Returns the token as a number of bytes, elements or threads, or 0 if it is not an integer. */
+/*
+ * Returns the token as a number of bytes, elements or threads. Returns 0 if the token is not an
+ * integer.
+ */
 static uint64_t token_number(const struct text *text)
 {
     unsigned long long value;
@@ -88,8 +91,8 @@ static uint64_t token_number(const struct text *text)
 }
 
 /*
- * Returns the token as a NUL-terminated string. Moves it one byte to the left, over the blank or
- * the sign before it, to make room for the NUL.
+ * Returns the token as a NUL-terminated string. Moves the token one byte to the left, over the
+ * blank or the sign before it, to make room for the NUL.
  */
 static const char *take_name(struct text *text)
 {
@@ -127,7 +130,10 @@ struct variable {
     uint64_t size, alignment;
 };
 
-/* Returns the bytes of a type such as `.u64`, `.b8` or `.f16x2`; 0 if the token is not a type. */
+/*
+ * Returns the bytes of a type such as `.u64`, `.b8` or `.f16x2`. Returns 0 if the token is not a
+ * type.
+ */
 static uint64_t type_size(const struct text *text)
 {
     unsigned bits;
@@ -150,7 +156,7 @@ static uint64_t product_within(uint64_t a, uint64_t b)
  */
 static bool read_variable(struct text *text, struct variable *variable)
 {
-    bool pointer = false; /* after .ptr, .align describes the memory that is pointed to */
+    bool pointer = false; /* after .ptr, .align describes the memory that the pointer refers to */
     bool ends = false;
     unsigned depth = 0; /* depth of parentheses, which .attribute has */
     uint64_t alignment = 0;
@@ -178,7 +184,7 @@ static bool read_variable(struct text *text, struct variable *variable)
     return ends;
 }
 
-/* Reads a kernel after `.entry`, up to its body or to a semicolon if it has no body. */
+/* Reads a kernel after `.entry`, up to its body, or up to a semicolon if there is no body. */
 static void read_entry(struct rex_view *view, struct text *text)
 {
     struct rex_image_symbol kernel = {.kernel = true, .exec_mode = -1};
@@ -239,8 +245,8 @@ int rex_ptx_read(struct rex_view *view, const void *bytes, size_t size)
             struct rex_image_symbol global = {
                 .name = variable.name, .size = variable.size, .parameters = REX_PARAMETERS_UNKNOWN};
             /*
-             * exec_mode is its first byte: 0 without an initialiser, -1 if the initialiser is not a
-             * number.
+             * exec_mode is the global's first byte. It is 0 without an initialiser, and -1 if the
+             * initialiser has no number.
              */
             if (*text.token == '=') {
                 struct text ahead = text;

@@ -10,19 +10,19 @@
 
 #include "image/view.h"
 
-/* Maximum of bytes up to the end of .version and .target, including comments before them. */
+/* Maximum number of bytes up to the end of .version and .target, with the comments before them. */
 #define REX_PTX_HEAD ((size_t)65536)
 
 /*
- * Returns true if the SIZE bytes are PTX: if they begin with .version and .target, apart from
- * comments. Reads only the first REX_PTX_HEAD bytes. *ARCHITECTURE becomes 90 for sm_90. *SUFFIX
- * becomes 'a' for sm_90a, 'f' for sm_100f, else 0.
+ * Returns true if the SIZE bytes are PTX. PTX begins with .version and .target; comments may come
+ * before them. Reads only the first REX_PTX_HEAD bytes. *ARCHITECTURE becomes 90 for sm_90. *SUFFIX
+ * becomes 'a' for sm_90a, 'f' for sm_100f, otherwise 0.
  */
 bool rex_ptx_is(const void *bytes, size_t size, unsigned *architecture, char *suffix);
 
 /*
  * Fills VIEW with the kernels and globals of the PTX. Returns 0, or -1 if memory ran out or the
- * view is overfull.
+ * view would need more than its maximum.
  */
 int rex_ptx_read(struct rex_view *view, const void *bytes, size_t size);
 

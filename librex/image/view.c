@@ -1,6 +1,5 @@
 /*
- * view.c - the view of a device image of any kind: its symbols, which the readers add and which are
- * found by name, and the signatures of its kernels.
+ * view.c - the view of a device image of any kind: its symbols, and the signatures of its kernels.
  *
  * Implements rex_kind_name() of rex/inspect.h.
  *
@@ -68,8 +67,8 @@ bool rex_view_add_parameters(struct rex_view *view, size_t count, uint32_t *firs
 /* ---- names ----------------------------------------------------------------------------------- */
 
 /*
- * Orders by hash first, so that few names are compared; then by name, because a hostile file can
- * make hashes collide.
+ * Orders by hash first, so that few names are compared. Then orders by name, because a hostile file
+ * can make hashes collide.
  */
 static int compare_names(const void *a, const void *b)
 {
@@ -117,9 +116,10 @@ struct rex_image_symbol *rex_view_kernel_of(const struct rex_view *view, const c
 }
 
 /*
- * Returns the kernel's name in the mangled name of its signature, of *LENGTH bytes; NULL if NAME is
- * not a signature. An example is _Z28rex_signature_axpy__kernel__P9rex_kindsIJ...EE. Inside a
- * namespace, _ZN and the names of the namespaces come before it, and E after it.
+ * Finds the kernel's name in NAME, the mangled name of a signature such as
+ * _Z28rex_signature_axpy__kernel__P9rex_kindsIJ...EE. Returns the kernel's name, of *LENGTH bytes,
+ * or NULL if NAME is not a signature. In a namespace, N and the names of the namespaces follow _Z,
+ * and E follows the kernel's name.
  */
 static const char *mangled_kernel(const char *name, size_t *length)
 {
@@ -139,14 +139,14 @@ static const char *mangled_kernel(const char *name, size_t *length)
 #define ENVIRONMENT_SUFFIX "_kernel_environment" /* LLVM 18 and later */
 
 /*
- * Sorts the names, because a hash table takes quadratic time if all symbols have one name. Keeps
- * the first symbol of equal names.
+ * Sorts the names. A hash table would take quadratic time if all symbols had one name. Of symbols
+ * with equal names, keeps the first.
  */
 int rex_view_index(struct rex_view *view)
 {
     /*
-     * Move signatures after the other symbols and do not count them: they are not kernels to
-     * launch.
+     * Signatures are not kernels to launch. Move them after the other symbols, and do not count
+     * them.
      */
     size_t kept = 0, length;
     for (size_t i = 0; i < view->count; i++) {
@@ -177,7 +177,7 @@ int rex_view_index(struct rex_view *view)
             last->symbol = view->names[i].symbol;
     }
     for (size_t i = 0; i < view->count; i++) {
-        /* Some globals describe a kernel, by their name and first bytes. */
+        /* Some globals describe a kernel by their names and first bytes. */
         struct rex_image_symbol *global = &view->symbols[i], *kernel;
         if (global->kernel)
             continue;
@@ -251,7 +251,10 @@ void rex_signature_print(const struct rex_image_parameter *parameters, size_t co
 
 /* ---- signatures: numbers --------------------------------------------------------------------- */
 
-/* Position in a signature's numbers: 2 bytes each up to END, or "Lj12E" each if END is NULL. */
+/*
+ * A position in a signature's numbers. Each number has 2 bytes; if END is NULL, it is text:
+ * "Lj12E".
+ */
 struct numbers {
     const char *at, *end;
 };
@@ -282,8 +285,8 @@ static bool next_number(struct numbers *from, unsigned long *number)
 #define FORM_ENV 3 /* the runtime's parameter comes first */
 
 /*
- * Sets the parameter's kind and width from NUMBER: the low byte is the kind, and the bits above it
- * are the width if the kind has no fixed width. Any other number makes the kind unknown.
+ * Sets the parameter's kind and width from NUMBER. The low byte is the kind. The bits above are the
+ * width if the kind has no fixed width. Any other number makes the kind unknown.
  */
 static void set_kind(struct rex_image_parameter *to, unsigned long number)
 {
@@ -327,8 +330,8 @@ void rex_signature_apply(struct rex_view *view, struct rex_image_symbol *kernel,
     for (size_t i = env; next_number(&numbers, &number); i++)
         set_kind(&parameters[i], number);
     /*
-     * An argument is read with the signature's width. If that exceeded the parameter's size, the
-     * read would pass the parameter's end, so the whole signature is dropped.
+     * An argument is read with the signature's width. If that width exceeded the parameter's size,
+     * the read would pass the parameter's end. So the whole signature is dropped.
      */
     size_t wide = 0;
     while (wide < count && parameters[wide].width <= parameters[wide].size)

@@ -1,6 +1,6 @@
 /*
- * view.h - the view of a device image of any kind: its symbols, which the readers add and which are
- * found by name, and the signatures of its kernels.
+ * view.h - the view of a device image of any kind: its symbols, and the signatures of its kernels.
+ * The reader of each kind adds the symbols. Other code finds the symbols by name.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -17,7 +17,7 @@
 /* Suffix of the symbol from which LLVM 14 to 17 read a kernel's execution mode. */
 #define REX_EXEC_MODE_SUFFIX "_exec_mode"
 
-/* A row of the index by name: a symbol, whose name has LENGTH bytes. */
+/* An element of the index by name: a symbol, whose name has LENGTH bytes. */
 struct rex_view_name {
     uint64_t hash;
     size_t length;
@@ -36,11 +36,11 @@ struct rex_view {
     size_t parameter_count, parameter_room;
     struct rex_view_name *names; /* index of the symbols by name, sorted, without duplicates */
     size_t name_count;
-    const char **positions; /* names in a host image's own entry table, in its order */
+    const char **positions; /* names in a host image's own entry table, in the table's order */
     size_t position_count;
     char *text;         /* a copy of the PTX in which each name ends with a NUL */
     unsigned char *own; /* the image's bytes if the view frees them, else NULL */
-    size_t taken, most; /* bytes of all these arrays but `own`, and their maximum */
+    size_t taken, most; /* bytes of the arrays above but `own`; their maximum */
     bool overfull;      /* the image needs more than `most` bytes */
     bool incomplete;    /* memory ran out or the view is overfull: something is missing */
 };
@@ -69,7 +69,8 @@ struct rex_image_symbol *rex_view_kernel(const struct rex_view *view, const char
                                          size_t length);
 
 /*
- * Returns the kernel whose name stands between PREFIX and SUFFIX in NAME, or NULL if there is none.
+ * Returns the kernel whose name stands between PREFIX and SUFFIX in NAME. Returns NULL if there is
+ * none.
  */
 struct rex_image_symbol *rex_view_kernel_of(const struct rex_view *view, const char *name,
                                             const char *prefix, const char *suffix);
@@ -77,61 +78,70 @@ struct rex_image_symbol *rex_view_kernel_of(const struct rex_view *view, const c
 /* Returns the bytes of KERNEL's static shared memory, without the hardware's reserved bytes. */
 uint32_t rex_view_own_memory(const struct rex_view *view, const struct rex_image_symbol *kernel);
 
-/* Returns the name of the kernel, or global, that is nearest to NAME; NULL if none is near. */
+/*
+ * Returns the name that is nearest to NAME: of a kernel if KERNEL is true, otherwise of a global.
+ * Returns NULL if no name is near.
+ */
 const char *rex_view_nearest(const struct rex_view *view, const char *name, bool kernel);
 
 /*
- * For the readers: counts BYTES more for the view, and returns true if they are within its maximum.
- * Without a maximum, an image that unpacks from a few bytes could fill all memory with symbols.
+ * For the readers: adds BYTES to the view's bytes, and returns true if the sum is within the
+ * maximum. Without a maximum, an image that unpacks from a few bytes could fill all memory with
+ * symbols.
  */
 bool rex_view_may_take(struct rex_view *view, size_t bytes);
 
 /*
- * For the readers: rex_view_add() adds a symbol; if there is no room for it, the view becomes
+ * For the readers. rex_view_add() adds a symbol; if there is no memory for it, the view becomes
  * incomplete. rex_view_index() is called once, after all symbols are added, and indexes them by
- * name. Until then the modes of each global are its bytes 0 and 2, because some globals describe
- * kernels. Returns 0, or -1 if memory ran out.
+ * name. Returns 0, or -1 if memory ran out.
+ *
+ * Some globals describe kernels. So before rex_view_index(), exec_mode of a global is its byte 0,
+ * and in a CUBIN environment_mode is its byte 2.
  */
 void rex_view_add(struct rex_view *view, const struct rex_image_symbol *symbol);
 int rex_view_index(struct rex_view *view);
 
 /*
- * For the readers: adds COUNT zeroed parameters, of which *FIRST is the first. Returns false if
- * there is no room for them; the view is incomplete then.
+ * For the readers: adds COUNT zeroed parameters, and writes the index of the first to *FIRST. If
+ * there is no memory for them, the view becomes incomplete, and the result is false.
  */
 bool rex_view_add_parameters(struct rex_view *view, size_t count, uint32_t *first);
 
 /* ---- signatures ------------------------------------------------------------------------------ */
 
 /*
- * A signature is a list of numbers: a form and the kind of each parameter. In CUBINs and PTX the
- * numbers are in the mangled name of an empty kernel; in host images they are in an array.
+ * A signature is a list of numbers: the form of a kernel and the kind of each parameter. In CUBINs
+ * and PTX the numbers are in the mangled name of an empty kernel; in host images they are in an
+ * array.
  */
 
-/* The name of a host image's signature: this prefix, then the kernel's name. */
+/* The name of a host image's signature is this prefix and the kernel's name. */
 #define REX_SIGNATURE_PREFIX "rex_signature_"
 
 /*
- * For the readers, after the parameters of all kernels are known: sets KERNEL's form and the kinds
- * of its parameters from the numbers between AT and END. Each number has 2 bytes; if END is NULL,
- * AT is text, with "Lj12E" for each number. KERNEL may be NULL. A signature is ignored if it is
- * malformed or KERNEL has another number of parameters. It is also ignored, with a warning, if it
- * makes a parameter wider than the image does. Adds parameters to the view if a host image's KERNEL
- * has none yet.
+ * For the readers, after the parameters of all kernels are known. Sets KERNEL's form and the kinds
+ * of its parameters from the numbers between AT and END. Each number has 2 bytes. If END is NULL,
+ * AT is text, in which "Lj12E" is the number 12. KERNEL may be NULL.
+ *
+ * A malformed signature is ignored, and so is a signature of another number of parameters than
+ * KERNEL has. A signature that makes a parameter wider than the image does is ignored with a
+ * warning. If a host image's KERNEL has no parameters yet, adds them to the view.
  */
 void rex_signature_apply(struct rex_view *view, struct rex_image_symbol *kernel, const char *at,
                          const char *end);
 
 /*
- * Returns PARAMETER in words: "pointer", "double", or "struct of 4 bytes", which it writes to TEXT.
+ * Returns the type of PARAMETER: "pointer", "double", or "struct of 4 bytes". TEXT is memory for
+ * the type.
  */
 #define REX_PARAMETER_MAX 40
 const char *rex_parameter_print(const struct rex_image_parameter *parameter,
                                 char text[REX_PARAMETER_MAX]);
 
 /*
- * Writes the parameters of a kernel to TEXT for messages, cut off if TEXT is too short: "(int64_t,
- * double, pointer)".
+ * Writes the parameters of a kernel to TEXT for messages, such as "(int64_t, double, pointer)".
+ * Cuts the text off if TEXT is too short.
  */
 #define REX_SIGNATURE_MAX 400
 void rex_signature_print(const struct rex_image_parameter *parameters, size_t count,

@@ -1,6 +1,6 @@
 /*
- * command.c - executes a command of a queue: puts it in a stream of the CUDA driver. On a device
- * that is not an NVIDIA GPU, libomptarget executes it at once, by the rules for queues.
+ * command.c - executes commands of queues. On an NVIDIA GPU librex puts a command in a stream of
+ * the CUDA driver. On another device libomptarget executes the command at once.
  *
  * The driver copies between two GPUs directly, over NVLink or PCI Express, if one of the two
  * contexts has access to the other. Otherwise the driver stages the bytes in host memory.
@@ -33,7 +33,7 @@ static int command_failed(const char *what)
     return rex_fail(REX_ECUDA, "%s: %s", what, rex_cuda_why());
 }
 
-/* Reports a failed copy of SIZE bytes. WHAT names its direction. */
+/* Reports a failed copy of SIZE bytes. WHAT names the direction of the copy. */
 static int copy_failed(const struct rex_stream_gpu *gpu, const char *what, const void *to,
                        const void *from, size_t size)
 {
@@ -70,10 +70,12 @@ static int copy_not_mapped(const struct rex_command *command, int number)
 }
 
 /*
- * Puts a copy in STREAM. A device address from the program may lie in mapped memory, so it is
- * marked as used. Threads make a large copy of pageable memory, because the driver would also wait
- * for it. They wait until the stream is idle, and the copy is complete on return. So the next
- * command in the stream follows the copy. The queue is not locked during the wait.
+ * Puts a copy in STREAM. Marks a device address from the program as used, because the address may
+ * lie in mapped memory.
+ *
+ * For a large copy of pageable memory the driver would block the caller. Threads of librex make
+ * this copy instead. They wait until the stream is idle, and the copy is complete on return, so the
+ * next command in the stream follows the copy. The queue is not locked during the wait.
  */
 static int submit_copy(struct rex_stream_gpu *gpu, void *stream, const struct rex_command *command)
 {
@@ -301,7 +303,7 @@ int rex_command_check(struct rex_stream_gpu *gpu, bool immediate, const struct r
     return REX_OK;
 }
 
-/* Returns the size of ROW of MAP if it is a value wider than a pointer, or else 0. */
+/* If ROW of MAP is a value wider than a pointer, returns the value's size, otherwise 0. */
 static size_t wide_value_size(const struct rex_map *map, size_t row)
 {
     bool is_wide = (map->types[row] & REX_MAP_LITERAL) && map->sizes[row] > (int64_t)sizeof(void *);

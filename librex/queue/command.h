@@ -1,5 +1,5 @@
 /*
- * command.h - commands, which are put in a queue or captured in a graph, and events.
+ * command.h - commands and events. A command is put in a queue or captured in a graph.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -26,16 +26,19 @@ enum rex_command_kind {
     REX_COMMAND_GRAPH
 };
 
-/* A command. The caller owns the memory of its pointers; in a graph, the graph owns it. */
+/*
+ * A command. The program owns the memory of its pointers, but a captured launch has its own copy of
+ * the map.
+ */
 struct rex_command {
     enum rex_command_kind kind;
-    uint32_t lane; /* in a graph: number of the queue */
+    uint32_t lane; /* if captured: number of the queue in the graph */
     union {
         struct {
             struct rex_module *module;
             struct rex_launch_config description;
             struct rex_map map;
-            void *memory; /* in a graph: malloc()ed columns and values of the map */
+            void *memory; /* if captured: malloc()ed columns and values of `map` */
         } launch;
         struct {
             void *host;
@@ -54,14 +57,17 @@ struct rex_command {
             void *argument;
         } call;
         struct {
-            struct rex_event *event; /* NULL in a graph */
-            uint32_t point;          /* in a graph: number of the recorded event */
+            struct rex_event *event; /* if captured: NULL */
+            uint32_t point;          /* if captured: number of the recorded event */
         } event;
-        struct rex_graph *graph; /* locked by the caller; not in a captured command */
+        struct rex_graph *graph; /* locked by the caller; a launch of a graph is never captured */
     };
 };
 
-/* Returns the device of COMMAND, a copy between devices, that is not NUMBER, or else NUMBER. */
+/*
+ * COMMAND copies from a device to a device. Returns the device that is not NUMBER, or NUMBER if
+ * both are.
+ */
 static inline int rex_command_other(const struct rex_command *command, int number)
 {
     return command->peer.to_device == number ? command->peer.from_device : command->peer.to_device;
@@ -74,20 +80,23 @@ static inline int rex_command_other(const struct rex_command *command, int numbe
 int rex_command_submit(struct rex_stream_gpu *gpu, void *stream, const struct rex_command *command,
                        struct rex_loaded_kernel **kernel);
 
-/* Returns true if device NUMBER of an immediate queue is the host: an update copies nothing. */
+/*
+ * Returns true if NUMBER, the device of an immediate queue, is the host. There an update copies
+ * nothing. An immediate queue executes commands at once.
+ */
 bool rex_is_nowhere(int number);
 
 /* Executes COMMAND at once on device NUMBER. Returns 0 or an error. */
 int rex_command_do(int number, const struct rex_command *command);
 
 /*
- * Checks that COMMAND can be captured for GPU. IMMEDIATE: the device executes commands at once.
- * Returns 0 or an error.
+ * Checks that COMMAND can be captured for GPU. If IMMEDIATE is true, the device executes commands
+ * at once. Returns 0 or an error.
  */
 int rex_command_check(struct rex_stream_gpu *gpu, bool immediate,
                       const struct rex_command *command);
 
-/* Gives COMMAND, a launch, a malloc()ed copy of its map. Returns 0 or REX_ENOMEM. */
+/* Replaces the map of COMMAND, a launch, by a malloc()ed copy. Returns 0 or REX_ENOMEM. */
 int rex_command_own_map(struct rex_command *command);
 
 /* ---- events ---------------------------------------------------------------------------------- */
@@ -95,8 +104,8 @@ int rex_command_own_map(struct rex_command *command);
 enum rex_event_state { REX_EVENT_NEW, REX_EVENT_TIMED, REX_EVENT_DRIVER, REX_EVENT_GRAPH };
 
 /*
- * The driver's event for one context. The event does not change until the rex_event is destroyed,
- * because threads may be waiting for it.
+ * A driver's event for one context. The event is kept until the rex_event is destroyed, because
+ * threads may wait for it.
  */
 struct rex_driver_event {
     struct rex_driver_event *next;
@@ -111,7 +120,7 @@ struct rex_event {
     struct rex_pooled pooled;
     pthread_mutex_t lock; /* guards the fields below: another thread may record the event */
     enum rex_event_state state;
-    struct timespec at;                    /* TIMED: the time on a device without streams */
+    struct timespec at;                    /* TIMED: time of the record; no streams */
     const struct rex_driver_event *driver; /* DRIVER: the last recorded of `drivers` */
     struct rex_driver_event *drivers;      /* the driver's events, one for each context */
     uint64_t graph;                        /* GRAPH: number of the graph */
@@ -121,7 +130,10 @@ struct rex_event {
 /* Records EVENT in STREAM of GPU, whose context is current. Returns 0 or an error. */
 int rex_event_submit(struct rex_event *event, const struct rex_stream_gpu *gpu, void *stream);
 
-/* Makes STREAM wait for EVENT, or the calling thread if IMMEDIATE. Returns 0 or an error. */
+/*
+ * Makes STREAM wait for EVENT. If IMMEDIATE is true, the calling thread waits instead. Returns 0 or
+ * an error.
+ */
 int rex_event_wait(struct rex_event *event, bool immediate, void *stream);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * enqueue.c - puts commands in queues.
  *
- * It defines functions of rex/queue.h. For a launch in a queue, launch/launch.c calls the
- * hook that this file sets.
+ * Implements functions of rex/queue.h. Sets the hook that launch/launch.c calls for a launch in a
+ * queue.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -104,7 +104,7 @@ leave:
         rex_kernel_list_add(&queue->kernels, kernel->name, kernel->image->registration);
     if (REX_UNLIKELY(command->kind == REX_COMMAND_GRAPH)) {
         rex_kernel_list_add_all(&queue->kernels, &command->graph->made.kernels);
-        return REX_OK; /* the caller waits after it has unlocked the graph */
+        return REX_OK; /* rex_graph_launch() unlocks the graph before it waits */
     }
     if (REX_UNLIKELY(queue->gpu.flags & REX_QUEUE_BLOCKING))
         return rex_queue_sync_locked(queue);
@@ -206,7 +206,7 @@ int rex_queue_copy_peer(struct rex_queue *queue, void *to, int64_t to_device, co
     result = rex_device_lost(other, "rex_queue_copy_peer");
     if (result != REX_OK || size == 0)
         goto unlock;
-    if (other != number) /* pending commands of the queue also use the other device */
+    if (other != number) /* the other device now has pending work of this queue */
         queue->reached |= UINT64_C(1) << other % 64;
     result = rex_enqueue(queue, &command);
 unlock:
@@ -275,7 +275,10 @@ int rex_queue_update(struct rex_queue *queue, const struct rex_map *map)
                 (long long)map->sizes[i], map->begin[i], gpu->number, rex_row_text(map, i, text));
             break;
         }
-    /* A captured update uses the memory when its graph is launched. A refused one never does. */
+    /*
+     * A captured update uses the memory only when its graph is launched, and a refused update never
+     * does.
+     */
     if (result != REX_OK || queue->capture != NULL)
         rex_addresses_undo(&gpu->addresses);
     if (result != REX_OK)

@@ -1,7 +1,7 @@
 /*
  * event.c - events, which mark places in queues.
  *
- * It defines functions of rex/queue.h.
+ * Implements functions of rex/queue.h.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -37,7 +37,7 @@ void rex_event_destroy(struct rex_event *event)
         return;
     for (struct rex_driver_event *driver = event->drivers, *next; driver != NULL; driver = next) {
         next = driver->next;
-        /* The driver's event belongs to a context, which rex_event_submit() retained. */
+        /* rex_event_submit() retained the context of the driver's event. */
         if (driver->forks == rex_forks()) {
             /* If this fails, cuEventDestroy() may still work. */
             int entered = rex_context_enter(driver->context);
@@ -95,7 +95,7 @@ free_driver:
     goto unlock;
 }
 
-/* A copy of an event's state: another thread may record the event at any time. */
+/* A copy of an event's state, because another thread may record the event at any time. */
 struct seen {
     enum rex_event_state state;
     struct timespec at;
@@ -158,7 +158,7 @@ static int event_failed(const struct rex_driver_event *driver, const char *call)
 {
     struct rex_kernel_list list = {.count = 0};
     char why[256], kernels[REX_KERNEL_LIST_TEXT];
-    snprintf(why, sizeof why, "%s", rex_cuda_why()); /* calls for the queues overwrite it */
+    snprintf(why, sizeof why, "%s", rex_cuda_why()); /* the calls below overwrite the text */
     if (!rex_unfinished_find_lost(driver->number, why, &list))
         return rex_fail(REX_ECUDA, "%s: %s", call, why);
     rex_deferred_kernels(driver->number, &list);

@@ -1,7 +1,7 @@
 /*
  * graph.c - graphs: commands that are captured once, and launched many times.
  *
- * It defines functions of rex/queue.h.
+ * Implements functions of rex/queue.h.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -14,9 +14,12 @@
 #include "module/librarymodule.h"
 #include "queue/instantiate.h"
 
-/* guards `captured`, and the queues of each graph in it */
+/* guards `captured`, and `queue` and `lanes` of the graphs in that list */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct rex_graph *captured; /* graphs in capture; one store changes the list */
+/*
+ * Graphs in capture. A single store adds or removes a graph, so a child of fork finds a valid list.
+ */
+static struct rex_graph *captured;
 
 static void renew_in_child(void)
 {
@@ -100,7 +103,7 @@ unlock:
 bool rex_capture_wait(struct rex_queue *queue, struct rex_event *event, int *result)
 {
     rex_lock(&lock);
-    /* Find the graph in which the event was recorded, if it is still being captured. */
+    /* Find the graph in which the event was recorded, among the graphs that are being captured. */
     struct rex_graph *graph = captured;
     rex_lock(&event->lock);
     while (graph != NULL && (event->state != REX_EVENT_GRAPH || graph->number != event->graph))

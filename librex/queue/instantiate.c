@@ -1,5 +1,6 @@
 /*
- * instantiate.c - makes the driver's graph: captures the commands in streams made for the capture.
+ * instantiate.c - makes the driver's graph of a rex_graph. It captures the commands in streams that
+ * exist only during the capture.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -14,8 +15,8 @@
 #include "present/present.h"
 
 /*
- * The resources of a capture: a stream for each lane, an event for each recorded event, and an
- * event for the end of each lane.
+ * The resources of a capture: a stream for each lane, an event for each recorded rex_event, and an
+ * event for the end of each lane. A lane has the commands of one queue.
  */
 struct driver_capture {
     struct rex_graph *graph;
@@ -87,7 +88,7 @@ static int capture_commands(struct driver_capture *capture)
         if (result != REX_OK)
             goto end_capture;
     }
-    /* The first lane waits for the ends of all other lanes. */
+    /* The driver ends a capture only after the first lane waits for the ends of all other lanes. */
     for (uint32_t i = 1; i < graph->lanes; i++) {
         void *end = capture->event[graph->points + i];
         if (capture->began[i] && (REX_CUDA(cuEventRecord, end, capture->stream[i]) != 0 ||
@@ -96,7 +97,7 @@ static int capture_commands(struct driver_capture *capture)
             goto end_capture;
         }
     }
-end_capture: /* also after a failure, because the stream is in capture */
+end_capture: /* also after a failure, because the stream is still in capture */
     if (!rex_cuda_has_made(
             REX_CUDA(cuStreamEndCapture, capture->stream[0], &capture->graph->made.graph),
             &capture->graph->made.graph) &&
@@ -119,12 +120,15 @@ static int capture_and_instantiate(struct rex_graph *graph)
     if (result != REX_OK)
         goto close;
     REX_ASSERT(made->launches == graph->launches);
-    /* The driver's graph needs the context: rex_graph_unbuild() drops it. */
+    /* The driver's graph needs the context. rex_graph_unbuild() drops the context. */
     if (rex_context_retain(graph->gpu.ordinal, &context) != 0) {
         result = graph_failed("the context");
         goto close;
     }
-    /* Otherwise the first launch uploads the nodes: some milliseconds for 4 000 launches. */
+    /*
+     * Upload the nodes now, because the first launch would take some milliseconds more for 4 000
+     * launches.
+     */
     if (!rex_cuda_has_made(REX_CUDA(cuGraphInstantiate, &made->executable, made->graph, 0),
                            &made->executable) ||
         REX_CUDA(cuGraphUpload, made->executable, capture.stream[0]) != 0) {
@@ -146,11 +150,11 @@ close:
     return result;
 }
 
-/* A child of fork cannot use the driver's objects, and frees only its own memory. */
+/* A child of fork cannot use the driver's objects, and frees only memory of malloc(). */
 void rex_graph_unbuild(const struct rex_graph *graph, struct rex_driver_graph *made)
 {
     if (made->graph != NULL && graph->pooled.forks == rex_forks()) {
-        /* If this fails, the calls after it may still work. */
+        /* The calls below may work even if this fails. */
         int entered = rex_context_enter(graph->gpu.context);
         if (made->executable != NULL)
             REX_CUDA(cuGraphExecDestroy, made->executable);

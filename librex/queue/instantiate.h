@@ -10,12 +10,15 @@
 
 #define REX_GRAPH_LANES 32 /* maximum number of queues in one capture */
 
-/* The driver's graph of the commands, with device addresses of `generation` of the mappings. */
+/*
+ * The driver's graph of the commands. `generation` counts changes of mappings: the graph has the
+ * device addresses of that time.
+ */
 struct rex_driver_graph {
     void *executable, *graph;
     struct rex_driver_launch {
         void *node;
-        struct rex_loaded_image *image; /* held by the graph */
+        struct rex_loaded_image *image; /* the graph keeps the image loaded */
     } * launch;
     size_t launches;
     uint64_t generation;
@@ -23,8 +26,8 @@ struct rex_driver_graph {
 };
 
 /*
- * Captured commands, and, on a GPU, the driver's graph of them. The driver's graph is made again
- * when device addresses change.
+ * A graph of captured commands. On a GPU it also has the driver's graph of the commands, which is
+ * made again when device addresses change.
  */
 struct rex_graph {
     struct rex_pooled pooled;
@@ -38,17 +41,17 @@ struct rex_graph {
     size_t *launch; /* index of each launch in `command` */
     size_t launches;
     struct rex_queue *queue[REX_GRAPH_LANES]; /* queues in the capture; queue[0] began it */
-    uint32_t lanes, points;                   /* numbers of queues and of recorded events */
+    uint32_t lanes, points;                   /* number of queues; number of recorded events */
     struct rex_driver_graph made;
-    bool stale; /* `made` has old device addresses, and making it again failed */
+    bool stale; /* `made` has old device addresses, because rex_graph_build() failed */
 };
 
-/* The caller has locked the graph. */
+/* The caller of these functions has locked the graph, unless no other thread can use the graph. */
 
 /* Makes the driver's graph from the commands. Returns 0 or an error. */
 int rex_graph_build(struct rex_graph *graph);
 
-/* Destroys MADE, a driver's graph of GRAPH, which may be incomplete. */
+/* Destroys MADE, a driver's graph of GRAPH. MADE may be incomplete. */
 void rex_graph_unbuild(const struct rex_graph *graph, struct rex_driver_graph *made);
 
 /* Makes the driver's graph again if device addresses have changed. Returns 0 or an error. */

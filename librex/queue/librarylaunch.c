@@ -1,8 +1,8 @@
 /*
- * librarylaunch.c - launches of kernels of libraries, in a queue.
+ * librarylaunch.c - launches a library's kernels in queues.
  *
- * It defines rex_library_launch() of rex/library.h. The program passes the addresses of the
- * arguments. The values become the rows of a map, with which rex_module_launch_map() launches.
+ * Implements rex_library_launch() of rex/library.h. The program passes the address of each
+ * argument. The values become rows of a map, and rex_module_launch_map() launches with this map.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -18,7 +18,7 @@
 
 /* Maximum number of arguments that need no allocation. */
 #define USUAL_ARGUMENTS 32
-/* Size of an argument on the host device, in bytes. */
+/* Bytes of an argument on the host device, or of unknown size. */
 #define WORD 8u
 /* Maximum number of arguments of a kernel whose image does not list its parameters. */
 #define MOST_ARGUMENTS ((size_t)UINT16_MAX)

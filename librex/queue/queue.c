@@ -1,9 +1,9 @@
 /*
  * queue.c - creates and destroys queues and their streams, and returns the properties of queues.
  *
- * It defines functions of rex/queue.h and rex/interop.h. Either the queue or the program owns the
- * stream. librex does not see work that the program puts in a stream. So a queue whose stream the
- * program knows queries the driver each time to learn if the stream is idle.
+ * Implements functions of rex/queue.h and rex/interop.h. Either the queue or the program owns the
+ * stream. If the program has the stream of a queue, the program may add work that librex does not
+ * see. So such a queue asks the driver each time if the stream is idle.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -38,7 +38,10 @@ static int queue_failed(const struct rex_queue *queue)
     return rex_fail(REX_ECUDA, "queue \"%s\": %s", queue->name, rex_cuda_why());
 }
 
-/* Retains the context. Makes the stream last, so that no later step can fail. */
+/*
+ * Retains the context and makes the stream. The stream is made last, so no failure has to destroy
+ * it.
+ */
 static int open_stream(struct rex_queue *queue, struct rex_module *module, void *const *stream)
 {
     int ordinal = queue->gpu.ordinal;
@@ -55,7 +58,7 @@ static int open_stream(struct rex_queue *queue, struct rex_module *module, void 
     if (result != REX_OK)
         goto leave;
     if (stream == NULL) {
-        /* A lower number is a higher priority. The driver clamps it to the GPU's range. */
+        /* A lower number is a higher priority. The driver clamps the number to the GPU's range. */
         int priority = -(int)((queue->gpu.flags & PRIORITY_BITS) / REX_QUEUE_PRIORITY(1));
         if (REX_CUDA(cuStreamCreateWithPriority, &queue->stream, REX_CUDA_STREAM_NON_BLOCKING,
                      priority) != 0)
@@ -72,7 +75,7 @@ static int open_stream(struct rex_queue *queue, struct rex_module *module, void 
         result = queue_failed(queue);
         goto leave;
     }
-    /* The primary context, because the module and mapped memory are in it. */
+    /* Refuse other contexts: the module and mapped memory are in the primary context. */
     if (context != queue->gpu.context) {
         result =
             rex_fail(REX_EINVAL,
@@ -120,7 +123,7 @@ static void free_queue(struct rex_queue *queue)
     free(queue->trace);
     pthread_cond_destroy(&queue->put);
     pthread_mutex_destroy(&queue->lock);
-    queue->immediate = false; /* rex_queue_enter() checks for the end only if false */
+    queue->immediate = false; /* rex_queue_enter() detects a destroyed queue only if false */
     rex_pool_give(&pool, &queue->pooled);
 }
 
@@ -147,7 +150,7 @@ static int create_queue(struct rex_queue **queue, struct rex_module *module, int
         if (rex_log_is_first(&said))
             rex_log(REX_LOG_INFO, "queues do everything at once: device %d is not an NVIDIA GPU",
                     number);
-        /* NULL, the default stream, is also accepted for a device without streams. */
+        /* Accept NULL, the default stream, also for a device without streams. */
         if (stream != NULL && *stream != NULL) {
             result = rex_fail(REX_ENODEVICE,
                               "rex_queue_from_stream: a stream, and device %d is not an NVIDIA GPU",

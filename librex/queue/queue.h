@@ -1,5 +1,5 @@
 /*
- * queue.h - the struct of a queue, and the functions of its room.
+ * queue.h - the struct of a queue, and the functions that files of this directory share.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -20,10 +20,10 @@ struct rex_queue {
     void *stream;
     bool immediate;   /* the device is not an NVIDIA GPU: commands are executed at once */
     bool is_theirs;   /* the program owns the stream and destroys it */
-    bool is_shared;   /* the program may put work in the stream, which librex does not see */
+    bool is_shared;   /* the program may put work in the stream; librex does not see it */
     bool busy;        /* the stream may have pending work */
     bool is_waiting;  /* a command waits for the stream, with `lock` released */
-    uint64_t reached; /* a bit for each other device, modulo 64, that pending copies use */
+    uint64_t reached; /* bit N: pending copies use another device, with number N modulo 64 */
     uint64_t serial;  /* number of the last command put in the stream */
     struct rex_kernel_list kernels; /* kernels launched since the stream was last idle */
     struct rex_stream_trace *trace; /* owned by the queue; NULL: no trace */
@@ -36,8 +36,8 @@ struct rex_queue {
 /* ---- commands: enqueue.c --------------------------------------------------------------------- */
 
 /*
- * Locks QUEUE. Returns 0, REX_EINVAL if QUEUE is NULL or has ended, or REX_EFORK if it has a stream
- * of this process's parent. The message begins with CALL.
+ * Locks QUEUE and returns 0. Returns REX_EINVAL if QUEUE is NULL or was destroyed. Returns
+ * REX_EFORK if a parent of this process made the queue's stream. The message begins with CALL.
  */
 int rex_queue_enter(struct rex_queue *queue, const char *call);
 
@@ -48,8 +48,8 @@ int rex_queue_enter_with(struct rex_queue *queue, const char *call);
 int rex_queue_refuse_captured(const struct rex_queue *queue, const char *call);
 
 /*
- * Captures COMMAND, executes it at once or puts it in the stream, as the locked QUEUE requires.
- * Returns 0 or an error.
+ * Captures COMMAND if the locked QUEUE is being captured. Otherwise executes COMMAND at once if
+ * QUEUE is immediate, or puts COMMAND in the stream. Returns 0 or an error.
  */
 int rex_enqueue(struct rex_queue *queue, const struct rex_command *command);
 
@@ -59,17 +59,21 @@ int rex_enqueue(struct rex_queue *queue, const struct rex_command *command);
 int rex_capture_add(struct rex_queue *queue, const struct rex_command *command);
 
 /*
- * Captures a wait of the locked QUEUE for EVENT. Returns true if EVENT was recorded in a graph that
- * is still being captured. The wait is added to the graph, QUEUE joins the capture, and *RESULT is
- * 0 or an error. Otherwise returns false, and *RESULT is an error if QUEUE is being captured.
+ * Captures a wait of the locked QUEUE for EVENT. The caller has set *RESULT to 0.
+ *
+ * If EVENT was recorded in a graph that is still being captured, adds the wait to the graph, makes
+ * QUEUE part of the capture, and returns true. *RESULT is an error if this failed.
+ *
+ * Otherwise returns false. *RESULT is an error if QUEUE is being captured.
  */
 bool rex_capture_wait(struct rex_queue *queue, struct rex_event *event, int *result);
 
 /* ---- the work in the stream: queuework.c ----------------------------------------------------- */
 
 /*
- * Returns REX_ECUDA after a failed call of the driver for the locked QUEUE. If earlier work failed,
+ * Called after a call of the driver failed for the locked QUEUE. If earlier work of the GPU failed,
  * marks the device as lost; the message lists pending kernels, if any. The context is current.
+ * Returns REX_ECUDA.
  */
 int rex_queue_check_lost(struct rex_queue *queue);
 

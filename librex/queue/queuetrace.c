@@ -1,6 +1,6 @@
 /*
- * queuetrace.c - the trace of a queue: its calls, on the thread's track, and the device's work, on
- * the queue's track.
+ * queuetrace.c - the trace of a queue. The thread's track shows the calls, and the queue's track
+ * shows the work of the device.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -42,7 +42,7 @@ static void describe_command(struct rex_slice *slice, const struct rex_command *
     slice->from = command->kind == REX_COMMAND_COPY_FROM ? command->copy.size : 0;
 }
 
-/* The context of write_queue_details(). */
+/* The argument of write_queue_details(). */
 struct call {
     const struct rex_queue *queue;
     const struct rex_command *command;
@@ -63,7 +63,10 @@ static void write_queue_details(struct rex_line *line, const void *context)
     rex_line_rows(line, map->count, map->begin, map->sizes, map->types, rex_is_pinned);
 }
 
-/* Writes the slice of the enqueue call, begun at BEGAN. DONE is the work of the device. */
+/*
+ * Writes the slice of the enqueue call, which began at BEGAN. DONE is the slice of the device's
+ * work.
+ */
 static void write_queue_call(const struct rex_queue *queue, const struct rex_command *command,
                              const struct rex_slice *done, uint64_t began)
 {
@@ -109,7 +112,7 @@ int rex_queue_trace_submit(struct rex_queue *queue, const struct rex_command *co
 int rex_queue_trace_do(struct rex_queue *queue, const struct rex_command *command)
 {
     struct rex_slice slice = {.track = rex_stream_track(queue->trace), .begin = rex_trace_clock()};
-    unsigned inside = command->kind != REX_COMMAND_CALL; /* calls by the function are traced */
+    unsigned inside = command->kind != REX_COMMAND_CALL; /* a host function's calls are traced */
     rex_trace_depth += inside;
     int result = rex_command_do(queue->gpu.number, command);
     rex_trace_depth -= inside;
@@ -140,7 +143,9 @@ void rex_queue_trace_begin(struct rex_queue *queue)
     int entered = rex_context_enter(queue->gpu.context);
     if (entered < 0)
         goto leave;
-    /* The driver reports the real priority: it has clamped the requested one. */
+    /*
+     * Ask the driver for the priority, because the driver may have clamped the requested priority.
+     */
     if (REX_CUDA(cuStreamGetPriority, queue->stream, &priority) == 0 && priority != 0)
         snprintf(name, sizeof name, "queue %s (device %d, priority %d)", queue->name,
                  queue->gpu.number, priority);

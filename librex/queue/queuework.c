@@ -1,8 +1,8 @@
 /*
- * queuework.c - the state of the work in a queue's stream: if it is pending, done or lost, and if
- * it may use a mapping or a module.
+ * queuework.c - finds out if the work in a queue's stream is pending, done or lost, and if the work
+ * may use a mapping or a module.
  *
- * It defines functions of rex/queue.h.
+ * Implements functions of rex/queue.h.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -19,7 +19,10 @@
 
 /* ---- lost ------------------------------------------------------------------------------------ */
 
-/* Returns true if FOUND, the result of a stream query, means a lost GPU. -1: no context entered. */
+/*
+ * Returns true if FOUND, the result of a stream query, means that the GPU is lost. FOUND is -1 if
+ * the context could not be entered.
+ */
 static bool tells_of_loss(int found)
 {
     return found > 0 && found != REX_CUDA_NOT_READY && !rex_cuda_is_of_call(found);
@@ -34,7 +37,10 @@ static void mark_lost(struct rex_queue *queue, const char *why)
     rex_device_lose(queue->gpu.ordinal, queue->gpu.number, name, queue->lost, NULL);
 }
 
-/* Reports FOUND, an error of the driver with the text of rex_cuda_why(). */
+/*
+ * Reports FOUND, an error of the driver whose text is in rex_cuda_why(). Marks QUEUE as lost if
+ * FOUND means that the GPU is lost.
+ */
 static int queue_work_failed(struct rex_queue *queue, int found)
 {
     char kernels[REX_KERNEL_LIST_TEXT];
@@ -61,13 +67,13 @@ int rex_queue_check_lost(struct rex_queue *queue)
         return queue_work_failed(queue, found);
     struct rex_kernel_list list = {.count = 0};
     int result = REX_ECUDA, number = queue->gpu.number;
-    /* No queue reports a failed deferred launch. */
+    /* If a deferred launch failed, report it here, because no queue does. */
     rex_deferred_kernels(number, &list);
     if (list.count > 0) {
         rex_device_lose(queue->gpu.ordinal, number, "a deferred launch", rex_cuda_why(), &list);
         result = rex_device_lost(number, queue->name);
     }
-    /* this queue is idle: another queue's work failed, and that queue reports it */
+    /* this queue is idle, so another queue's work failed; that queue reports its kernels */
     mark_lost(queue, rex_cuda_why());
     return result;
 }
@@ -75,9 +81,12 @@ int rex_queue_check_lost(struct rex_queue *queue)
 /* ---- busy and idle --------------------------------------------------------------------------- */
 
 /*
- * Unlocks the queue before a command waits for the stream, and locks it again after the wait.
- * During the wait other threads may query the queue, but their commands wait. rex_unlock() would
- * pass held log lines to the program's function, which may put a command in the queue.
+ * If BEGINS is true, a command is about to wait for the stream: unlocks the queue. Otherwise the
+ * wait is over: locks the queue again. During the wait other threads may query the queue, but their
+ * commands wait.
+ *
+ * rex_unlock() would call the program's log function for lines that were held back. That function
+ * may put a command in the queue, which would wait for this thread.
  */
 static void wait_unlocked(struct rex_stream_gpu *gpu, bool begins)
 {
@@ -94,7 +103,7 @@ static void wait_unlocked(struct rex_stream_gpu *gpu, bool begins)
         pthread_cond_broadcast(&queue->put);
 }
 
-/* Clears the state of pending work: all work in the stream is done. */
+/* Clears the state of pending work, because all work in the stream is done. */
 static void become_idle(struct rex_queue *queue)
 {
     REX_ASSERT(!queue->is_waiting);
@@ -126,8 +135,8 @@ int rex_queue_sync_locked(struct rex_queue *queue)
 }
 
 /*
- * Queries the stream. Returns 0, REX_CUDA_NOT_READY or another CUresult, which is not noted; or -1
- * if the context cannot be entered, with rex_cuda_why().
+ * Queries the stream. Returns 0, REX_CUDA_NOT_READY or another CUresult, and does not note it.
+ * Returns -1 if the context cannot be entered; rex_cuda_why() gives the reason.
  */
 static int query_stream(const struct rex_queue *queue)
 {
@@ -138,8 +147,9 @@ static int query_stream(const struct rex_queue *queue)
 }
 
 /*
- * Returns 1 if the locked QUEUE has no pending work, 0 if it has, or an error. Unlocks the queue
- * during the query, because the driver may delay the query until another thread's call is done.
+ * Returns 1 if the locked QUEUE has no pending work, otherwise 0. On failure returns an error.
+ * Unlocks the queue during the query, because the driver may delay the query until another thread's
+ * call is done.
  */
 static int query_queue(struct rex_queue *queue)
 {
@@ -163,7 +173,10 @@ static int query_queue(struct rex_queue *queue)
 
 /* ---- the calling thread ---------------------------------------------------------------------- */
 
-/* Returns QUESTION(QUEUE) under the lock, or an error if QUEUE is being captured. */
+/*
+ * Calls QUESTION for the locked QUEUE and returns its result. Returns an error if QUEUE is being
+ * captured.
+ */
 static int ask_queue(struct rex_queue *queue, const char *call,
                      int (*question)(struct rex_queue *queue))
 {
@@ -187,7 +200,10 @@ int rex_queue_query(struct rex_queue *queue)
 
 /* ---- questions by mappings and modules ------------------------------------------------------- */
 
-/* Also returns true if the query fails, unless the queue is lost: a lost device does no work. */
+/*
+ * Returns true if QUEUE may have pending work, or the query fails. Returns false if QUEUE is lost,
+ * because a lost device does no work.
+ */
 static bool may_be_at_work(struct rex_queue *queue)
 {
     return query_queue(queue) != 1 && queue->lost[0] == '\0';
@@ -198,7 +214,7 @@ static struct rex_queue *queue_of(struct rex_unfinished *unfinished)
     return (struct rex_queue *)((char *)unfinished - offsetof(struct rex_queue, unfinished));
 }
 
-/* On a device that is not the queue's, only copies between devices use memory. */
+/* Only copies between devices use memory of a device other than the queue's device. */
 static bool queue_uses(struct rex_unfinished *unfinished, const void *begin, size_t size,
                        int number)
 {
@@ -251,7 +267,10 @@ static int queue_sync(struct rex_unfinished *unfinished)
     return result;
 }
 
-/* After a lasting error every stream of the context returns the error, even an idle stream. */
+/*
+ * After an error that makes a context unusable, every stream of the context returns the error, even
+ * if the stream is idle.
+ */
 static bool queue_is_lost(struct rex_unfinished *unfinished, const char *why,
                           struct rex_kernel_list *kernels)
 {

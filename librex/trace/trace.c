@@ -7,7 +7,8 @@
  * The file is a JSON array of Chrome's trace events, one event in each line. librex collects events
  * in one buffer, and writes the buffer when it is full or 10 ms old. Only whole lines are written.
  * So a killed process leaves an array without its closing bracket, which the format allows. Each
- * event after the first begins with a comma: such a file with a bracket appended is strict JSON.
+ * event after the first begins with a comma, so such an array with a bracket appended is strict
+ * JSON.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -32,19 +33,19 @@ enum rex_trace_to rex_tracing;
 __thread unsigned rex_trace_depth;
 
 #define DEVICES 64
-#define LANES 32 /* tracks of a device: maximum number of calls shown on it at one time */
+#define LANES 32 /* maximum number of tracks of a device; each shows one call at a time */
 
 static struct {
     const char *(*name_of_key)(const void *key); /* atomic */
     uint32_t queues;                             /* number of queues' tracks; atomic */
     struct rex_track lanes[DEVICES][LANES];      /* `is_taken` is atomic */
 
-    /* Guarded by the output lock, as the summary is. */
+    /* The output lock guards the fields below and the summary. */
     bool is_started;
     char pattern[REX_SETTING_MAX]; /* the pattern of the file's name */
     struct rex_output file;        /* opened at the start; closed after an error */
     bool is_parents;               /* this is a child of fork that has not opened a file */
-    off_t whole;                   /* bytes written to the file; whole lines */
+    off_t whole;                   /* bytes of the whole lines in the file */
     char buffer[65536];
     size_t used;         /* bytes of the buffer in use */
     uint64_t written_at; /* time of the last write, in nanoseconds of CLOCK_MONOTONIC */
@@ -65,7 +66,7 @@ const char *rex_trace_name(const void *key)
 
 /* ---- tracks ---------------------------------------------------------------------------------- */
 
-/* Linux thread IDs are below 2^22 (PID_MAX_LIMIT), so that these IDs are not a thread's. */
+/* Linux thread IDs are below 2^22 (PID_MAX_LIMIT), so no thread has these IDs. */
 #define DEVICE_TRACKS (UINT32_C(1) << 23)
 #define QUEUE_TRACKS (UINT32_C(1) << 24)
 
@@ -95,7 +96,7 @@ void rex_track_drop(struct rex_track *track)
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-#define OLD UINT64_C(10000000) /* nanoseconds between two writes of the buffer, if events come */
+#define OLD UINT64_C(10000000) /* age at which an event writes the buffer, in nanoseconds */
 
 static void warn_of_trace(int error)
 {
@@ -105,9 +106,9 @@ static void warn_of_trace(int error)
 }
 
 /*
- * Opens and locks the file again: the program has closed the descriptor, which dropped the lock.
- * Another process may have written to the file meanwhile. Then its size has changed, and the trace
- * is given up.
+ * Opens and locks the file again, because the program has closed the descriptor. The close dropped
+ * the lock, so another process may have written to the file meanwhile. If the file's size has
+ * changed, gives the trace up.
  */
 static int reopen_trace_file(void)
 {
@@ -115,7 +116,7 @@ static int reopen_trace_file(void)
     int error = rex_output_reopen(&trace.file, true);
     if (error != 0 || !S_ISREG(trace.file.status.st_mode))
         return error;
-    /* Other errors mean a file system without locks. */
+    /* Errors other than EWOULDBLOCK mean a file system without locks. */
     if (flock(trace.file.descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
         error = EWOULDBLOCK;
     if (error == 0 && (fstat(trace.file.descriptor, &status) != 0 || status.st_size != trace.whole))
@@ -147,7 +148,7 @@ static void write_buffer(void)
     trace.whole += (off_t)done;
 }
 
-/* Returns an empty line in the buffer. If the file is closed, the line is marked as full. */
+/* Returns an empty line in the buffer. The line is marked as full if the file is closed. */
 static struct rex_line new_trace_line(void)
 {
     if (sizeof trace.buffer - trace.used < REX_LINE_MAX)
@@ -155,7 +156,10 @@ static struct rex_line new_trace_line(void)
     return (struct rex_line){.text = trace.buffer + trace.used, .full = trace.file.descriptor < 0};
 }
 
-/* Adds LINE to the buffer unless it is full, and writes the buffer if it is old at time NOW. */
+/*
+ * Adds LINE to the buffer, unless LINE is full. Then writes the buffer if the last write is at
+ * least OLD nanoseconds before NOW.
+ */
 static void end_trace_line(const struct rex_line *line, uint64_t now)
 {
     trace.used += line->full ? 0 : line->length;
@@ -167,7 +171,10 @@ static void end_trace_line(const struct rex_line *line, uint64_t now)
 
 /* ---- the file: events ------------------------------------------------------------------------ */
 
-/* Writes the NAME of track ID or of the process. HEAD, the beginning of the line, says which. */
+/*
+ * Writes the NAME of track ID, or of the process. HEAD is the beginning of the line, with
+ * "thread_name" or "process_name".
+ */
 static void write_name(const char *head, uint32_t id, const char *name)
 {
     struct rex_line line = new_trace_line();
@@ -283,11 +290,17 @@ static void announce_track(struct rex_track *track)
     write_name(",{\"ph\":\"M\",\"name\":\"thread_name", track->id, name);
 }
 
-/* Calls DETAILS before it takes the output lock: DETAILS may take locks of lower ranks. */
+/*
+ * Calls SLICE's `details` before the output lock is taken, because that function may take locks of
+ * lower ranks.
+ */
 void rex_trace_slice(const struct rex_slice *slice)
 {
     int error = errno;
-    /* Relaxed: a thread may see a change a call late; the code under the lock reads it again. */
+    /*
+     * Relaxed: a thread may see a new value a call late; the code under the lock reads the value
+     * again.
+     */
     bool to_file = __atomic_load_n(&rex_tracing, __ATOMIC_RELAXED) == REX_TRACE_TO_FILE;
     struct own *own = to_file ? rex_part(REX_PART_TRACK, sizeof *own) : NULL;
     struct rex_track *track = slice->track;
@@ -303,7 +316,10 @@ void rex_trace_slice(const struct rex_slice *slice)
     }
     rex_output_lock();
     if (rex_tracing == REX_TRACE_TO_FILE && track != NULL) {
-        /* Relaxed: a thread may see a change a call late; without a file it writes nothing. */
+        /*
+         * Relaxed: a thread may see a new value a call late; without a file that thread writes
+         * nothing.
+         */
         if (trace.is_parents && !open_trace_file())
             __atomic_store_n(&rex_tracing, REX_TRACE_NOWHERE, __ATOMIC_RELAXED);
         announce_track(track);
@@ -373,18 +389,21 @@ void rex_trace_start(void)
             (enum rex_trace_to)rex_setting_given(REX_OPTION_TRACE, trace.pattern);
         if (to == REX_TRACE_TO_FILE && !open_trace_file())
             to = REX_TRACE_NOWHERE;
-        /* Relaxed: the lock guards all other data; threads read this to decide if they take it. */
+        /*
+         * Relaxed: the lock guards all other data. A thread reads the value to decide if it takes
+         * the lock.
+         */
         __atomic_store_n(&rex_tracing, to, __ATOMIC_RELAXED);
         trace.is_started = true;
     }
     rex_output_unlock();
 }
 
-/* Discards the parent's events in the child, which opens a file for its first slice. */
+/* Discards the parent's events in the child. The child opens a file for its first slice. */
 static void begin_trace_in_child(void)
 {
     if (rex_tracing == REX_TRACE_TO_FILE) {
-        rex_output_close(&trace.file); /* the parent's descriptor keeps the flock() */
+        rex_output_close(&trace.file); /* the parent's descriptor still has the lock */
         trace.used = 0;
         trace.is_parents = true;
     }
@@ -414,7 +433,10 @@ __attribute__((destructor)) static void finish_trace(void)
         if (error != 0)
             warn_of_trace(error);
     }
-    /* Relaxed: a thread may see a change a call late; rex_trace_slice() reads it under the lock. */
+    /*
+     * Relaxed: a thread may see a new value a call late; rex_trace_slice() reads the value under
+     * the lock.
+     */
     __atomic_store_n(&rex_tracing, REX_TRACE_NOWHERE, __ATOMIC_RELAXED);
     rex_output_unlock();
 }

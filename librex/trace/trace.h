@@ -14,13 +14,19 @@
 
 struct rex_line;
 
-/* Reads REX_TRACE and starts the trace at the first call, which comes before the binding. */
+/*
+ * The first call reads REX_TRACE and starts the trace. That call comes before libomptarget is
+ * bound.
+ */
 void rex_trace_start(void);
 
 extern enum rex_trace_to rex_tracing; /* read by rex_trace_on() */
 static inline bool rex_trace_on(void)
 {
-    /* Relaxed: a thread may see a change a call late; rex_trace_slice() reads it under the lock. */
+    /*
+     * Relaxed: a thread may see a new value a call late; rex_trace_slice() reads the value under
+     * the lock.
+     */
     return __atomic_load_n(&rex_tracing, __ATOMIC_RELAXED) != REX_TRACE_NOWHERE;
 }
 
@@ -33,8 +39,9 @@ static inline uint64_t rex_trace_clock(void)
 }
 
 /*
- * A track of the timeline: a thread, a device or a queue. Two slices of a track do not overlap, or
- * one is inside the other. All is zero at first except the ID and NAME of a queue's track.
+ * A track of the timeline: a thread, a device or a queue. If two slices of a track overlap, one of
+ * them is inside the other. All members are zero at first, except `id` and `name` of a queue's
+ * track.
  */
 struct rex_track {
     uint32_t id;      /* a thread's ID in the system, or a number above all such IDs */
@@ -47,8 +54,8 @@ struct rex_track {
 uint32_t rex_track_queue(void);
 
 /*
- * Takes the lowest free track of device NUMBER, which the caller drops later. Returns NULL if no
- * track is free. rex_track_drop() ignores NULL.
+ * Takes the lowest free track of device NUMBER. Returns NULL if no track is free. The caller drops
+ * the track later; rex_track_drop() ignores NULL.
  */
 struct rex_track *rex_track_take(int64_t number);
 void rex_track_drop(struct rex_track *track);
@@ -66,15 +73,15 @@ enum rex_counted {
 
 /* A piece of work with its beginning and end. */
 struct rex_slice {
-    struct rex_track *track; /* NULL: the calling thread's */
+    struct rex_track *track; /* NULL: the calling thread's track */
     const char *name, *category;
     enum rex_counted counted;
-    uint64_t begin, end;  /* nanoseconds of CLOCK_MONOTONIC */
-    uint64_t to, from;    /* bytes copied to and from the device */
-    const char *by;       /* the backend of a kernel: one of the two words above; else NULL */
-    const char *because;  /* the fallback reason, or NULL */
-    bool is_deferred;     /* of a call that returned before its kernel ended, or of that kernel */
-    struct rex_track *on; /* the device's track, on which the slice is also shown; or NULL */
+    uint64_t begin, end; /* nanoseconds of CLOCK_MONOTONIC */
+    uint64_t to, from;   /* bytes copied to and from the device */
+    const char *by;      /* of a kernel: REX_TRACE_DRIVER or REX_TRACE_RUNTIME; else NULL */
+    const char *because; /* why the driver does not launch, or NULL */
+    bool is_deferred;    /* of a call that returned before its kernel was done, or of that kernel */
+    struct rex_track *on; /* the device's track, if it shows the slice, too; else NULL */
     /* writes members of a JSON object; NULL: no members */
     void (*details)(struct rex_line *line, const void *context);
     const void *context;
@@ -83,8 +90,9 @@ struct rex_slice {
 void rex_trace_slice(const struct rex_slice *slice);
 
 /*
- * A phase is a part of the start or end of offloading. rex_phase_begin() returns its start time, or
- * 0 if no trace is on. rex_phase_end() writes phase NAME, which works on OBJECT (or NULL).
+ * A phase is a part of the start or end of offloading. rex_phase_begin() returns the phase's start
+ * time, or 0 if no trace is on. rex_phase_end() writes the phase NAME. OBJECT is the file or
+ * library that the phase works on, or NULL.
  */
 static inline uint64_t rex_phase_begin(void)
 {
@@ -97,20 +105,20 @@ static inline void rex_phase_end(uint64_t begin, const char *name, const char *o
         rex_phase_took(begin, name, object);
 }
 
-/* Sets the function that returns the name of the kernel with a host key, or NULL. */
+/* Sets NAME_OF, which returns the name of the kernel with host key KEY, or NULL. */
 void rex_trace_names(const char *(*name_of)(const void *key));
 /* Returns the name of the kernel with KEY, or NULL if it is unknown. */
 const char *rex_trace_name(const void *key);
 
 /*
- * Nesting depth of calls of this thread that are traced or logged. Calls inside them are neither
- * traced nor logged.
+ * Nesting depth of this thread's traced or logged calls. Calls inside such a call are not traced
+ * and not logged.
  */
 extern __thread unsigned rex_trace_depth;
 
 /*
- * Writes a copy of SIZE bytes to or from device NUMBER, or to it from another device. BEGIN is the
- * result of rex_phase_begin().
+ * Writes a slice for a copy of SIZE bytes: to device NUMBER, from it, or from another device to it.
+ * BEGIN is the result of rex_phase_begin().
  */
 enum rex_copied { REX_COPIED_TO, REX_COPIED_FROM, REX_COPIED_BETWEEN };
 void rex_copy_took(uint64_t begin, enum rex_copied copied, uint64_t size, int number);

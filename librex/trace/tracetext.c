@@ -91,7 +91,10 @@ static const char *const type_names[] = {
     "return_param|", "private|",   "literal|", "implicit|",  "close|",       NULL,
     "present|",      "ompx_hold|", "attach|",  "fb_nullify|"};
 
-/* OMP_MAP_NON_CONTIG: the row's begin points to its dimensions, and its size is their number. */
+/*
+ * OMP_MAP_NON_CONTIG: the row's begin points to an array of dimensions, and the row's size is the
+ * number of dimensions.
+ */
 #define NON_CONTIGUOUS INT64_C(0x100000000000)
 #define MEMBER_OF ((uint64_t)0xffff << 48)
 #define KIND ((uint64_t)REX_MAP_KIND_MASK) /* librex's own bits of a literal, not LLVM's */
@@ -199,28 +202,28 @@ void rex_line_launch(struct rex_line *line, const void *key, const uint32_t team
 /* ---- the summary ----------------------------------------------------------------------------- */
 
 /*
- * After MOST rows are used, a new name gets no row of its own. Each part of the table then has one
- * more row, which counts such names together.
+ * After MOST rows are used, a new name gets no row of its own. Each part of the table then has a
+ * row "others" for all such names.
  */
 #define ROWS 2048
 #define MOST (ROWS / 2)
 #define NAME_WIDTH 40
-#define REASONS 32 /* the last one stands for all other reasons */
+#define REASONS 32 /* the last reason stands for all others */
 
 struct row {
-    char name[128];           /* cut if it is longer */
+    char name[128];           /* cut off if it is longer */
     uint64_t hash;            /* of the whole name, the part, the backend and the reason */
     enum rex_counted counted; /* NOWHERE: a free row */
     const char *by;           /* the backend of a kernel, or NULL */
-    unsigned reason;          /* the fallback reason, counted from 1; 0: no reason */
+    unsigned reason;          /* place in `reasons`, counted from 1; 0: no reason */
     uint64_t calls, total, most, to, from;
 };
 
 static struct {
     struct row rows[ROWS];
     unsigned used;
-    char reasons[REASONS][256];  /* fallback reasons; "": unused */
-    uint64_t launches, deferred; /* launches outside queues, and the deferred ones among them */
+    char reasons[REASONS][256];  /* why the driver does not launch; "": unused */
+    uint64_t launches, deferred; /* launches outside queues; deferred launches among them */
 } summary;
 
 static struct row *find_summary_row(enum rex_counted counted, const char *name, const char *by,

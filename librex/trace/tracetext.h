@@ -22,9 +22,9 @@ struct rex_line {
 };
 
 /*
- * These append bytes, a text, a number, an address or a time to LINE, after the text BEFORE. A time
- * is written in microseconds with three decimals. They do not use printf formats, which would take
- * longer than all other work of a slice.
+ * These functions append BEFORE to LINE, and then bytes, a text, a number, an address or a time. A
+ * time is in microseconds with three decimals. printf formats would take longer than all other work
+ * of a slice.
  */
 void rex_line_bytes(struct rex_line *line, const void *bytes, size_t size);
 static inline void rex_line_text(struct rex_line *line, const char *text)
@@ -41,18 +41,21 @@ void rex_line_time(struct rex_line *line, const char *before, uint64_t nanosecon
  */
 void rex_line_string(struct rex_line *line, const char *before, const char *text);
 
-/* Appends the members of a launch, from ,"key": on: its key, grid and number of arguments. */
+/* Appends the members "key", "teams", "threads" and "arguments" of a launch. */
 void rex_line_launch(struct rex_line *line, const void *key, const uint32_t teams[3],
                      const uint32_t threads[3], int64_t arguments);
 
 /*
- * Writes map type TYPE in words, such as "to|from|target_param", to TEXT. The words come from the
- * names of libomptarget's enumerators; "alloc" is 0.
+ * Writes map type TYPE in words to TEXT, such as "to|from|target_param". The words come from the
+ * names of libomptarget's enumerators. A TYPE of 0 is "alloc".
  */
 #define REX_TYPE_MAX 256 /* bytes, more than all words together have */
 void rex_type_text(int64_t type, char text[REX_TYPE_MAX]);
 
-/* Appends ,"rows":[...]: the first 32 of COUNT rows of a map, and which of them IS_PINNED. */
+/*
+ * Appends ,"rows":[...] with the first 32 of COUNT rows of a map. Rows for which IS_PINNED returns
+ * true are marked as pinned.
+ */
 void rex_line_rows(struct rex_line *line, int64_t count, void **begin, const int64_t *sizes,
                    const int64_t *types, bool (*is_pinned)(const void *address));
 
