@@ -115,11 +115,12 @@ MPI_LIBS   := $(if $(SAN),,$(shell mpicc --showme:link 2>/dev/null))
 
 comma := ,
 
-# Short lines by default, whole commands with V=1. `$(call do,WORD)COMMAND` makes the target's folder, prints WORD and the target, or $(2), and runs
-# COMMAND.
-Q  := $(if $(filter 1,$(V)),,@)
+# Short lines by default, whole commands with V=1. `$(call do,WORD)COMMAND` prints WORD and the target, or $(2), makes the target's folder if it is
+# missing, and runs COMMAND. make itself prints and looks: there are a thousand targets, and a shell would be two processes for each.
+Q   := $(if $(filter 1,$(V)),,@)
+tab := $(subst ,,	)
 define do
-@mkdir -p $(@D)$(if $(Q),; printf '  %-7s %s\n' $(1) $(or $(2),$@))
+$(if $(Q),$(info $(1)$(tab)$(or $(2),$@)))$(if $(wildcard $(@D)),,@mkdir -p $(@D))
 $(Q)
 endef
 

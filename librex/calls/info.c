@@ -120,13 +120,21 @@ static void say_packets(const struct to *to, const char *name, const struct rex_
                   rule->dynamic_memory ? "" : ", no dynamic shared memory");
 }
 
-/* Reports the facts that hold for RELEASE. */
-static void say_adaptations_that_hold(const struct to *to, const struct rex_release *release)
+struct adaptation {
+    bool holds;
+    const char *name, *text;
+};
+
+static void say_those_that_hold(const struct to *to, const struct adaptation *all, size_t count)
 {
-    const struct {
-        bool holds;
-        const char *name, *text;
-    } facts[] = {
+    for (size_t i = 0; i < count; i++)
+        if (all[i].holds)
+            say_fact(to, "adapted", all[i].name, all[i].text);
+}
+
+static void say_adaptations_of_calls(const struct to *to, const struct rex_release *release)
+{
+    const struct adaptation all[] = {
         {release->no_packet, "launches",
          "made by __tgt_target_teams_mapper: libomptarget has no __tgt_target_kernel"},
         {release->entries_by_position, "host entries",
@@ -146,6 +154,13 @@ static void say_adaptations_that_hold(const struct to *to, const struct rex_rele
         {release->presence_at_entry, "presence",
          "checked before the call: libomptarget aborts, even if an earlier row of the call would "
          "map the memory"},
+    };
+    say_those_that_hold(to, all, sizeof all / sizeof *all);
+}
+
+static void say_adaptations_of_images(const struct to *to, const struct rex_release *release)
+{
+    const struct adaptation all[] = {
         {release->exec_mode_obeyed, "exec modes",
          "hidden: symbols KERNEL_exec_mode are renamed in a copy of the CUBIN: libomptarget would "
          "obey them, or not launch"},
@@ -173,6 +188,13 @@ static void say_adaptations_that_hold(const struct to *to, const struct rex_rele
          "NULL"},
         {release->names_in_tor_crash, "kernel names",
          "refused if they end in \"tor\": libomptarget passes such a kernel no arguments"},
+    };
+    say_those_that_hold(to, all, sizeof all / sizeof *all);
+}
+
+static void say_adaptations_of_start(const struct to *to, const struct rex_release *release)
+{
+    const struct adaptation all[] = {
         {release->devices_at_first_use, "contexts",
          "activated at the first use of each GPU: libomptarget starts a GPU then"},
         {release->plugins_apart, "plugins",
@@ -184,6 +206,13 @@ static void say_adaptations_that_hold(const struct to *to, const struct rex_rele
         {true, "registrations",
          "wait until no other thread is inside a launch or data call, as ends of modules do; they "
          "load an image at once if devices are in use: libomptarget crashes if such calls overlap"},
+    };
+    say_those_that_hold(to, all, sizeof all / sizeof *all);
+}
+
+static void say_adaptations_of_programs(const struct to *to, const struct rex_release *release)
+{
+    const struct adaptation all[] = {
         {!release->no_packet && !release->no_flags, "programs of clang 15",
          "refused by rex-run: their packets end before Flags, which libomptarget reads"},
         {release->host_argument_array, "programs of clang 22",
@@ -204,9 +233,7 @@ static void say_adaptations_that_hold(const struct to *to, const struct rex_rele
         {release->strict_flags != 0, "grid",
          "marked as strict: libomptarget takes it as a hint otherwise"},
     };
-    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
-        if (facts[i].holds)
-            say_fact(to, "adapted", facts[i].name, facts[i].text);
+    say_those_that_hold(to, all, sizeof all / sizeof *all);
 }
 
 static void say_adaptations(const struct to *to, const struct rex_release *release)
@@ -220,7 +247,10 @@ static void say_adaptations(const struct to *to, const struct rex_release *relea
             "called on the CPU through functions that rex/kernel.h makes, packet version %u%s",
             (unsigned)rule->version,
             rule->trailing_row ? " with a row for libomptarget to write over" : "");
-    say_adaptations_that_hold(to, release);
+    say_adaptations_of_calls(to, release);
+    say_adaptations_of_images(to, release);
+    say_adaptations_of_start(to, release);
+    say_adaptations_of_programs(to, release);
     tell_fact(
         to, "adapted", "flags of a packet",
         "0x%llx are passed on; others are an error: libomptarget does not know them, or would "

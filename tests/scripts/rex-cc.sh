@@ -247,7 +247,7 @@ lines" -t; do
     mkdir -- "$TMPDIR"
     works "$rex_cc" --host --embed app.c kernels.cu -o -embedded
 done
-unset TMPDIR
+TMPDIR=${work%/*}
 works "$rex_cc" --host app.c kernels.cu -o -dashed
 cp kernels.cu images/-kernels.cu
 works "$rex_cc" --host -c images/-kernels.cu

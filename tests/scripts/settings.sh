@@ -20,8 +20,10 @@ configure() {
     shift
     run "$work/configure" "$@"
     ends 0 "$what"
-    { LC_ALL=C sort "$work/err" | sed 's/^/    /'; cat "$work/out"; } | grep -vE "$unsaid" |
-        sed -E "s/x{200,}/xxx.../g; s|$build|BUILD|g; s/process [0-9]+/process N/; s/ +[0-9]+\\.[0-9]/ #/g" >"$work/said"
+    LC_ALL=C sort -o "$work/err" "$work/err"
+    sed -i 's/^/    /' "$work/err"
+    sed -E "/$unsaid/d; s/x{200,}/xxx.../g; s|$build|BUILD|g; s/process [0-9]+/process N/; s/ +[0-9]+\\.[0-9]/ #/g" \
+        "$work/err" "$work/out" >"$work/said"
     if cmp -s "$work/said" "$work/before"; then echo "$what: the same"; else echo "$what"; cat "$work/said"; fi >>"$work/log"
     cp "$work/said" "$work/before"
 }

@@ -33,14 +33,18 @@ cc() {
     shift
     case $language in
     c) with=$compiler standard='-x c -std=gnu11' ;;
-    *) with=$(echo "$compiler" | sed 's/gcc/g++/; s/clang/clang++/') standard='-x c++ -std=c++17' ;;
+    *) standard='-x c++ -std=c++17'
+        case $compiler in
+        gcc*) with=g++${compiler#gcc} ;;
+        *) with=${compiler%clang*}clang++${compiler##*clang} ;;
+        esac ;;
     esac
+    case $flags in *LLD*) flags=${flags%%LLD*}$lld${flags#*LLD} ;; esac
     # Flags are words. clang has an lld of its own release, and warns of flags for the linker where
     # it compiles alone.
-    # shellcheck disable=SC2046,SC2086
+    # shellcheck disable=SC2086
     quietly "$with" $standard -Wall -Wextra -Werror -Wno-unused-command-line-argument -O2 \
-        -I"$top/include" \
-        $(echo "$flags" | sed "s/LLD/$lld/") "$@" -o "$out" -L"$build" -lrex -Wl,-rpath,"$build"
+        -I"$top/include" $flags "$@" -o "$out" -L"$build" -lrex -Wl,-rpath,"$build"
 }
 
 # ---- entries

@@ -27,7 +27,8 @@ const struct call torture_calls[] = {TORTURE_LIBC(LIBC_CALL) REX_CUDA_FUNCTIONS(
                                          TORTURE_RUNTIME(RUNTIME_CALL, RUNTIME_VOID)};
 const size_t torture_call_count = sizeof torture_calls / sizeof *torture_calls;
 _Static_assert(sizeof torture_calls / sizeof *torture_calls <= CALLS_MAX, "each call has a count");
-static int counts[CALLS_MAX];
+static int counts[CALLS_MAX], made_count;
+static struct made made[MADE_MAX];
 
 int torture_find(const char *name)
 {
@@ -161,6 +162,13 @@ static bool is_shared(const struct plan *of, int call)
            (kind == torture_calls[of->call].kind && (kind == KIND_MEMORY || is_lost(of)));
 }
 
+static void note_place(int call, const void *site)
+{
+    int i = __atomic_fetch_add(&made_count, 1, __ATOMIC_RELAXED);
+    if (i < MADE_MAX)
+        made[i] = (struct made){(unsigned short)call, (unsigned)torture_offset(site)};
+}
+
 int torture_next(int call, const void *site)
 {
     if (torture_inside > 0)
@@ -169,8 +177,10 @@ int torture_next(int call, const void *site)
     if (!__atomic_load_n(&armed, __ATOMIC_RELAXED))
         return 0;
     int number = __atomic_add_fetch(&counts[call], 1, __ATOMIC_RELAXED);
-    if (now->call < 0)
+    if (now->call < 0) {
+        note_place(call, site);
         return 0;
+    }
     bool is_again = site != NULL && __atomic_load_n(&again, __ATOMIC_RELAXED) == site;
     bool is_it = call == now->call && (number == now->number || is_again);
     if (is_it && !torture_fired()) {
@@ -187,6 +197,7 @@ int torture_next(int call, const void *site)
 void torture_arm(void)
 {
     memset(counts, 0, sizeof counts);
+    made_count = 0;
     __atomic_store_n(&armed, true, __ATOMIC_RELAXED);
 }
 
@@ -214,4 +225,6 @@ bool torture_fired(void)
 void torture_tell_counts(void)
 {
     memcpy(torture_report->counts, counts, sizeof counts);
+    torture_report->made_count = made_count;
+    memcpy(torture_report->made, made, sizeof made);
 }

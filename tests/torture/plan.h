@@ -21,7 +21,7 @@ enum kind { KIND_MEMORY, KIND_FILES, KIND_LOADER, KIND_THREADS, KIND_DRIVER, KIN
  */
 enum { CODE_SHORT = -1, CODE_END = -2 };
 
-enum { CODES_MAX = 6, CALLS_MAX = 256 };
+enum { CODES_MAX = 6, CALLS_MAX = 256, MADE_MAX = 4096 };
 
 struct call {
     const char *name;
@@ -76,7 +76,7 @@ void torture_fail_again(void);
 
 /* Whether the plan's call has come. */
 bool torture_fired(void);
-/* How often each call was made. */
+/* How often each call was made, and from where. */
 void torture_tell_counts(void);
 
 /*

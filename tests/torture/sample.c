@@ -34,21 +34,61 @@ static bool is_likely(const struct call *call, int code)
     return call->kind != KIND_DRIVER || (code == 3 ? starts : code != 209 || loads);
 }
 
-void sample_add(struct sample *sample, size_t scenario, const int *counts)
+/* Whether an earlier call came from there; if not, it is kept. */
+static bool is_known(const struct made *made)
 {
-    for (size_t i = 0; i < torture_call_count; i++) {
-        const struct call *call = &torture_calls[i];
-        for (int number = 1; number <= counts[i]; number++)
-            for (int c = 0; c < CODES_MAX && call->codes[c] != 0; c++) {
-                if (!is_likely(call, call->codes[c]))
-                    continue;
-                bool is_lost = call->kind == KIND_DRIVER && call->codes[c] == 700;
-                struct plan plan = {.call = (int)i, .number = number, .code = call->codes[c]};
-                add(sample, scenario, plan, c);
-                plan.lasting = true;
-                if (c == 0 || is_lost)
-                    add(sample, scenario, plan, c);
-            }
+    static struct made known[MADE_MAX];
+    static size_t count;
+    for (size_t i = 0; i < count; i++)
+        if (known[i].call == made->call && known[i].place == made->place)
+            return true;
+    if (count == MADE_MAX)
+        abort();
+    known[count++] = *made;
+    return false;
+}
+
+/* The NUMBER-th call of CALL, from a new place. */
+static void add_all_codes(struct sample *sample, size_t scenario, int number, int call)
+{
+    for (int c = 0; c < CODES_MAX && torture_calls[call].codes[c] != 0; c++) {
+        int code = torture_calls[call].codes[c];
+        struct plan plan = {.call = call, .number = number, .code = code};
+        if (!is_likely(&torture_calls[call], code))
+            continue;
+        add(sample, scenario, plan, c);
+        plan.lasting = true;
+        if (c == 0 || (torture_calls[call].kind == KIND_DRIVER && code == 700))
+            add(sample, scenario, plan, c);
+    }
+}
+
+/* From a known place. The codes take turns. */
+static void add_one_code(struct sample *sample, size_t scenario, int number, int call)
+{
+    int likely[CODES_MAX], count = 0;
+    for (int c = 0; c < CODES_MAX && torture_calls[call].codes[c] != 0; c++)
+        if (is_likely(&torture_calls[call], torture_calls[call].codes[c]))
+            likely[count++] = c;
+    if (count == 0)
+        return;
+    int c = likely[((int)scenario + number) % count];
+    struct plan plan = {.call = call, .number = number, .code = torture_calls[call].codes[c]};
+    add(sample, scenario, plan, c);
+}
+
+void sample_add(struct sample *sample, size_t scenario, const struct report *before, bool is_whole)
+{
+    int numbers[CALLS_MAX] = {0};
+    if (before->made_count > MADE_MAX)
+        abort();
+    for (int i = 0; i < before->made_count; i++) {
+        const struct made *made = &before->made[i];
+        int number = ++numbers[made->call];
+        if (is_whole || !is_known(made))
+            add_all_codes(sample, scenario, number, made->call);
+        else
+            add_one_code(sample, scenario, number, made->call);
     }
 }
 

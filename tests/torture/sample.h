@@ -6,7 +6,7 @@
 #ifndef REX_TORTURE_SAMPLE_H
 #define REX_TORTURE_SAMPLE_H
 
-#include "plan.h"
+#include "torture.h"
 
 struct sample {
     struct task {
@@ -21,10 +21,11 @@ struct sample {
 void sample_add_none(struct sample *sample, size_t scenario);
 
 /*
- * Each call of SCENARIO, of which COUNTS says how often it is made, with each likely code, alone;
- * and with the first and a lost device for good.
+ * Each call of SCENARIO, as BEFORE reports them, with each likely code, alone; and with the first
+ * and a lost device for good. If !IS_WHOLE: so once for each place in librex; each further call
+ * from a place fails alone, with one code.
  */
-void sample_add(struct sample *sample, size_t scenario, const int *counts);
+void sample_add(struct sample *sample, size_t scenario, const struct report *before, bool is_whole);
 
 /*
  * Each call with each likely code, once, and MOST others that are spread evenly over all: the same

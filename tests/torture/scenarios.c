@@ -756,6 +756,9 @@ static void repeat(const struct scenario *scenario, const struct plan *plan)
 void torture_play(const struct scenario *scenario)
 {
     choose_image(scenario);
+    /* A thread of librex loads libomptarget, unless it is loaded. In "fork" the thread can fail. */
+    if (torture_on_fake() && strcmp(scenario->name, "fork") != 0)
+        dlopen(getenv("REX_OMPTARGET"), RTLD_NOW);
     if (scenario->prepare != NULL) {
         torture_disarm();
         scenario->prepare();

@@ -120,13 +120,13 @@ static void measure(const char *pattern, int count)
     free(without.task);
 }
 
-static int run_all(const char *pattern, size_t most, int count)
+static int run_all(const char *pattern, bool is_whole, size_t most, int count)
 {
     struct sample sample = {0};
     measure(pattern, count);
     for (size_t i = 0; i < torture_scenario_count && findings() == 0; i++)
         if (is_wanted(&torture_scenarios[i], pattern))
-            sample_add(&sample, i, common->before[i].counts);
+            sample_add(&sample, i, &common->before[i], is_whole);
     if (most > 0)
         sample_thin_out(&sample, most);
     run_sample(&sample, count);
@@ -172,7 +172,7 @@ __attribute__((destructor(101))) static void tell_end(void)
     torture_report->ended = true;
 }
 
-/* --play SCENARIO, --one SCENARIO PLAN, or --all PATTERN MOST JOBS */
+/* --play SCENARIO, --one SCENARIO PLAN, or --all or --places PATTERN MOST JOBS */
 int main(int argc, char **argv)
 {
     const char *command = argc > 2 ? argv[1] : "";
@@ -183,7 +183,8 @@ int main(int argc, char **argv)
     common = mmap(NULL, sizeof *common, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (common == MAP_FAILED)
         return 2;
-    if (argc == 5 && strcmp(command, "--all") == 0)
-        return run_all(argv[2], strtoul(argv[3], NULL, 10), atoi(argv[4])) > 0;
+    bool is_whole = strcmp(command, "--all") == 0;
+    if (argc == 5 && (is_whole || strcmp(command, "--places") == 0))
+        return run_all(argv[2], is_whole, strtoul(argv[3], NULL, 10), atoi(argv[4])) > 0;
     return argc != 4 || strcmp(command, "--one") != 0 || run_one(scenario_of(argv[2]), argv[3]) > 0;
 }

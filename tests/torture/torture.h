@@ -81,6 +81,11 @@ struct report {
     size_t fired; /* where in the program the plan's call was made; 0: it was not */
     bool ended;
     int counts[CALLS_MAX]; /* how often each call was made */
+    int made_count;
+    struct made {
+        unsigned short call;
+        unsigned place; /* as of torture_offset() */
+    } made[MADE_MAX]; /* the calls in their order */
     bool has_failed;       /* a step */
     int done[CALLS_MAX];   /* how often each of the driver's and libomptarget's calls went well, the first time */
     int registrations;     /* each leaves something: libomptarget may look at it for ever */

@@ -289,7 +289,7 @@ static const char *const schedules[] = {
 enum { THREADS = 4, CALLS = 2 };
 static struct thread {
     sem_t go;
-    bool waits, leaves, is_later;
+    bool is_started, waits, leaves, is_later;
     int at_work, asleep_since; /* atomic; the latter is the count of broadcasts then, or 0: awake */
     int depth;
     struct call {
@@ -537,6 +537,13 @@ static void pass_time(const char *text)
     wait_until_quiet();
 }
 
+static void begin_thread(struct thread *thread)
+{
+    pthread_t id;
+    CHECK(sem_init(&thread->go, 0, 0) == 0 && pthread_create(&id, NULL, work, thread) == 0);
+    thread->is_started = true;
+}
+
 static void take_step(const char *step)
 {
     struct thread *thread = &threads[(*step - 'a') & (THREADS - 1)];
@@ -573,6 +580,8 @@ static void take_step(const char *step)
             leave(thread, step + 1);
         else
             enter(thread, step + 1);
+        if (!thread->is_started)
+            begin_thread(thread);
         __atomic_store_n(&thread->at_work, 1, __ATOMIC_SEQ_CST);
         sem_post(&thread->go);
         wait_until_quiet();
@@ -585,11 +594,8 @@ static void take_step(const char *step)
 TEST_FOR_EACH(follow_schedule, given, schedules)
 {
     const struct rex_present_table *table = rex_present_table(0);
-    pthread_t thread;
     rex_set_log_callback(hear, NULL);
     start();
-    for (int i = 0; i < THREADS; i++)
-        CHECK(sem_init(&threads[i].go, 0, 0) == 0 && pthread_create(&thread, NULL, work, &threads[i]) == 0);
     for (const char *step = *given; step != NULL; step = strchr(step, ' ') == NULL ? NULL : strchr(step, ' ') + 1) {
         fprintf(stderr, "%s\n", step);
         take_step(step);
