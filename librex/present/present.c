@@ -173,8 +173,6 @@ static bool look_up_ranges(const struct rex_present_table *table, struct rex_ran
                            (ranges->call == REX_CALL_LAUNCHES && is_all_of_it && !force);
             range->is_in_one |= has_all && rex_entry_is_settled(entry);
             range->is_whole |= has_all && !may_end;
-            if (range->is_whole && entry->device != 0)
-                range->device = entry->device + (range->begin - entry->begin);
         }
     }
     is_held = is_held && ranges->call != REX_CALL_BEGINS;
