@@ -36,6 +36,12 @@ static const struct function {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+/* A reason why there was no device. Never changed or freed: a thread may read it at any time. */
+struct reason {
+    struct reason *next;
+    char text[1024];
+};
+
 /*
  * All fields but `kept` are written under the lock. Without the lock, `missing` is read only after
  * a GPU was reported, and the others by atomics.
@@ -43,6 +49,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
     void *library;      /* NULL until it is opened; never closed */
     const char *absent; /* reason why there is no device */
+    struct reason *reasons;
     int devices;
     int kept;        /* number of decisions that depend on `devices` */
     unsigned starts; /* number of finished starts */
@@ -100,6 +107,8 @@ bool rex_cuda_forked(void)
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
+#define NO_REASON "out of memory for the reason"
+
 /* This thread's last failure. */
 struct why {
     int result; /* 0: the failure is not that of a driver call */
@@ -121,7 +130,7 @@ static __attribute__((format(printf, 2, 3))) void note_failure(int result, const
 static const char *noted_text(void)
 {
     const struct why *why = rex_part_if_any(REX_PART_WHY);
-    return why != NULL ? why->text : "out of memory for the reason";
+    return why != NULL ? why->text : NO_REASON;
 }
 
 int rex_cuda_note(int result, const char *call)
@@ -275,14 +284,28 @@ bool rex_cuda_may_start(void)
     return may;
 }
 
+/* Returns a lasting copy of TEXT; equal texts have one copy. */
+static const char *keep_reason(const char *text)
+{
+    struct reason *reason = driver.reasons;
+    while (reason != NULL && strcmp(reason->text, text) != 0)
+        reason = reason->next;
+    if (reason != NULL)
+        return reason->text;
+    reason = malloc(sizeof *reason);
+    if (reason == NULL)
+        return NO_REASON;
+    reason->next = driver.reasons;
+    snprintf(reason->text, sizeof reason->text, "%s", text);
+    driver.reasons = reason;
+    return reason->text;
+}
+
 /*
  * Starts the driver, unless more than BEFORE starts have finished. BEFORE is 0 for the first start.
  */
 static void start_driver_after(unsigned before)
 {
-    /* A reason is never overwritten, because a thread may read it at any time. */
-    static char texts[8][1024];
-    size_t i = 0, last = sizeof texts / sizeof *texts - 1;
     int count = 0;
     if (__atomic_load_n(&driver.starts, __ATOMIC_ACQUIRE) != before || driver_is_decided())
         return;
@@ -299,11 +322,7 @@ static void start_driver_after(unsigned before)
         char text[1024], cause[512];
         rex_nogpu_explain(result, cause, sizeof cause);
         snprintf(text, sizeof text, "%s%s", noted_text(), cause);
-        while (i < last && *texts[i] != '\0' && strcmp(texts[i], text) != 0)
-            i++;
-        if (*texts[i] == '\0')
-            snprintf(texts[i], sizeof texts[i], "%s", text);
-        __atomic_store_n(&driver.absent, texts[i], __ATOMIC_RELEASE);
+        __atomic_store_n(&driver.absent, keep_reason(text), __ATOMIC_RELEASE);
         rex_log(REX_LOG_DEBUG, "no GPU: %s", text);
         /* Relaxed: the value matters only in a child of fork, which has a copy of it. */
         __atomic_store_n(&driver.starter, 0, __ATOMIC_RELAXED);
