@@ -156,7 +156,7 @@ static const char *const schedules[] = {
     "aB0-2 bB0-2! a.b b. [22......]",
     "aB0-2 bE0-2! a.b [oo......] =........ b. [........]",
     "aB0-2 bB2-4 cD4-6 c. b. a. [1111....]",
-    "aB0-2 a. bL0-2 cD0-2 dU0-2 aB0-2 a. [22......] b. c. d.",
+    "aB0-2 a. bL0-2 cD1-2 dU0-2 aB0-2 a. [22......] b. c. d.",
     "aL0-1p bB7-8 b. a. [.......?]",
     "aB0-1p bL7-8! a.b b. [?......?]",
     /* A call that attaches or detaches a pointer and an update of its memory exclude each other. */
