@@ -36,6 +36,12 @@ static const struct function {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+/* A reason why there was no device. Never changed or freed: a thread may read it at any time. */
+struct reason {
+    struct reason *next;
+    char text[1024];
+};
+
 /*
  * All fields but `kept` are written under the lock. Threads without the lock read the fields by
  * atomics. After `devices` is above 0, `library` and `missing` no longer change, and need no
@@ -44,6 +50,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
     void *library;      /* NULL until it is opened; never closed */
     const char *absent; /* why there is no device */
+    struct reason *reasons;
     int devices;
     int kept;        /* number of decisions that depend on `devices` */
     unsigned starts; /* number of finished starts */
@@ -104,6 +111,8 @@ bool rex_cuda_forked(void)
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
+#define NO_REASON "out of memory for the reason"
+
 /* This thread's last failure. */
 struct why {
     int result; /* 0: not a failure of a driver call */
@@ -125,7 +134,7 @@ static __attribute__((format(printf, 2, 3))) void note_failure(int result, const
 static const char *noted_text(void)
 {
     const struct why *why = rex_part_if_any(REX_PART_WHY);
-    return why != NULL ? why->text : "out of memory for the reason";
+    return why != NULL ? why->text : NO_REASON;
 }
 
 int rex_cuda_note(int result, const char *call)
@@ -279,15 +288,29 @@ bool rex_cuda_may_start(void)
     return may;
 }
 
+/* Returns a lasting copy of TEXT; equal texts have one copy. */
+static const char *keep_reason(const char *text)
+{
+    struct reason *reason = driver.reasons;
+    while (reason != NULL && strcmp(reason->text, text) != 0)
+        reason = reason->next;
+    if (reason != NULL)
+        return reason->text;
+    reason = malloc(sizeof *reason);
+    if (reason == NULL)
+        return NO_REASON;
+    reason->next = driver.reasons;
+    snprintf(reason->text, sizeof reason->text, "%s", text);
+    driver.reasons = reason;
+    return reason->text;
+}
+
 /*
  * Starts the driver, unless another start has finished since the caller counted BEFORE starts.
  * BEFORE is 0 for the first start.
  */
 static void start_driver_after(unsigned before)
 {
-    /* A reason is never overwritten, because a thread may read it at any time. */
-    static char texts[8][1024];
-    size_t i = 0, last = sizeof texts / sizeof *texts - 1;
     int count = 0;
     if (__atomic_load_n(&driver.starts, __ATOMIC_ACQUIRE) != before || driver_is_decided())
         return;
@@ -304,11 +327,7 @@ static void start_driver_after(unsigned before)
         char text[1024], cause[512];
         rex_nogpu_explain(result, cause, sizeof cause);
         snprintf(text, sizeof text, "%s%s", noted_text(), cause);
-        while (i < last && *texts[i] != '\0' && strcmp(texts[i], text) != 0)
-            i++;
-        if (*texts[i] == '\0')
-            snprintf(texts[i], sizeof texts[i], "%s", text);
-        __atomic_store_n(&driver.absent, texts[i], __ATOMIC_RELEASE);
+        __atomic_store_n(&driver.absent, keep_reason(text), __ATOMIC_RELEASE);
         rex_log(REX_LOG_DEBUG, "no GPU: %s", text);
         /* Relaxed: only a child of fork compares the value, and fork copies the value. */
         __atomic_store_n(&driver.starter, 0, __ATOMIC_RELAXED);

@@ -8,6 +8,7 @@
 #define REX_INTERNAL_LAUNCH_H
 
 #include "launch/request.h"
+#include "module/registry.h"
 #include "rex/launch.h"
 
 /*

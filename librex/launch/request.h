@@ -10,7 +10,7 @@
 #define REX_INTERNAL_REQUEST_H
 
 #include "memory/rowcheck.h"
-#include "module/registry.h"
+#include "module/resolve.h"
 #include "omp/columns.h"
 #include "omp/grid.h"
 

@@ -20,7 +20,6 @@
 #include "cuda/lost.h"
 #include "memory/makecopy.h"
 #include "module/registry.h"
-#include "omp/backend.h"
 #include "omp/device.h"
 #include "omp/gate.h"
 #include "omp/runtime.h"
@@ -204,8 +203,7 @@ static int copy_between_host(void *to, int to_host, const void *from, size_t siz
                             .size = size,
                             .to_host = to_host};
     bool is_made = false;
-    if (rex_cuda_need(REX_CUDA_QUEUES) == 0 && (rex_process_reasons() & REX_REASON_REPORTS) == 0 &&
-        rex_copy_is_ours(&copy))
+    if (rex_copies_are_allowed() && rex_copy_is_ours(&copy))
         rex_copy_some(&copy, 1, number, &is_made);
     if (!is_made && rex_runtime_omp()->copy(to, from, size, 0, 0, to_host ? host : number,
                                             to_host ? number : host) != 0)

@@ -24,6 +24,7 @@
 #include "cuda/launchcontext.h"
 #include "cuda/pinned.h"
 #include "memory/copythreads.h"
+#include "omp/backend.h"
 #include "omp/device.h"
 #include "trace/trace.h"
 
@@ -320,6 +321,11 @@ int rex_copy_put(const struct rex_copy *copy, void *stream, bool may_wait)
 }
 
 /* ---- copies of data calls ------------------------------------------------------------------- */
+
+bool rex_copies_are_allowed(void)
+{
+    return rex_cuda_need(REX_CUDA_QUEUES) == 0 && (rex_process_reasons() & REX_REASON_REPORTS) == 0;
+}
 
 bool rex_copy_is_ours(struct rex_copy *copy)
 {

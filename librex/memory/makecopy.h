@@ -34,6 +34,12 @@ struct rex_copy {
 int rex_copy_put(const struct rex_copy *copy, void *stream, bool may_wait);
 
 /*
+ * Returns true if librex may make copies between the host and a GPU: the driver has the functions
+ * of REX_CUDA_QUEUES, and libomptarget need not report the copies.
+ */
+bool rex_copies_are_allowed(void);
+
+/*
  * Returns true if rex_copy_some() makes COPY faster than libomptarget. The driver has the functions
  * of REX_CUDA_QUEUES. Sets `is_pinned` of COPY. There are three such kinds of copies:
  * - librex has pinned the host memory.

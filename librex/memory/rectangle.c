@@ -10,11 +10,9 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "cuda/driver.h"
 #include "memory/devicememory.h"
 #include "memory/makecopy.h"
 #include "memory/section.h"
-#include "omp/backend.h"
 #include "omp/device.h"
 
 static const char caller[] = "rex_device_copy_part";
@@ -174,8 +172,7 @@ int rex_device_copy_part(const struct rex_array_part *to, const struct rex_array
     if (result != REX_OK || is_empty)
         goto free_all;
     bool is_on_host = all->to.number == all->host, is_of_host = all->from.number == all->host;
-    all->may_gather = is_on_host != is_of_host && rex_cuda_need(REX_CUDA_QUEUES) == 0 &&
-                      (rex_process_reasons() & REX_REASON_REPORTS) == 0;
+    all->may_gather = is_on_host != is_of_host && rex_copies_are_allowed();
     result = copy_runs(all, count);
 free_all:
     free(all);

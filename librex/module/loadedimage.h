@@ -7,7 +7,7 @@
 #define REX_INTERNAL_LOADEDIMAGE_H
 
 #include "cuda/context.h"
-#include "module/registry.h"
+#include "module/resolve.h"
 
 /* A kernel, loaded on one device. */
 struct rex_loaded_kernel {

@@ -127,19 +127,6 @@ void rex_modules_unclaim(struct rex_registration *registration);
  */
 struct rex_module *rex_modules_find(const void *key);
 
-/* The kernel of a launch. */
-struct rex_target {
-    struct rex_registration *registration;
-    struct rex_kernel *kernel;
-    const char *name;
-};
-
-/*
- * Looks KEY up in MODULE's table and fills TARGET. Returns 0, REX_EINVAL if MODULE is not
- * registered, or REX_EKEY.
- */
-int rex_resolve(const struct rex_module *module, const void *key, struct rex_target *target);
-
 /* ---- entries of other compilers: adopt.c ----------------------------------------------------- */
 
 /* An entry of clang 20 and later; struct __tgt_offload_entry is the form before that. */

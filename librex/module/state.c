@@ -1,6 +1,5 @@
 /*
- * state.c - registers a module once, even if many threads ask, and ends it; resolves the kernel of
- * a launch.
+ * state.c - registers a module once, even if many threads ask, and ends it.
  *
  * Implements rex/module.h except rex_module_init() (launch/launch.c) and rex_module_add()
  * (registry.c). registry.h declares the other functions.
@@ -15,7 +14,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include <dlfcn.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -357,38 +355,6 @@ int rex_module_register(struct rex_module *module, const char *image_name)
         (slash == NULL || strcmp(image_name, slash + 1) != 0))
         rex_log(REX_LOG_INFO, "\"%s\" was requested, but %s is registered", image_name,
                 registration->image_path);
-    return REX_OK;
-}
-
-/* ---- the kernel of a launch ------------------------------------------------------------------ */
-
-int rex_resolve(const struct rex_module *module, const void *key, struct rex_target *target)
-{
-    struct rex_registration *registration = rex_registration_of(module);
-    if (registration == NULL)
-        return rex_fail(REX_EINVAL, "a launch for a module that is not registered");
-    int result = rex_gate_check();
-    if (result != REX_OK)
-        return result;
-    struct rex_kernel *kernel = rex_table_find(&registration->table, key);
-    if (kernel == NULL && registration->next_part != NULL)
-        kernel = rex_parts_find(&registration, key);
-    if (kernel == NULL) {
-        Dl_info info;
-        if (dladdr(key, &info) != 0 && info.dli_sname != NULL)
-            return rex_fail(REX_EKEY,
-                            "host key %p (%s) is in no registered table of offload entries (gcc "
-                            "-flto drops entries without __attribute__((used)))",
-                            key, info.dli_sname);
-        return rex_fail(REX_EKEY,
-                        "host key %p is in no registered table of offload entries (gcc -flto drops "
-                        "entries without __attribute__((used)))",
-                        key);
-    }
-    if (kernel->entry->size > 0)
-        return rex_fail(REX_EKEY, "host key %p is that of global \"%s\", not of a kernel", key,
-                        kernel->entry->name);
-    *target = (struct rex_target){registration, kernel, kernel->entry->name};
     return REX_OK;
 }
 

@@ -32,8 +32,8 @@ static __thread bool binding;
 
 static struct {
     /*
-     * Members are written under rex_load_lock(). Other threads read `path` and `chosen` after they
-     * have read a `release`.
+     * Members are written under rex_load_lock(). Other threads read `path`, `doubt` and `chosen`
+     * after they have read a `release`.
      */
     const struct rex_release *release;
     char path[PATH_MAX];
@@ -69,7 +69,7 @@ const char *rex_runtime_chosen(void)
 
 const char *rex_runtime_doubt(void)
 {
-    return bound.doubt;
+    return rex_runtime() != NULL ? bound.doubt : "";
 }
 
 /* ---- the load beside the driver's start ------------------------------------------------------ */
@@ -163,14 +163,14 @@ static void bind_to(void *handle, const struct rex_candidate *candidate)
     point(&memory.data_begin, handle, "__tgt_target_data_begin_mapper");
     point(&memory.data_end, handle, "__tgt_target_data_end_mapper");
     rex_memory_calls_bind(&memory);
+    if (*candidate->doubt != '\0')
+        snprintf(bound.doubt, sizeof bound.doubt, "%s", candidate->doubt);
     bound.point_slots(handle, candidate->release);
     __atomic_store_n(&bound.release, candidate->release, __ATOMIC_RELEASE);
     rex_log(REX_LOG_INFO, "bound LLVM %d's libomptarget, %s (%s)", candidate->release->number,
             candidate->path, bound.chosen);
-    if (*candidate->doubt != '\0') {
-        snprintf(bound.doubt, sizeof bound.doubt, "%s", candidate->doubt);
+    if (*candidate->doubt != '\0')
         rex_log(REX_LOG_WARN, "libomptarget %s: %s", candidate->path, candidate->doubt);
-    }
 }
 
 /*

@@ -33,24 +33,16 @@
 
 #include "base/assert.h"
 #include "base/process.h"
-#include "omp/backend.h"
 #include "omp/columns.h"
 #include "omp/device.h"
 #include "omp/gate.h"
+#include "present/begins.h"
 #include "present/ends.h"
 #include "present/exclude.h"
 #include "present/lookup.h"
 #include "present/mappings.h"
 #include "present/presentcalls.h"
 #include "present/waits.h"
-
-static void add_refs(struct rex_entry *entry, enum rex_counts counts)
-{
-    if (counts == REX_COUNTS_UNKNOWN || entry->refs == REX_REFS_UNKNOWN)
-        entry->refs = REX_REFS_UNKNOWN;
-    else
-        entry->refs += counts == REX_COUNTS_ONE;
-}
 
 /* ---- shared calls, and begins ---------------------------------------------------------------- */
 
@@ -205,8 +197,6 @@ static bool look_up_ranges(const struct rex_present_table *table, struct rex_ran
                            (ranges->call == REX_CALL_LAUNCHES && is_all_of_it && !force);
             range->is_in_one |= has_all && rex_entry_is_settled(entry);
             range->is_whole |= has_all && !may_end;
-            if (range->is_whole && entry->device != 0)
-                range->device = entry->device + (range->begin - entry->begin);
         }
     }
     is_held = is_held && ranges->call != REX_CALL_BEGINS;
@@ -230,104 +220,6 @@ static void use_entries(struct rex_present_table *table, struct rex_range_lock *
             rex_entry_add_user(&table->mapped.entry[range->at], call, range);
             ranges->known++;
         }
-    }
-}
-
-/* ---- begins ---------------------------------------------------------------------------------- */
-
-/*
- * Marks the reference counts of new entries as unknown if a launch in the list uses their memory.
- * The launch may have added a reference to the mapping. The function treats RANGES as an end,
- * because an end excludes each call in the list.
- */
-static void forget_listed(struct rex_present_table *table, const struct rex_range_lock *ranges)
-{
-    struct rex_range_lock as_end = *ranges;
-    as_end.call = REX_CALL_ENDS;
-    for (const struct rex_range_lock *other = table->at_work; other != NULL; other = other->next) {
-        size_t first = 0;
-        for (size_t i = 0; i < ranges->count; i++)
-            if (ranges->range[i].is_new &&
-                rex_range_meets(&as_end, &ranges->range[i], other, &first, true))
-                rex_entries_forget_refs(table, &ranges->range[i]);
-    }
-}
-
-/*
- * Makes entries for the absent memory of a begin. The ranges are in order, and a range inside
- * another range needs no entry. If memory for entries is short, launches by the driver would not
- * wait for the begin. So the driver launches no more.
- */
-static void make_new_entries(struct rex_present_table *table, struct rex_range_lock *ranges)
-{
-    struct rex_entry *last = NULL;
-    if (!rex_entries_make_room(&table->mapped, ranges->count)) {
-        rex_add_process_reasons(REX_REASON_NO_MEMORY);
-        rex_mapped_unseen();
-        return;
-    }
-    for (size_t i = 0; i < ranges->count; i++) {
-        struct rex_range *range = &ranges->range[i];
-        bool touches = last != NULL && range->begin < last->end;
-        if (range->is_mapped || (range->is_empty && !touches))
-            continue;
-        if (touches) {
-            add_refs(last, range->end <= last->end ? range->counts : REX_COUNTS_UNKNOWN);
-            continue;
-        }
-        range->is_new = true;
-        ranges->known++;
-        struct rex_entry made = {.begin = range->begin,
-                                 .end = range->end,
-                                 .refs = range->counts == REX_COUNTS_ONE ? 1 : REX_REFS_UNKNOWN,
-                                 .owner = ranges};
-        REX_ASSERT(rex_entries_first(&table->mapped, made.begin, made.end) == NULL);
-        last = rex_entries_add(&table->mapped, &made);
-    }
-    if (table->at_work != NULL)
-        forget_listed(table, ranges);
-}
-
-static void cut_loose(struct rex_present_table *table, uintptr_t at)
-{
-    struct rex_entry *entry = rex_entries_first(&table->mapped, at, at);
-    if (entry == NULL || !entry->is_loose || entry->users > 0)
-        return;
-    if (!rex_entries_make_room(&table->mapped, 1)) {
-        rex_add_process_reasons(REX_REASON_NO_MEMORY);
-        return;
-    }
-    entry = rex_entries_first(&table->mapped, at, at);
-    struct rex_entry made = {.begin = at,
-                             .end = entry->end,
-                             .refs = REX_REFS_UNKNOWN,
-                             .is_loose = true,
-                             .launch = entry->launch,
-                             .is_shown = entry->is_shown,
-                             .is_attached = entry->is_attached,
-                             .is_kept = entry->is_kept};
-    entry->end = at;
-    rex_entries_add(&table->mapped, &made);
-}
-
-/*
- * Makes BEGIN the owner of the loose memory that it may map. If BEGIN maps a part of a loose entry,
- * the entry is cut, so that librex asks libomptarget for each part. A loose entry with users is not
- * cut and gets no owner: the users came before the memory became loose.
- */
-static void own_loose(struct rex_present_table *table, const struct rex_range_lock *begin)
-{
-    struct rex_entry *entry;
-    for (size_t i = 0; i < begin->count; i++) {
-        const struct rex_range *range = &begin->range[i];
-        if (!range->is_loose)
-            continue;
-        table->begun++;
-        cut_loose(table, range->begin);
-        cut_loose(table, range->end);
-        REX_EACH_ENTRY(table, entry, range)
-        if (entry->is_loose && entry->users == 0)
-            entry->owner = begin;
     }
 }
 
@@ -475,9 +367,9 @@ unsigned rex_present_pin(struct rex_range_lock *ranges)
     else
         use_entries(table, ranges);
     if (begins)
-        own_loose(table, ranges);
+        rex_begin_own_loose(table, ranges);
     if (begins && ranges->known < ranges->count && !ranges->is_all)
-        make_new_entries(table, ranges);
+        rex_begin_make_entries(table, ranges);
     if (ranges->types & (REX_MAP_PTR_AND_OBJ | REX_MAP_RETURN_PARAM)) {
         mark_attached(table, ranges);
         show_ranges(table, ranges);
@@ -543,7 +435,7 @@ void rex_present_unpin(struct rex_range_lock *ranges)
             rex_entry_remove_user(entry, call, range);
             some_are_gone |= entry->is_gone;
             if (counts)
-                add_refs(entry, range->counts);
+                rex_begin_add_refs(entry, range->counts);
             continue;
         }
         uint32_t j = rex_entries_near(&table->mapped, range->at, range->begin);
@@ -558,7 +450,7 @@ void rex_present_unpin(struct rex_range_lock *ranges)
                 rex_entry_remove_user(entry, call, range);
             /* If a row overlaps a mapping only in part, the reference count is unknown. */
             if (counts && range->is_mapped && !range->is_new)
-                add_refs(entry, range->is_shared ? range->counts : REX_COUNTS_UNKNOWN);
+                rex_begin_add_refs(entry, range->is_shared ? range->counts : REX_COUNTS_UNKNOWN);
         }
     }
     /* Only after all ranges, because a new entry may also lie in an earlier range of the call. */

@@ -356,6 +356,15 @@ TEST_IN_CHILD(copy)
     REFUSED(rex_device_copy_to(memory, bytes, 16, 1), REX_ERUNTIME, failed, "rex_device_copy_to", 16, "between the host and device 1", (void *)bytes, (void *)memory);
     REFUSED(rex_device_copy_from(bytes, other, 16, 2), REX_ERUNTIME, failed, "rex_device_copy_from", 16, "between the host and device 2", (void *)other, (void *)bytes);
     REFUSED(rex_device_copy_peer(other, 2, memory, 1, 24), REX_ERUNTIME, failed, "rex_device_copy_peer", 24, "from device 1 to device 2", (void *)memory, (void *)other);
+    /* The destination's misfit is named before the source's, and that of the first dimension alone. */
+    struct rex_dimension less[] = {{4, 0, 2, 1}, {4, 0, 3, 1}}, more[] = {{4, 0, 3, 1}, {4, 0, 4, 1}};
+    struct rex_array_part to = {other, less, 2}, from = {memory, less, 1};
+    REFUSED(rex_device_copy_part(&to, &from, 1, 2), REX_ERUNTIME, failed, "rex_device_copy_part", 3, "from device 1 to device 2", (void *)memory,
+            (void *)other);
+    from.dimensions = more;
+    REFUSED(rex_device_copy_part(&to, &from, 1, 2), REX_EINVAL, "rex_device_copy_part: dimension 0: 3 elements go to 2 places");
+    to.device = 5, from.device = 6;
+    REFUSED(rex_device_copy_part(&to, &from, 1, 2), REX_EDEVICE, "device number 5: there are 3 devices, 0 to 2; 3 is the host");
     REFUSED(rex_device_copy_peer(NULL, 2, memory, 1, 24), REX_EINVAL, "rex_device_copy_peer: the destination is NULL");
     REFUSED(rex_device_copy_peer(other, 2, NULL, 1, 24), REX_EINVAL, "rex_device_copy_peer: the source is NULL");
     REFUSED(rex_device_copy_peer(other, 5, memory, 1, 24), REX_EDEVICE, "device number 5: there are 3 devices, 0 to 2; 3 is the host");

@@ -324,6 +324,7 @@ TEST_IN_CHILD(reasons_stay)
         said[i] = lasting(strdup(why[i]));
         for (size_t j = 0; j < i; j++)
             CHECK(strcmp(why[j], said[j]) == 0);
+        CHECK(i == 0 || strcmp(why[i], why[i - 1]) != 0);
     }
     CHECK(why[0] != why[1] && why[COUNT(fails) - 1] == why[1]);
 }

@@ -22,7 +22,7 @@
 #include "rex/launch.h"
 #include "rex_kmp.h"
 
-enum { CELL = 8, CELLS = 8, STEPS = 4, ROWS = 18 };
+enum { CELL = 8, CELLS = 8, STEPS = 4, ROWS = 18, DEVICE_ADDRESS = 0x10000 };
 static char bytes[CELLS * CELL] __attribute__((aligned(16)));
 
 static void start(void)
@@ -35,7 +35,7 @@ static void start(void)
 /* What libomptarget has of BYTES on every device: all, at an address for each. */
 static void map_all(void)
 {
-    the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)bytes, sizeof bytes, 0x10000};
+    the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)bytes, sizeof bytes, DEVICE_ADDRESS};
 }
 
 static void call_row(enum rex_present_call call, int at, int size, int64_t type, int number, bool over)
@@ -156,7 +156,7 @@ static const char *const schedules[] = {
     "aB0-2 bB0-2! a.b b. [22......]",
     "aB0-2 bE0-2! a.b [oo......] =........ b. [........]",
     "aB0-2 bB2-4 cD4-6 c. b. a. [1111....]",
-    "aB0-2 a. bL0-2 cD0-2 dU0-2 aB0-2 a. [22......] b. c. d.",
+    "aB0-2 a. bL0-2 cD1-2 dU0-2 aB0-2 a. [22......] b. c. d.",
     "aL0-1p bB7-8 b. a. [.......?]",
     "aB0-1p bL7-8! a.b b. [?......?]",
     /* A call that attaches or detaches a pointer and an update of its memory exclude each other. */
@@ -250,6 +250,7 @@ static const char *const schedules[] = {
     "aB6-8 a. bD2-4c cL0-1M! b.c c.",
     "aD2-4 bE0-1M! a.b b.",
     "aB2-4 a. bL0-1M cD2-4 c. b. bE0-1M [..oo....] b. [..??....]",
+    "aB0-3,4-7 a. aE7-8M =m.....m. a. [........]",
     /* Entries that are gone stay while a call uses them, or makes them. */
     "aB0-2,3-5 a. bL0-2 F [--......] cE0-2! aB6-7 a. [--....1.] b.c [......1.] c.",
     "aB0-2,3-5 a. F [........] =........ aB0-2 a. [11......]",
@@ -368,6 +369,10 @@ static void pin(struct call *call)
         rex_present_wait(&call->ranges.wait);
         call->ranges.is_waiting = false;
     }
+    for (size_t i = 0; i < call->ranges.count && call->reasons == 0; i++) {
+        const struct rex_range *range = &call->range[i];
+        CHECK_EQUAL(range->device, range->is_shared ? DEVICE_ADDRESS + (range->begin - (uintptr_t)bytes) : 0);
+    }
 }
 
 static void *work(void *thread)
@@ -403,7 +408,7 @@ static void set_mapped(int from, int to, bool is_mapped)
 {
     for (int i = from; i < to; i++)
         the_record()->mappings[i] =
-            (struct fake_mapping){(uintptr_t)(bytes + i * CELL), is_mapped ? CELL : 0, (uintptr_t)(0x10000 + i * CELL)};
+            (struct fake_mapping){(uintptr_t)(bytes + i * CELL), is_mapped ? CELL : 0, (uintptr_t)(DEVICE_ADDRESS + i * CELL)};
 }
 
 static const struct {

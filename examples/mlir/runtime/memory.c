@@ -42,9 +42,10 @@ static struct block *find_free(size_t size, int device, const struct rex_queue *
     return NULL;
 }
 
-static struct block *new_block(size_t size, int device)
+static struct block *new_block(size_t size, int device, bool *is_short)
 {
     struct block *block = calloc(1, sizeof *block);
+    *is_short = block == NULL;
     if (block == NULL)
         return NULL;
     *block = (struct block){NULL, rex_device_alloc(size, device), size, device, false, NULL};
@@ -57,14 +58,14 @@ static struct block *new_block(size_t size, int device)
     return block;
 }
 
-void *memory_take(size_t size, struct rex_queue *queue)
+void *memory_take(size_t size, struct rex_queue *queue, bool *is_short)
 {
     int device = rex_queue_device(queue);
     size_t rounded = round_up(size > 0 ? size : 1);
     pthread_mutex_lock(&lock);
     struct block *block = find_free(rounded, device, queue);
     if (block == NULL)
-        block = new_block(rounded, device);
+        block = new_block(rounded, device, is_short);
     if (block != NULL)
         block->taken = true;
     pthread_mutex_unlock(&lock);

@@ -9,10 +9,11 @@
 #include <rex/queue.h>
 
 /*
- * Returns SIZE bytes on QUEUE's device, for use in QUEUE, or NULL with rex_last_error(). Memory
- * freed in another queue is used again after a wait for that queue.
+ * Returns SIZE bytes on QUEUE's device, for use in QUEUE. Memory freed in another queue is used
+ * again after a wait for that queue. Returns NULL on failure: with *IS_SHORT if memory of the host
+ * is short, else with rex_last_error().
  */
-void *memory_take(size_t size, struct rex_queue *queue);
+void *memory_take(size_t size, struct rex_queue *queue, bool *is_short);
 
 /* Frees MEMORY after all commands in QUEUE. Returns false if memory_take() has not returned it. */
 bool memory_return(void *memory, struct rex_queue *queue);

@@ -51,11 +51,11 @@ static bool note_pointer(const void *pointer, const char *call, const char *obje
 }
 
 /* Keeps an error that librex has not reported, if it is the first. */
-static void refuse(const char *call, const char *why)
+static void refuse(int code, const char *call, const char *why)
 {
     pthread_mutex_lock(&lock);
     if (first.code == REX_OK) {
-        first.code = REX_EINVAL;
+        first.code = code;
         snprintf(first.message, sizeof first.message, "%s: %s", call, why);
     }
     pthread_mutex_unlock(&lock);
@@ -82,14 +82,14 @@ struct mlir_function {
 
 struct mlir_module {
     struct rex_library *library;
-    struct mlir_function *functions; /* one for each name; under the lock */
+    struct mlir_function *functions; /* under the lock */
 };
 
 struct mlir_module *mgpuModuleLoad(void *image, size_t size)
 {
     struct mlir_module *module = calloc(1, sizeof *module);
     if (module == NULL) {
-        refuse("mgpuModuleLoad", "out of memory");
+        refuse(REX_ENOMEM, "mgpuModuleLoad", "out of memory");
         return NULL;
     }
     if (!note(rex_library_load(&module->library, device, image, size, "MLIR's module"),
@@ -121,40 +121,43 @@ void mgpuModuleUnload(struct mlir_module *module)
 
 static struct mlir_function *find_known(const struct mlir_module *module, const char *name)
 {
+    pthread_mutex_lock(&lock);
     struct mlir_function *function = module->functions;
     while (function != NULL && strcmp(function->name, name) != 0)
         function = function->next;
+    pthread_mutex_unlock(&lock);
     return function;
 }
 
 static struct mlir_function *new_function(struct mlir_module *module, const char *name)
 {
+    const char *call = "mgpuModuleGetFunction";
     const void *key = rex_library_kernel(module->library, name);
-    struct mlir_function *function =
-        key != NULL ? malloc(sizeof *function + strlen(name) + 1) : NULL;
-    if (function == NULL)
+    if (!note_pointer(key, call, name))
         return NULL;
-    function->next = module->functions;
+    struct mlir_function *function = calloc(1, sizeof *function + strlen(name) + 1);
+    if (function == NULL) {
+        refuse(REX_ENOMEM, call, "out of memory");
+        return NULL;
+    }
     function->library = module->library;
     function->key = key;
     strcpy(function->name, name);
+    pthread_mutex_lock(&lock);
+    function->next = module->functions;
     module->functions = function;
+    pthread_mutex_unlock(&lock);
     return function;
 }
 
 struct mlir_function *mgpuModuleGetFunction(struct mlir_module *module, const char *name)
 {
     if (module == NULL) {
-        refuse("mgpuModuleGetFunction", "there is no module");
+        refuse(REX_EINVAL, "mgpuModuleGetFunction", "there is no module");
         return NULL;
     }
-    pthread_mutex_lock(&lock);
     struct mlir_function *function = find_known(module, name);
-    if (function == NULL)
-        function = new_function(module, name);
-    pthread_mutex_unlock(&lock);
-    note_pointer(function, "mgpuModuleGetFunction", name);
-    return function;
+    return function != NULL ? function : new_function(module, name);
 }
 
 /* ---- streams --------------------------------------------------------------------------------- */
@@ -223,7 +226,7 @@ void mgpuLaunchKernel(struct mlir_function *function, intptr_t grid_x, intptr_t 
 {
     (void)extra;
     if (function == NULL) {
-        refuse("mgpuLaunchKernel", "there is no kernel");
+        refuse(REX_EINVAL, "mgpuLaunchKernel", "there is no kernel");
         return;
     }
     struct rex_queue *queue = queue_of(stream);
@@ -268,8 +271,12 @@ void mgpuEventRecord(struct rex_event *event, struct rex_queue *stream)
 /* Shared memory is pinned memory of the host, which a GPU reaches by its address. */
 void *mgpuMemAlloc(uint64_t size, struct rex_queue *stream, unsigned char shared)
 {
-    void *memory = shared ? rex_host_alloc(size) : memory_take(size, queue_of(stream));
-    note_pointer(memory, "mgpuMemAlloc", NULL);
+    bool is_short = false;
+    void *memory = shared ? rex_host_alloc(size) : memory_take(size, queue_of(stream), &is_short);
+    if (is_short)
+        refuse(REX_ENOMEM, "mgpuMemAlloc", "out of memory");
+    else
+        note_pointer(memory, "mgpuMemAlloc", NULL);
     return memory;
 }
 
@@ -364,5 +371,5 @@ void mgpuSetDefaultDevice(int32_t number)
     if (number >= 0 && number < DEVICES)
         device = number;
     else
-        refuse("mgpuSetDefaultDevice", "the number is not from 0 to 63");
+        refuse(REX_EINVAL, "mgpuSetDefaultDevice", "the number is not from 0 to 63");
 }

@@ -243,6 +243,42 @@ static void errors(struct mlir_module *module, struct rex_queue *stream)
     expect("mgpuModuleLoad", "MLIR's module");
 }
 
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+static bool is_full;
+
+/* librex-mlir's calls come here. */
+void *__libc_calloc(size_t count, size_t size);
+void *calloc(size_t count, size_t size)
+{
+    return is_full ? NULL : __libc_calloc(count, size);
+}
+
+static void expect_no_memory(const void *result, const char *call)
+{
+    const char *message;
+    int error = rex_mlir_error(&message);
+    is_full = false;
+    CHECK(result == NULL && error == REX_ENOMEM && strncmp(message, call, strlen(call)) == 0 && strstr(message, ": out of memory") != NULL);
+}
+
+static void host_memory_is_short(struct rex_queue *stream)
+{
+    struct mlir_module *module = mgpuModuleLoadJIT((void *)(uintptr_t)code, 2);
+    is_full = true;
+    expect_no_memory(mgpuModuleLoadJIT((void *)(uintptr_t)code, 2), "mgpuModuleLoad");
+    is_full = true;
+    expect_no_memory(mgpuModuleGetFunction(module, "narrow__kernel__"), "mgpuModuleGetFunction");
+    is_full = true;
+    expect_no_memory(mgpuMemAlloc(3 * BYTES, stream, 0), "mgpuMemAlloc");
+    mgpuModuleUnload(module);
+}
+#else
+static void host_memory_is_short(struct rex_queue *stream)
+{
+    (void)stream;
+}
+#endif
+
 int main(void)
 {
     struct mlir_module *module = mgpuModuleLoadJIT((void *)(uintptr_t)code, 2);
@@ -257,6 +293,7 @@ int main(void)
     of_the_host(stream);
     launches(module, stream);
     errors(module, stream);
+    host_memory_is_short(stream);
     if (rex_device_count() > 1)
         two_devices();
     mgpuStreamDestroy(stream);

@@ -1,0 +1,42 @@
+/*
+ * resolve.c - finds the kernel of a launch in the table of its module.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "module/resolve.h"
+
+#include <dlfcn.h>
+
+#include "base/error.h"
+#include "module/parts.h"
+#include "omp/gate.h"
+
+int rex_resolve(const struct rex_module *module, const void *key, struct rex_target *target)
+{
+    struct rex_registration *registration = rex_registration_of(module);
+    if (registration == NULL)
+        return rex_fail(REX_EINVAL, "a launch for a module that is not registered");
+    int result = rex_gate_check();
+    if (result != REX_OK)
+        return result;
+    struct rex_kernel *kernel = rex_table_find(&registration->table, key);
+    if (kernel == NULL && registration->next_part != NULL)
+        kernel = rex_parts_find(&registration, key);
+    if (kernel == NULL) {
+        Dl_info info;
+        if (dladdr(key, &info) != 0 && info.dli_sname != NULL)
+            return rex_fail(REX_EKEY,
+                            "host key %p (%s) is in no registered table of offload entries (gcc "
+                            "-flto drops entries without __attribute__((used)))",
+                            key, info.dli_sname);
+        return rex_fail(REX_EKEY,
+                        "host key %p is in no registered table of offload entries (gcc -flto drops "
+                        "entries without __attribute__((used)))",
+                        key);
+    }
+    if (kernel->entry->size > 0)
+        return rex_fail(REX_EKEY, "host key %p is that of global \"%s\", not of a kernel", key,
+                        kernel->entry->name);
+    *target = (struct rex_target){registration, kernel, kernel->entry->name};
+    return REX_OK;
+}

@@ -1,0 +1,23 @@
+/*
+ * resolve.h - the kernel of a launch, by its host key.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#ifndef REX_INTERNAL_RESOLVE_H
+#define REX_INTERNAL_RESOLVE_H
+
+#include "module/registration.h"
+
+struct rex_target {
+    struct rex_registration *registration;
+    struct rex_kernel *kernel;
+    const char *name;
+};
+
+/*
+ * Looks KEY up in MODULE's table and fills TARGET. Returns 0, REX_EINVAL if MODULE is not
+ * registered, or REX_EKEY.
+ */
+int rex_resolve(const struct rex_module *module, const void *key, struct rex_target *target);
+
+#endif

@@ -1,0 +1,114 @@
+/*
+ * begins.c - begins in the present table: their new entries, the loose memory that they own, and
+ * the references that they add.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "present/begins.h"
+
+#include "base/assert.h"
+#include "omp/backend.h"
+#include "present/exclude.h"
+
+void rex_begin_add_refs(struct rex_entry *entry, enum rex_counts counts)
+{
+    if (counts == REX_COUNTS_UNKNOWN || entry->refs == REX_REFS_UNKNOWN)
+        entry->refs = REX_REFS_UNKNOWN;
+    else
+        entry->refs += counts == REX_COUNTS_ONE;
+}
+
+/*
+ * Marks the reference counts of new entries as unknown if a launch in the list uses their memory.
+ * The launch may have added a reference to the mapping. The function treats BEGIN as an end, because
+ * an end excludes each call in the list.
+ */
+static void forget_listed(struct rex_present_table *table, const struct rex_range_lock *begin)
+{
+    struct rex_range_lock as_end = *begin;
+    as_end.call = REX_CALL_ENDS;
+    for (const struct rex_range_lock *other = table->at_work; other != NULL; other = other->next) {
+        size_t first = 0;
+        for (size_t i = 0; i < begin->count; i++)
+            if (begin->range[i].is_new &&
+                rex_range_meets(&as_end, &begin->range[i], other, &first, true))
+                rex_entries_forget_refs(table, &begin->range[i]);
+    }
+}
+
+/*
+ * A range inside another range needs no entry. If memory for entries is short, launches by the
+ * driver would not wait for the begin. So the driver launches no more.
+ */
+void rex_begin_make_entries(struct rex_present_table *table, struct rex_range_lock *begin)
+{
+    struct rex_entry *last = NULL;
+    if (!rex_entries_make_room(&table->mapped, begin->count)) {
+        rex_add_process_reasons(REX_REASON_NO_MEMORY);
+        rex_mapped_unseen();
+        return;
+    }
+    for (size_t i = 0; i < begin->count; i++) {
+        struct rex_range *range = &begin->range[i];
+        bool touches = last != NULL && range->begin < last->end;
+        if (range->is_mapped || (range->is_empty && !touches))
+            continue;
+        if (touches) {
+            rex_begin_add_refs(last, range->end <= last->end ? range->counts : REX_COUNTS_UNKNOWN);
+            continue;
+        }
+        range->is_new = true;
+        begin->known++;
+        struct rex_entry made = {.begin = range->begin,
+                                 .end = range->end,
+                                 .refs = range->counts == REX_COUNTS_ONE ? 1 : REX_REFS_UNKNOWN,
+                                 .owner = begin};
+        REX_ASSERT(rex_entries_first(&table->mapped, made.begin, made.end) == NULL);
+        last = rex_entries_add(&table->mapped, &made);
+    }
+    if (table->at_work != NULL)
+        forget_listed(table, begin);
+}
+
+static void cut_loose(struct rex_present_table *table, uintptr_t at)
+{
+    struct rex_entry *entry = rex_entries_first(&table->mapped, at, at);
+    if (entry == NULL || !entry->is_loose || entry->users > 0)
+        return;
+    if (!rex_entries_make_room(&table->mapped, 1)) {
+        rex_add_process_reasons(REX_REASON_NO_MEMORY);
+        return;
+    }
+    entry = rex_entries_first(&table->mapped, at, at);
+    struct rex_entry made = {.begin = at,
+                             .end = entry->end,
+                             .refs = REX_REFS_UNKNOWN,
+                             .is_loose = true,
+                             .launch = entry->launch,
+                             .is_shown = entry->is_shown,
+                             .is_attached = entry->is_attached,
+                             .is_kept = entry->is_kept};
+    entry->end = at;
+    rex_entries_add(&table->mapped, &made);
+}
+
+/*
+ * If BEGIN maps a part of a loose entry, the entry is cut, so that librex asks libomptarget for each
+ * part. A loose entry with users is not cut and gets no owner: the users came before the memory
+ * became loose.
+ */
+void rex_begin_own_loose(struct rex_present_table *table, const struct rex_range_lock *begin)
+{
+    struct rex_entry *entry;
+    for (size_t i = 0; i < begin->count; i++) {
+        const struct rex_range *range = &begin->range[i];
+        if (!range->is_loose)
+            continue;
+        table->begun++;
+        cut_loose(table, range->begin);
+        cut_loose(table, range->end);
+        REX_EACH_ENTRY(table, entry, range)
+        if (entry->is_loose && entry->users == 0)
+            entry->owner = begin;
+    }
+}
