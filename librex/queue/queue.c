@@ -169,7 +169,7 @@ int rex_module_queue_create(struct rex_queue **queue, struct rex_module *module,
 {
     const char *call = stream != NULL ? "rex_queue_from_stream" : "rex_queue_create";
     if (queue == NULL)
-        return rex_fail(REX_EINVAL, "%s: there is no place for the queue", call);
+        return rex_fail_null(call, "pointer to the queue");
     if ((flags &
          ~(REX_QUEUE_NO_CACHE | REX_QUEUE_BLOCKING | REX_QUEUE_OWN_GLOBALS | PRIORITY_BITS)) != 0)
         return rex_fail(REX_EINVAL, "%s: unknown flags 0x%x", call, flags);
@@ -238,7 +238,7 @@ bool rex_queue_is_synchronous(const struct rex_queue *queue)
 int rex_queue_stream(struct rex_queue *queue, void **stream, void **context)
 {
     if (stream == NULL)
-        return rex_fail(REX_EINVAL, "rex_queue_stream: there is no place for the stream");
+        return rex_fail_null("rex_queue_stream", "pointer to the stream");
     int result = rex_queue_enter(queue, "rex_queue_stream");
     if (result != REX_OK)
         return result;

@@ -88,7 +88,7 @@ lost() {
         # The launch of a kernel whose entry was lost says how.
         run on_release "$work/main" "$by_macro" "$in_object"
         ends 1
-        says 'is in no registered table of offload entries'
+        says 'is in no offload entry of a registered module'
         says '(gcc -flto drops entries without __attribute__((used)))' ;;
     esac
 }

@@ -386,7 +386,7 @@ static const struct {
     {LAUNCH, {0, 0, 8, TO | REX_MAP_ALWAYS}, NULL},
     {LAUNCH,
      {0, 0, 8, REX_MAP_RETURN_PARAM},
-     "asks for its device address, which only a data region gives back"},
+     "asks for its device address, which only a data region returns"},
     {BEGIN, {0, 0, 8, REX_MAP_RETURN_PARAM}, NULL},
     {BEGIN, {0, 0, 8, REX_MAP_DELETE}, "deletes, which only the end of a mapping can"},
     {END, {0, 0, 8, REX_MAP_DELETE}, NULL},
