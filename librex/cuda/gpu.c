@@ -97,7 +97,7 @@ int rex_gpu_get(struct rex_gpu *gpu, size_t size, int number)
         return rex_fail_null("rex_gpu_get", "pointer to the GPU");
     if (size == 0 || size > sizeof made)
         return rex_fail(REX_EINVAL,
-                        "rex_gpu_get: the size is %zu; it must be sizeof(struct rex_gpu), %zu",
+                        "rex_gpu_get: the size, %zu, must be sizeof(struct rex_gpu), at most %zu",
                         size, sizeof made);
     rex_cuda_retry();
     if (rex_cuda_devices() == 0) { /* not a failure, so nothing is logged */

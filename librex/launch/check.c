@@ -57,6 +57,8 @@ static int fail_parameter_count(const struct rex_target *target, uint32_t rows,
     const struct rex_layout *layout = target->kernel->layout;
     uint8_t form = __atomic_load_n(&target->kernel->form, __ATOMIC_RELAXED);
     char list[REX_SIGNATURE_MAX + 1] = "", misfit[REX_MISFIT_MAX] = "";
+    if (form == REX_FORM_UNKNOWN && (rex_kernel_flags(target->kernel) & REX_KERNEL_NARROW_FIRST))
+        form = REX_FORM_PLAIN;
     if (layout != NULL && layout->has_kinds) {
         uint32_t index;
         int32_t row = first_misfit(layout, map, &index);

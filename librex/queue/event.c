@@ -144,7 +144,8 @@ static int look_at_event(struct rex_event *event, const char *call, struct seen 
     if (seen->state == REX_EVENT_GRAPH)
         return rex_fail(
             REX_EINVAL,
-            "%s: the event was recorded in a graph: record one after rex_graph_launch()", call);
+            "%s: the event was recorded in a graph: record an event after rex_graph_launch()",
+            call);
     if (seen->driver != NULL && seen->driver->forks != rex_forks())
         return rex_fail(REX_EFORK, "%s: the event was recorded in this process's parent", call);
     return REX_OK;

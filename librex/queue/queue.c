@@ -150,7 +150,8 @@ static int create_queue(struct rex_queue **queue, struct rex_module *module, int
         /* NULL, the default stream, is also accepted for a device without streams. */
         if (stream != NULL && *stream != NULL) {
             result = rex_fail(REX_ENODEVICE,
-                              "rex_queue_from_stream: a stream, and device %d is not an NVIDIA GPU",
+                              "rex_queue_from_stream: device %d is not an NVIDIA GPU, and has no "
+                              "streams",
                               number);
             goto free_made;
         }
@@ -174,7 +175,8 @@ int rex_module_queue_create(struct rex_queue **queue, struct rex_module *module,
          ~(REX_QUEUE_NO_CACHE | REX_QUEUE_BLOCKING | REX_QUEUE_OWN_GLOBALS | PRIORITY_BITS)) != 0)
         return rex_fail(REX_EINVAL, "%s: unknown flags 0x%x", call, flags);
     if (stream != NULL && (flags & PRIORITY_BITS) != 0)
-        return rex_fail(REX_EINVAL, "%s: the flags have a priority, and the stream has its own",
+        return rex_fail(REX_EINVAL,
+                        "%s: the flags set a priority, but the stream already has a priority",
                         call);
     int result = rex_module_enter(module, REX_NEED_DEVICES_OR_MODULE, call);
     if (result != REX_OK)

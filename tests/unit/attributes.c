@@ -325,7 +325,7 @@ TEST_IN_CHILD(priorities)
         CHECK_EQUAL(priority, level > 5 ? -5 : -(int)level);
         if (level > 0)
             REFUSED(rex_module_queue_create(&other, &module, 0, NULL, REX_QUEUE_PRIORITY(level), &stream), REX_EINVAL,
-                    "rex_queue_from_stream: the flags have a priority, and the stream has its own");
+                    "rex_queue_from_stream: the flags set a priority, but the stream already has a priority");
         CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
     }
 }

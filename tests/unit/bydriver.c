@@ -731,7 +731,7 @@ TEST_OF_EACH(complete_packets, bool, by_driver, false, true)
         CHECK_EQUAL(rex_module_launch(&module, 0, asked[i].more_teams, asked[i].more_threads, &nothing_id, &packet), 0);
         CHECK_EQUAL(by_driver ? last_grid[0] : last_call(FAKE_KERNEL)->grid[0], asked[i].grid);
         CHECK_EQUAL(by_driver ? last_block[0] : last_call(FAKE_KERNEL)->block[0], asked[i].block);
-        REFUSED(rex_module_launch(&module, 9, 0, 0, &nothing_id, &packet), REX_EDEVICE, "device number 9");
+        REFUSED(rex_module_launch(&module, 9, 0, 0, &nothing_id, &packet), REX_EDEVICE, "device 9 does not exist");
     }
     /* The wrappers without a packet. */
     CHECK_EQUAL(rex___tgt_target(0, &nothing_id, 0, NULL, NULL, NULL, NULL), 0);

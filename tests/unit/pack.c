@@ -136,7 +136,7 @@ TEST_IN_CHILD(refuse_widths)
         refuse(&plain_id, &lacking, REX_EINVAL, "a column of the map is NULL (rows: 1)");
     }
     refuse(&plain_id, &(struct rex_map){.count = -1}, REX_EINVAL, "the map's number of rows, -1, is negative");
-    refuse(&wide_id, &null_struct, REX_EINVAL, "\"wide\": map row 0, a value of 16 bytes: its address is NULL");
+    refuse(&wide_id, &null_struct, REX_EINVAL, "\"wide\": map row 0: the address of the value is NULL (bytes: 16)");
     CHECK_EQUAL(put(&narrow_id, &right), REX_OK);
 }
 
