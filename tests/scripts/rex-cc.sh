@@ -353,7 +353,7 @@ cp by-hand $cubin
 kept -o marks/app
 kept --embed -o marks/app
 run "$rex_cc" --host --images kernels.cu -o marks
-says 'will run on a GPU'
+says 'a GPU will run its kernels'
 if [ -n "$nvcc" ]; then
     works "$rex_cc" app.c kernels.cu -o marks/other
     cp $cubin by-hand
@@ -377,7 +377,7 @@ cp by-hand $cubin
 run env -u CLANG -u NVCC PATH="$work/bare" "$rex_cc" app.c kernels.cu -o marks/app
 ends 0
 says 'neither nvcc nor clang is found: kernels are compiled only for the CPU, as with --host'
-says 'will run on a GPU'
+says 'a GPU will run its kernels'
 run env -u CLANG -u NVCC PATH="$work/bare" "$rex_cc" --host -c kernels.cu
 says_no neither
 

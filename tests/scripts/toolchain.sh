@@ -89,7 +89,7 @@ lost() {
         run on_release "$work/main" "$by_macro" "$in_object"
         ends 1
         says 'is in no offload entry of a registered module'
-        says '(gcc -flto drops entries without __attribute__((used)))' ;;
+        says 'with gcc -flto, declare its entries __attribute__((used))' ;;
     esac
 }
 

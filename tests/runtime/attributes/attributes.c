@@ -171,7 +171,7 @@ TEST(deferred, .set_up = start, .gpu = ON_GPU)
 
 TEST(refused_on_the_host, .set_up = start, .gpu = ON_HOST_DEVICE)
 {
-    static const char why[] = "it does not launch this one: the device is not an NVIDIA GPU";
+    static const char why[] = "librex does not launch the kernel by the driver: the device is not an NVIDIA GPU";
     struct rex_launch_config one = of_teams(1, 0);
     assert_int_equal(rex_resident_blocks(&one), REX_ENODEVICE);
     for (enum way way = WAITING; way < WAYS; way++) {
