@@ -163,7 +163,7 @@ void read_options(struct settings *settings, int argc, char **argv)
 int check_device(const struct settings *settings)
 {
     if (settings->device >= rex_device_count()) {
-        fprintf(stderr, "%s: there is no device %d: librex has found %d, numbered from 0\n",
+        fprintf(stderr, "%s: device %d does not exist: the number of devices is %d\n",
                 settings->program, settings->device, rex_device_count());
         return -1;
     }

@@ -15,7 +15,7 @@ static int number_of_shares(const struct settings *settings, int64_t pieces)
     if (wanted == ALL_DEVICES)
         wanted = present;
     if (wanted > present) {
-        fprintf(stderr, "%s: --devices %d: there are only %d devices, which share the work\n",
+        fprintf(stderr, "%s: --devices %d: the number of devices is %d, and all share the work\n",
                 settings->program, wanted, present);
         wanted = present;
     }

@@ -244,7 +244,7 @@ int main(int argc, char **argv)
         return 1;
     if (device >= rex_device_count()) {
         fprintf(stderr,
-                "hotspot_raw: there is no device %d: librex has found %d, numbered from 0\n",
+                "hotspot_raw: device %d does not exist: the number of devices is %d\n",
                 device, rex_device_count());
         return 1;
     }

@@ -186,7 +186,7 @@ struct rex_at_most_64_rows {
 #define REX_SKIP(...)
 
 /** REX_NO_ROW: the compiler's message for an argument that is not a row. */
-#define REX_NO_ROW "no row: write REX_VALUE(...) for a value, REX_TO(...) or its like for memory"
+#define REX_NO_ROW "not a row: write REX_VALUE(...) for a value, REX_TO(...) for memory"
 #ifndef __cplusplus
 /**
  * REX_ROW_ELEMENT(none, between, m, context, row): writes @row as an element of an array, and a

@@ -142,8 +142,7 @@ REX_MATH_LIKE_INTEGERS(float)
     REX_MATH_2(name, name##f, __nv_##name(x, y), __nv_##name##f(x, y))
 #else
 #define REX_NO_LIBDEVICE(name) \
-    REX_REFUSED(name           \
-                "() is no instruction of a GPU: it needs nvcc, or the CUDA toolkit's libdevice")
+    REX_REFUSED(name "() is not an instruction of a GPU: use nvcc, or the CUDA toolkit's libdevice")
 #define REX_LIBDEVICE_1(name)                                    \
     __device__ REX_NO_LIBDEVICE(#name) double name(double);      \
     __device__ REX_NO_LIBDEVICE(#name) float name(float);        \

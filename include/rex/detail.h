@@ -139,7 +139,7 @@ template <class type> inline struct rex_row rex_row_scalar(type value)
 /* rex_row_scalar(): makes the compiler refuse an array, which is not a value. */
 template <class type, size_t count> inline struct rex_row rex_row_scalar(type (&)[count])
 {
-    static_assert(count == 0, "an array is no value: write REX_TO(array, length), or its like");
+    static_assert(count == 0, "an array is not a value: write REX_TO(array, length)");
     return rex_row_of(NULL, NULL, 0, 0);
 }
 }
@@ -153,7 +153,7 @@ template <class type, size_t count> inline struct rex_row rex_row_scalar(type (&
             0 * sizeof(struct {                                                                    \
                 _Static_assert(                                                                    \
                     __builtin_types_compatible_p(__typeof__(expression), REX_DECAYED(expression)), \
-                    "an array is no value: write REX_TO(array, length), or its like");             \
+                    "an array is not a value: write REX_TO(array, length)");                       \
                 _Static_assert(sizeof(REX_DECAYED(expression)) <= 8,                               \
                                "a value of more than 8 bytes: use REX_FIRSTPRIVATE");              \
                 char rex_unused;                                                                   \

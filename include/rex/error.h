@@ -116,7 +116,7 @@ REX_API const char *rex_error_name(int error);
     X(REX_EOVERLAP, -18, "memory is mapped in part")                                 \
     X(REX_ECUDA, -19, "a call of the CUDA driver failed")                            \
     X(REX_EFORK, -20, "a GPU cannot be used in a child after fork")                  \
-    X(REX_EBUSY, -21, "work that is not finished is in the way")
+    X(REX_EBUSY, -21, "unfinished work prevents the call")
 
 /**
  * enum rex_error: the results of librex functions that return `int`. 0 is success; errors are

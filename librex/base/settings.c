@@ -68,12 +68,13 @@ const struct rex_setting rex_settings[REX_SETTINGS] = {
     [REX_OPTION_OMPTARGET] = {"REX_OMPTARGET", "", NULL, ""},
     [REX_OPTION_CUBIN] = {"REX_CUBIN", "", NULL, ""},
     [REX_OPTION_CUBIN_PATH] = {"REX_CUBIN_PATH", "", NULL, ""},
-    [REX_OPTION_LOG] = {"REX_LOG", "warn", NULL,
-                        "off, error, warn, info or debug, with :FILE after it, or :FILE alone"},
+    [REX_OPTION_LOG] =
+        {"REX_LOG", "warn", NULL,
+         "LEVEL, LEVEL:FILE or :FILE, with the LEVEL off, error, warn, info or debug"},
     [REX_OPTION_WAIT] = {"REX_WAIT", "auto", waits, "auto, spin, yield, block or runtime"},
     [REX_OPTION_ADOPT] = {"REX_ADOPT", "off", switches, "on or off"},
     [REX_OPTION_UNFINISHED] = {"REX_UNFINISHED", "error", unfinished, "error or wait"},
-    [REX_OPTION_TRACE] = {"REX_TRACE", "off", NULL, "the name of a file, - or off"},
+    [REX_OPTION_TRACE] = {"REX_TRACE", "off", NULL, "off, - or a file name such as trace.json"},
     [REX_OPTION_CHECK] = {"REX_CHECK", "on", checks, "on, off or full"},
     [REX_OPTION_LAUNCH_BY] = {"REX_LAUNCH_BY", "auto", senders, "auto, driver or runtime"},
     [REX_OPTION_COPY_THREADS] = {"REX_COPY_THREADS", "auto", counts,
@@ -166,7 +167,7 @@ int rex_configure(enum rex_option option, const char *value)
     char complaint[COMPLAINT_MAX];
     const char *kept = NULL;
     if ((int)option < 0 || (int)option >= REX_SETTINGS)
-        return rex_fail(REX_EINVAL, "rex_configure: %d is not an option", (int)option);
+        return rex_fail(REX_EINVAL, "rex_configure: option %d does not exist", (int)option);
     if (value != NULL && *value != '\0') {
         if (!may_have_value(option, value, complaint))
             return rex_fail(REX_EINVAL, "rex_configure: %s", complaint);
@@ -266,8 +267,8 @@ void rex_settings_review(void)
     const char *device = environment_value("OMP_DEFAULT_DEVICE");
     if (device != NULL && rex_number_in_text(device) < 0)
         rex_log(REX_LOG_WARN,
-                "OMP_DEFAULT_DEVICE=%s is not understood: librex knows numbers of devices, and no "
-                "traits; rex_device_for_rank() goes without it",
+                "rex_device_for_rank() ignores OMP_DEFAULT_DEVICE=%s: librex reads a device number "
+                "there, not traits",
                 device);
     for (char **variable = environ; variable != NULL && *variable != NULL; variable++) {
         char name[64];

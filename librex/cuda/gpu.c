@@ -96,10 +96,12 @@ int rex_gpu_get(struct rex_gpu *gpu, size_t size, int number)
         {MOST_THREADS_PER_BLOCK, &made.threads_per_block},
         {MOST_SHARED_MEMORY, &shared},
     };
-    if (gpu == NULL || size == 0 || size > sizeof made)
-        return rex_fail(REX_EINVAL, "rex_gpu_get: %s",
-                        gpu == NULL ? "there is no place for the GPU"
-                                    : "a struct rex_gpu of another size");
+    if (gpu == NULL)
+        return rex_fail_null("rex_gpu_get", "pointer to the GPU");
+    if (size == 0 || size > sizeof made)
+        return rex_fail(REX_EINVAL,
+                        "rex_gpu_get: the size, %zu, must be sizeof(struct rex_gpu), at most %zu",
+                        size, sizeof made);
     rex_cuda_retry();
     if (rex_cuda_devices() == 0) { /* the program only asked, so nothing is logged */
         char message[REX_MESSAGE_MAX];
@@ -108,7 +110,8 @@ int rex_gpu_get(struct rex_gpu *gpu, size_t size, int number)
         return rex_fail_again(rex_cuda_forked() ? REX_EFORK : REX_EDEVICE, message);
     }
     if (number < 0 || number >= rex_cuda_devices())
-        return rex_fail(REX_EDEVICE, "GPU %d: there are %d GPUs", number, rex_cuda_devices());
+        return rex_fail(REX_EDEVICE, "GPU %d does not exist: valid numbers are 0 to %d", number,
+                        rex_cuda_devices() - 1);
     if (rex_cuda_handle(number, &device) != 0 ||
         REX_CUDA(cuDeviceGetName, made.name, (int)sizeof made.name - 1, device) != 0 ||
         REX_CUDA(cuDeviceTotalMem, &memory, device) != 0 ||
@@ -305,7 +308,9 @@ void rex_nogpu_explain(int result, char *text, size_t size)
         snprintf(text, size, "; its kernel module is loaded: %s", module);
     else if (!find_closed_file(has_module, text, size) && visible != NULL &&
              (result == REX_NOGPU_DEVICE || result == INVALID_DEVICE))
-        snprintf(text, size,
-                 "; CUDA_VISIBLE_DEVICES=\"%s\" may hide GPUs: /proc/driver/nvidia has %zu",
-                 visible, find_files("/proc/driver/nvidia/gpus/*", 0, NULL));
+        snprintf(
+            text, size,
+            "; CUDA_VISIBLE_DEVICES is \"%s\", and the number of GPUs in /proc/driver/nvidia is "
+            "%zu",
+            visible, find_files("/proc/driver/nvidia/gpus/*", 0, NULL));
 }

@@ -214,7 +214,7 @@ void *rex_host_alloc(size_t size)
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     void *memory = NULL;
     if (size == 0) {
-        rex_fail(REX_EINVAL, "rex_host_alloc: a size of 0");
+        rex_fail(REX_EINVAL, "rex_host_alloc: the size is 0");
         return NULL;
     }
     if (rex_cuda_forked()) {
@@ -269,7 +269,7 @@ int rex_host_register(void *address, size_t size)
     if (address == NULL)
         return rex_fail_null("rex_host_register", "address");
     if (size == 0)
-        return rex_fail(REX_EINVAL, "rex_host_register: a size of 0");
+        return rex_fail(REX_EINVAL, "rex_host_register: the size is 0");
     if ((uintptr_t)address > UINTPTR_MAX - size)
         return rex_fail(REX_EINVAL, "rex_host_register: %zu bytes at %p go past the last address",
                         size, address);

@@ -314,8 +314,8 @@ int rex_image_list_open(struct rex_image_list **list, const void *bytes, size_t 
                         const char *name)
 {
     if (list == NULL || bytes == NULL || name == NULL)
-        return rex_fail_null("rex_image_list_open", list == NULL    ? "list"
-                                                    : bytes == NULL ? "bytes"
+        return rex_fail_null("rex_image_list_open", list == NULL    ? "pointer to the list"
+                                                    : bytes == NULL ? "pointer to the bytes"
                                                                     : "name");
     struct rex_list *opened = malloc(sizeof *opened);
     if (opened == NULL)
@@ -352,7 +352,7 @@ int rex_image_view_open(struct rex_image_view **view, const struct rex_image_lis
                                                     : list == NULL ? "list"
                                                                    : "name");
     if (index >= list->count)
-        return rex_fail(REX_EINVAL, "rex_image_view_open: there is no image %zu", index);
+        return rex_fail(REX_EINVAL, "rex_image_view_open: image %zu does not exist", index);
     struct rex_view *opened = malloc(sizeof *opened);
     if (opened == NULL)
         return rex_fail_memory(sizeof *opened, "the view of an image");

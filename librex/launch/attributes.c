@@ -116,11 +116,12 @@ static int check_cluster(const struct rex_loaded_kernel *kernel, const struct re
         is_multiple &= teams[i] % cluster[i] == 0;
     }
     if (is_large || product(cluster) > MOST_BLOCKS_IN_CLUSTER)
-        return rex_fail(REX_EINVAL,
-                        "kernel \"%.*s\": clusters of %u x %u x %u teams, and a cluster has at "
-                        "most %u",
-                        REX_KERNEL_NAME(kernel->name), cluster[0], cluster[1], cluster[2],
-                        MOST_BLOCKS_IN_CLUSTER);
+        return rex_fail(
+            REX_EINVAL,
+            "kernel \"%.*s\": clusters of %u x %u x %u teams are too large: the maximum is %u "
+            "teams",
+            REX_KERNEL_NAME(kernel->name), cluster[0], cluster[1], cluster[2],
+            MOST_BLOCKS_IN_CLUSTER);
     if (!is_multiple)
         return rex_fail(REX_EINVAL,
                         "kernel \"%.*s\": a grid of %u x %u x %u teams is not a multiple of its "
@@ -147,11 +148,12 @@ int rex_attributes_check(const struct rex_loaded_kernel *kernel, const struct re
                         REX_KERNEL_NAME(kernel->name), kernel->image->ordinal, cluster[0],
                         cluster[1], cluster[2]);
     if ((grid->attributes & REX_ATTRIBUTE_COOPERATIVE) && product(teams) > resident)
-        return rex_fail(REX_EINVAL,
-                        "kernel \"%.*s\": a cooperative grid of %llu teams, and GPU %d keeps at "
-                        "most %llu of them resident",
-                        REX_KERNEL_NAME(kernel->name), (unsigned long long)product(teams),
-                        kernel->image->ordinal, (unsigned long long)resident);
+        return rex_fail(
+            REX_EINVAL,
+            "kernel \"%.*s\": a cooperative grid of %llu teams is too large: GPU %d keeps at most "
+            "%llu resident",
+            REX_KERNEL_NAME(kernel->name), (unsigned long long)product(teams),
+            kernel->image->ordinal, (unsigned long long)resident);
     return REX_OK;
 }
 
@@ -159,10 +161,11 @@ int rex_attributes_refuse(const struct rex_request *request)
 {
     char why[REX_REASON_MAX];
     rex_reason_text(rex_request_reason(request), why);
-    return rex_fail(REX_EUNSUPPORTED,
-                    "kernel \"%.*s\": only the CUDA driver makes %s, and it does not launch this "
-                    "one: %s",
-                    REX_KERNEL_NAME(request->target.name), attribute_text(&request->grid), why);
+    return rex_fail(
+        REX_EUNSUPPORTED,
+        "kernel \"%.*s\": only the CUDA driver makes %s, and librex does not launch the kernel by "
+        "the driver: %s",
+        REX_KERNEL_NAME(request->target.name), attribute_text(&request->grid), why);
 }
 
 /* ---- the launch ------------------------------------------------------------------------------ */

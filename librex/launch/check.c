@@ -54,12 +54,15 @@ static int32_t first_misfit(const struct rex_layout *layout, const struct rex_ma
 static int fail_parameter_count(const struct rex_target *target, uint32_t rows,
                                 const struct rex_map *map)
 {
-    static const char *const forms[] = {[REX_FORM_UNKNOWN] = "",
-                                        [REX_FORM_PLAIN] = ", none of them the runtime's",
-                                        [REX_FORM_ENV] = ", the first of them the runtime's"};
+    static const char *const forms[] = {[REX_FORM_UNKNOWN] =
+                                            ", or one less if the runtime passes the first",
+                                        [REX_FORM_PLAIN] = "",
+                                        [REX_FORM_ENV] = " after the runtime's"};
     const struct rex_layout *layout = target->kernel->layout;
     uint8_t form = __atomic_load_n(&target->kernel->form, __ATOMIC_RELAXED);
     char list[REX_SIGNATURE_MAX + 1] = "", misfit[REX_MISFIT_MAX] = "";
+    if (form == REX_FORM_UNKNOWN && (rex_kernel_flags(target->kernel) & REX_KERNEL_NARROW_FIRST))
+        form = REX_FORM_PLAIN;
     if (layout != NULL && layout->has_kinds) {
         uint32_t index;
         int32_t row = first_misfit(layout, map, &index);
@@ -69,9 +72,10 @@ static int fail_parameter_count(const struct rex_target *target, uint32_t rows,
     }
     return rex_fail(
         REX_EPARAMS,
-        "kernel \"%.*s\" has %u parameters%s%s, and the launch %u rows for them (of %d)%s%s",
-        REX_KERNEL_NAME(target->name), target->kernel->parameters, forms[form], list, rows,
-        map->count, misfit[0] != '\0' ? ": " : "", misfit);
+        "kernel \"%.*s\": the number of arguments is %u (map rows: %d), and must be %u%s%s%s%s",
+        REX_KERNEL_NAME(target->name), rows, map->count,
+        target->kernel->parameters - (form == REX_FORM_ENV), forms[form], list,
+        misfit[0] != '\0' ? ": " : "", misfit);
 }
 
 /*
@@ -160,11 +164,12 @@ static int check_release(const struct rex_request *request, enum rex_kernel_form
     if (rex_device_offload(request->device, &number) != REX_OK)
         return REX_OK;
     write_fallback_reason(request, why);
-    return rex_fail(REX_EUNSUPPORTED,
-                    "kernel \"%.*s\" is plain, and LLVM %d passes every kernel a leading parameter "
-                    "of its own: declare it with REX_DEVICE_KERNEL_ENV, or use another release; "
-                    "not launched by the CUDA driver: %s",
-                    REX_KERNEL_NAME(target->name), release->number, why);
+    return rex_fail(
+        REX_EUNSUPPORTED,
+        "kernel \"%.*s\" has no parameter for the runtime, and LLVM %d passes one to every "
+        "kernel: declare the kernel with REX_DEVICE_KERNEL_ENV, or use another LLVM; the CUDA "
+        "driver did not launch the kernel: %s",
+        REX_KERNEL_NAME(target->name), release->number, why);
 }
 
 int rex_check_parameters(const struct rex_request *request, enum rex_kernel_form *form)
@@ -184,9 +189,9 @@ int rex_check_parameters(const struct rex_request *request, enum rex_kernel_form
         write_fallback_reason(request, why);
         return rex_fail(
             REX_EPARAMS,
-            "kernel \"%.*s\" in %s: parameter %u is %u bytes wide, and LLVM %d passes 8-byte "
-            "slots: write it with REX_DEVICE_KERNEL (rex/kernel.h), or launch it in a "
-            "queue; not launched by the CUDA driver: %s",
+            "kernel \"%.*s\" in %s: parameter %u has %u bytes, and LLVM %d passes 8 bytes for "
+            "each parameter: declare the kernel with REX_DEVICE_KERNEL (rex/kernel.h), or launch "
+            "it in a queue; the CUDA driver did not launch the kernel: %s",
             REX_KERNEL_NAME(target->name), registration->image_path, misfit.index, misfit.size,
             registration->release->number, why);
     }
@@ -197,10 +202,11 @@ int rex_check_parameters(const struct rex_request *request, enum rex_kernel_form
          * a wild pointer.
          */
         if (map->types[i] & REX_MAP_RETURN_PARAM)
-            return rex_fail(REX_EINVAL,
-                            "kernel \"%.*s\": map row %d asks for its device address, which only a "
-                            "data region gives back",
-                            REX_KERNEL_NAME(target->name), i);
+            return rex_fail(
+                REX_EINVAL,
+                "kernel \"%.*s\": map row %d asks for its device address, which only a data "
+                "region returns",
+                REX_KERNEL_NAME(target->name), i);
         if (rex_check_member(map, i, target->name) != REX_OK)
             return REX_EINVAL;
     }
@@ -230,7 +236,7 @@ int rex_check_packet(const struct rex_request *request, enum rex_kernel_form *fo
     const struct rex_map *map = request->map;
     uint64_t unknown = request->flags & ~release->packet_flags;
     if (map->count < 0)
-        return rex_fail(REX_EINVAL, "kernel \"%.*s\": a negative number of rows, %d",
+        return rex_fail(REX_EINVAL, "kernel \"%.*s\": the number of rows, %d, is negative",
                         REX_KERNEL_NAME(request->target.name), map->count);
     if (map->count > 0 && !rex_has_columns(map))
         return rex_fail_null_column(request->target.name, map);
@@ -328,28 +334,28 @@ int rex_check_limits(const struct rex_target *target, const struct rex_grid *gri
         if (most_memory > 0 && (uint64_t)grid->dynamic_memory + fixed > most_memory)
             return rex_fail(
                 REX_EUNSUPPORTED,
-                "kernel \"%.*s\": %u bytes of dynamic shared memory and %u of its own; a "
-                "block of the GPU has at most %llu",
+                "kernel \"%.*s\": %u bytes of dynamic and %u of static shared memory: the GPU has "
+                "at most %llu for a block",
                 REX_KERNEL_NAME(target->name), grid->dynamic_memory, fixed,
                 (unsigned long long)most_memory);
     }
     if (teams[1] > MOST_TEAMS_IN_Y_AND_Z || teams[2] > MOST_TEAMS_IN_Y_AND_Z)
         return rex_fail(
             REX_EINVAL,
-            "kernel \"%.*s\": a grid of %u x %u x %u teams, and a GPU has at most %u in "
-            "y and in z",
+            "kernel \"%.*s\": a grid of %u x %u x %u teams is too large: a GPU allows %u in y and "
+            "in z",
             REX_KERNEL_NAME(target->name), teams[0], teams[1], teams[2], MOST_TEAMS_IN_Y_AND_Z);
     if (plane > most || plane * threads[2] > most)
-        return rex_fail(REX_EINVAL, "kernel \"%.*s\": a block of %u x %u x %u threads, and %s %llu",
-                        REX_KERNEL_NAME(target->name), threads[0], threads[1], threads[2],
-                        most < REX_MOST_THREADS ? "its __launch_bounds__ or registers allow"
-                                                : "a GPU has at most",
-                        (unsigned long long)most);
+        return rex_fail(
+            REX_EINVAL, "kernel \"%.*s\": a block of %u x %u x %u threads is too large: %s %llu",
+            REX_KERNEL_NAME(target->name), threads[0], threads[1], threads[2],
+            most < REX_MOST_THREADS ? "the kernel's __launch_bounds__ or registers allow"
+                                    : "a GPU allows",
+            (unsigned long long)most);
     if (threads[2] > MOST_THREADS_IN_Z)
         return rex_fail(
             REX_EINVAL,
-            "kernel \"%.*s\": a block of %u x %u x %u threads, and a GPU has at most %u "
-            "in z",
+            "kernel \"%.*s\": a block of %u x %u x %u threads is too large: a GPU allows %u in z",
             REX_KERNEL_NAME(target->name), threads[0], threads[1], threads[2], MOST_THREADS_IN_Z);
     return REX_OK;
 }
@@ -367,31 +373,31 @@ int rex_check_grid(const struct rex_target *target, const struct rex_packet_rule
         return REX_OK;
     if ((rule->dimensions == 1 || is_managed) &&
         (teams[1] | teams[2] | threads[1] | threads[2]) > 1)
-        return rex_fail(REX_EUNSUPPORTED,
-                        "kernel \"%.*s\": teams %u x %u x %u of threads %u x %u x %u; LLVM %d "
-                        "launches one dimension only%s",
-                        REX_KERNEL_NAME(target->name), teams[0], teams[1], teams[2], threads[0],
-                        threads[1], threads[2], release->number,
-                        is_managed ? " of a kernel with an environment" : "");
+        return rex_fail(
+            REX_EUNSUPPORTED,
+            "kernel \"%.*s\": %u x %u x %u teams of %u x %u x %u threads: LLVM %d launches %s in "
+            "one dimension only",
+            REX_KERNEL_NAME(target->name), teams[0], teams[1], teams[2], threads[0], threads[1],
+            threads[2], release->number, is_managed ? "kernels with an environment" : "kernels");
     if (dynamic > 0 && !rule->dynamic_memory)
         return rex_fail(
             REX_EUNSUPPORTED,
-            "kernel \"%.*s\": %u bytes of dynamic shared memory; LLVM %d cannot pass them on",
+            "kernel \"%.*s\": %u bytes of dynamic shared memory: LLVM %d cannot pass the size",
             REX_KERNEL_NAME(target->name), dynamic, release->number);
     if (release->most_dynamic_memory > 0 && dynamic > release->most_dynamic_memory)
         return rex_fail(
             REX_EUNSUPPORTED,
-            "kernel \"%.*s\": %u bytes of dynamic shared memory; LLVM %d launches at most %u",
+            "kernel \"%.*s\": %u bytes of dynamic shared memory: LLVM %d allows at most %u",
             REX_KERNEL_NAME(target->name), dynamic, release->number, release->most_dynamic_memory);
     if (dynamic > 0 && release->shared_memory_fixed &&
         (uint64_t)dynamic + fixed > REX_SHARED_MEMORY)
         return rex_fail(
             REX_EUNSUPPORTED,
-            "kernel \"%.*s\": %u bytes of dynamic shared memory and %u of its own; LLVM "
-            "%d launches at most %u in all",
+            "kernel \"%.*s\": %u bytes of dynamic and %u of static shared memory: LLVM %d allows "
+            "at most %u in all",
             REX_KERNEL_NAME(target->name), dynamic, fixed, release->number, REX_SHARED_MEMORY);
     if (release->most_teams > 0 && teams[0] > release->most_teams)
-        return rex_fail(REX_EUNSUPPORTED, "kernel \"%.*s\": %u teams; LLVM %d launches at most %u",
+        return rex_fail(REX_EUNSUPPORTED, "kernel \"%.*s\": %u teams: LLVM %d launches at most %u",
                         REX_KERNEL_NAME(target->name), teams[0], release->number,
                         release->most_teams);
     return rex_check_limits(target, grid);

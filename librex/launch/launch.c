@@ -242,7 +242,8 @@ int rex_launch_map(struct rex_module *module, const struct rex_launch_config *co
     const char *why = "nothing was launched: offloading is disabled, or the device is the host";
     if (result == REX_OK) {
         result = launch_somewhere(&request);
-        why = "nothing was launched: libomptarget launched nothing";
+        why = "nothing was launched: libomptarget refused the launch; call rex_offload_init() "
+              "before other calls of libomptarget";
     }
     rex_gate_leave();
     if (result == REX_EHOST)

@@ -104,8 +104,8 @@ int rex_wrong_argument(const char *name, const struct rex_layout *layout, uint32
     char list[REX_SIGNATURE_MAX], misfit[REX_MISFIT_MAX];
     rex_misfit_print(layout, index, map, row, misfit);
     rex_signature_print(layout->parameter + layout->env, layout->count - layout->env, list);
-    return rex_fail(REX_EPARAMS, "kernel \"%.*s\": %s; it takes %s", REX_KERNEL_NAME(name), misfit,
-                    list);
+    return rex_fail(REX_EPARAMS, "kernel \"%.*s\": %s; the kernel takes %s", REX_KERNEL_NAME(name),
+                    misfit, list);
 }
 
 /* ---- room ------------------------------------------------------------------------------------ */
@@ -145,8 +145,7 @@ static int fail_width(const struct rex_loaded_kernel *kernel, uint32_t parameter
 {
     return rex_fail(
         REX_EPARAMS,
-        "kernel \"%.*s\": parameter %u is %u bytes wide, and the launch has %s of %lld bytes for "
-        "it",
+        "kernel \"%.*s\": parameter %u has %u bytes, and the launch passes %s of %lld bytes",
         REX_KERNEL_NAME(kernel->name), parameter, kernel->facts->layout->parameter[parameter].size,
         what, (long long)size);
 }
@@ -176,7 +175,7 @@ static int check_and_pack(struct rex_arguments *arguments, const struct rex_load
         if (width > sizeof(void *) && map->begin[row] == NULL)
             return rex_fail(
                 REX_EINVAL,
-                "kernel \"%.*s\": map row %d, a value of %zu bytes: its address is NULL",
+                "kernel \"%.*s\": map row %d: the address of the value is NULL (bytes: %zu)",
                 REX_KERNEL_NAME(kernel->name), row, width);
     }
     /* WORD is little-endian: its low bytes are a shorter value */

@@ -28,7 +28,7 @@ EXPORT void rex___tgt_target_data_update(MAP_P);
 void *rex_literal_error(const void *src, size_t size)
 {
     if (src == NULL)
-        rex_fail(REX_EINVAL, "rex_pack_literal_arg_bytes: source is NULL for %zu bytes", size);
+        rex_fail(REX_EINVAL, "rex_pack_literal_arg_bytes: the source is NULL (bytes: %zu)", size);
     else
         rex_fail(REX_EINVAL,
                  "rex_pack_literal_arg_bytes: a literal of %zu bytes; at most 8 can be passed by "

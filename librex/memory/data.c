@@ -373,7 +373,7 @@ int rex_pass_data_call(enum rex_data_call call, MAP_P)
     if (rex_gate_check() != REX_OK)
         return rex_last_error_code();
     if (count < 0)
-        return rex_fail(REX_EINVAL, "a data call with a negative number of rows, %d", count);
+        return rex_fail(REX_EINVAL, "a data call: the number of rows, %d, is negative", count);
     if (count > 0 && !rex_has_columns(&map))
         return rex_fail_null_column(NULL, &map);
     for (int32_t i = 0; i < count; i++) {
@@ -416,7 +416,8 @@ int rex_module_target_data(struct rex_module *module, enum rex_data_call call, i
                            int32_t count, void **base, void **begin, int64_t *sizes, int64_t *types)
 {
     if ((unsigned)call > REX_DATA_UPDATE)
-        return rex_fail(REX_EINVAL, "rex_module_target_data: there is no data call %d", (int)call);
+        return rex_fail(REX_EINVAL, "rex_module_target_data: data call %d does not exist",
+                        (int)call);
     int result = rex_module_enter(module, REX_NEED_DEVICES, "rex_module_target_data");
     if (result != REX_OK)
         return result;

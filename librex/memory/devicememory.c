@@ -137,7 +137,7 @@ void *rex_device_alloc(size_t size, int64_t device)
 {
     int number = 0, result = REX_OK;
     if (size == 0) {
-        rex_fail(REX_EINVAL, "rex_device_alloc: a size of 0");
+        rex_fail(REX_EINVAL, "rex_device_alloc: the size is 0");
         return NULL;
     }
     /*

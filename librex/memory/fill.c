@@ -26,12 +26,16 @@ int rex_fill_of(struct rex_fill *fill, const char *caller, void *to, const void 
         return rex_fail(REX_EINVAL, "%s: %s is NULL", caller,
                         to == NULL ? "the memory" : "the pattern");
     if (pattern_size != 1 && pattern_size != 2 && pattern_size != 4)
-        return rex_fail(REX_EINVAL, "%s: a pattern of %zu bytes; there are 1, 2 and 4", caller,
-                        pattern_size);
-    if (size % pattern_size != 0 || (uintptr_t)to % pattern_size != 0)
+        return rex_fail(REX_EINVAL, "%s: the pattern has %zu bytes; valid sizes are 1, 2 and 4",
+                        caller, pattern_size);
+    if (size % pattern_size != 0)
         return rex_fail(REX_EINVAL,
-                        "%s: %zu bytes at %p are no whole number of patterns of %zu bytes", caller,
-                        size, to, pattern_size);
+                        "%s: the size, %zu bytes, is not a multiple of the pattern's %zu", caller,
+                        size, pattern_size);
+    if ((uintptr_t)to % pattern_size != 0)
+        return rex_fail(REX_EINVAL,
+                        "%s: the address, %p, is not aligned to the pattern's %zu bytes", caller,
+                        to, pattern_size);
     *fill = (struct rex_fill){.to = to, .width = pattern_size, .size = size};
     memcpy(&fill->value, pattern, pattern_size);
     return REX_OK;

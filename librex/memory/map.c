@@ -43,18 +43,20 @@ static __attribute__((noinline)) int check_and_put_row(struct rex_map_builder *b
 {
     long long number = builder->row, parent = rex_row_parent(row->type);
     if (row->size < 0)
-        return rex_fail(REX_EINVAL, "map row %lld: a size of %lld bytes", number,
+        return rex_fail(REX_EINVAL, "map row %lld: the size, %lld bytes, is negative", number,
                         (long long)row->size);
     if (parent >= number)
         return rex_fail(REX_EINVAL,
                         "map row %lld is a member of row %lld, which does not come before it",
                         number, parent);
     if (parent > REX_PARENT_MAX)
-        return rex_fail(REX_EINVAL,
-                        "map row %lld is a member of row %lld, and at most %d can be named", number,
-                        parent, REX_PARENT_MAX);
+        return rex_fail(
+            REX_EINVAL,
+            "map row %lld is a member of row %lld, and the last row that can have members is %d",
+            number, parent, REX_PARENT_MAX);
     if (number >= INT32_MAX)
-        return rex_fail(REX_EINVAL, "a map of more than %d rows", INT32_MAX);
+        return rex_fail(REX_EINVAL, "the map has no room for the rows: the maximum is %d",
+                        INT32_MAX);
     if (builder->columns != NULL && number >= builder->capacity)
         return rex_fail(REX_EINVAL,
                         "the row function counted %lld rows, and pushes more when it fills the map",
@@ -62,7 +64,7 @@ static __attribute__((noinline)) int check_and_put_row(struct rex_map_builder *b
     row->type = rex_type_inside(builder, row->type);
     if (builder->depth > 0 && row->begin == NULL && row->size > 0 &&
         !rex_row_has(row->type, REX_MAP_NOT_MAPPED))
-        return rex_fail(REX_EINVAL, "map row %lld: a mapper maps %lld bytes at NULL", number,
+        return rex_fail(REX_EINVAL, "map row %lld: a mapper maps NULL (bytes: %lld)", number,
                         (long long)row->size);
     /*
      * Refuse a row that lies in the surrounding section, but reaches out of the element that is
@@ -73,11 +75,12 @@ static __attribute__((noinline)) int check_and_put_row(struct rex_map_builder *b
     if (builder->depth > 0 && !rex_row_has(row->type, REX_MAP_LITERAL | REX_MAP_PTR_AND_OBJ) &&
         begin < first + (uintptr_t)builder->part.size && end > first &&
         (begin < element || end > element + (uintptr_t)builder->element_size))
-        return rex_fail(REX_EINVAL,
-                        "map row %lld: a mapper maps %lld bytes at %p, which reach out of its "
-                        "element of %lld bytes at %p: is that the size of its type?",
-                        number, (long long)row->size, row->begin, (long long)builder->element_size,
-                        builder->part.base);
+        return rex_fail(
+            REX_EINVAL,
+            "map row %lld: %lld bytes at %p do not lie in the mapper's element, %lld bytes at %p: "
+            "check the element size given to rex_map_add_mapped()",
+            number, (long long)row->size, row->begin, (long long)builder->element_size,
+            builder->part.base);
     if (builder->handle != NULL)
         REX_REAL(push_mapper_component)
     (builder->handle, row->base, row->begin, row->size, row->type, NULL);
@@ -106,7 +109,8 @@ static int add_map(struct rex_map_builder *builder, const struct rex_map *map)
         if (parent >= 0 && parent + first > REX_PARENT_MAX)
             return rex_fail(
                 REX_EINVAL,
-                "map row %lld: its parent would be row %lld, and at most %d can be named",
+                "map row %lld is a member of row %lld, and the last row that can have members is "
+                "%d",
                 (long long)builder->row, (long long)(parent + first), REX_PARENT_MAX);
         if (parent >= 0)
             row.type = (row.type & ~REX_MAP_MEMBER_OF_MASK) | REX_MAP_MEMBER_OF(parent + first);
@@ -131,10 +135,10 @@ int rex_map_build(struct rex_map *map, const struct rex_map *prefix, rex_rows *r
         if (fixed == NULL || fixed->count == 0)
             continue;
         if (fixed->count < 0)
-            return rex_fail(REX_EINVAL, "rex_map_build: a %s with a negative number of rows, %d",
+            return rex_fail(REX_EINVAL, "rex_map_build: the %s's number of rows, %d, is negative",
                             which, fixed->count);
         if (!rex_has_columns(fixed))
-            return rex_fail(REX_EINVAL, "rex_map_build: a %s of %d rows with a column that is NULL",
+            return rex_fail(REX_EINVAL, "rex_map_build: a column of the %s is NULL (rows: %d)",
                             which, fixed->count);
     }
     void **before = prefix != NULL ? prefix->mappers : NULL;

@@ -82,9 +82,9 @@ static const char *wrong_row(const struct rex_map *map, int32_t i, enum rex_purp
         return "asks for a copy at every launch, which a queue does not make: use "
                "rex_queue_update()";
     if (rex_row_has(type, REX_MAP_RETURN_PARAM) && launches)
-        return "asks for its device address, which only a data region gives back";
+        return "asks for its device address, which only a data region returns";
     if ((type & REX_ROW_RETURNED) == REX_MAP_FB_NULLIFY)
-        return "may be NULL, and asks for no device address";
+        return "is REX_OR_NULL() of a row other than REX_USE_DEVICE_PTR()";
     if (rex_row_has(type, REX_MAP_DELETE) && purpose != REX_FOR_END && purpose != REX_FOR_UPDATE)
         return "deletes, which only the end of a mapping can";
     return NULL;
@@ -134,11 +134,14 @@ const char *rex_row_text(const struct rex_map *map, int32_t i, char text[REX_ROW
 
 static int fail_row(const struct rex_map *map, int32_t i, const char *wrong, const char *what)
 {
-    char text[REX_ROW_TEXT];
+    char parent[40] = "", text[REX_ROW_TEXT];
+    if (rex_row_parent(map->types[i]) >= 0)
+        snprintf(parent, sizeof parent, ", member of row %lld",
+                 (long long)rex_row_parent(map->types[i]));
     return rex_fail(
-        REX_EINVAL, "%.*s: map row %d %s (base %p, begin %p, %lld bytes, type 0x%llx)%s",
+        REX_EINVAL, "%.*s: map row %d %s (base %p, begin %p, %lld bytes, type 0x%llx%s)%s",
         REX_KERNEL_NAME(what), i, wrong, map->base[i], map->begin[i], (long long)map->sizes[i],
-        (unsigned long long)map->types[i], rex_row_text(map, i, text));
+        (unsigned long long)map->types[i], parent, rex_row_text(map, i, text));
 }
 
 int rex_check_member(const struct rex_map *map, int32_t i, const char *what)
@@ -166,10 +169,10 @@ int rex_check_rows(const struct rex_map *map, enum rex_purpose purpose, const ch
     if (map == NULL)
         return REX_OK;
     if (map->count < 0)
-        return rex_fail(REX_EINVAL, "%.*s: a map with a negative number of rows, %d",
+        return rex_fail(REX_EINVAL, "%.*s: the map's number of rows, %d, is negative",
                         REX_KERNEL_NAME(what), map->count);
     if (map->count > 0 && !rex_has_columns(map))
-        return rex_fail(REX_EINVAL, "%.*s: a map of %d rows with a column that is NULL",
+        return rex_fail(REX_EINVAL, "%.*s: a column of the map is NULL (rows: %d)",
                         REX_KERNEL_NAME(what), map->count);
     for (int32_t i = 0; i < map->count; i++) {
         const char *wrong = wrong_row(map, i, purpose);
@@ -192,9 +195,9 @@ int rex_fail_null_column(const char *kernel, const struct rex_map *map)
     if (column == NULL)
         return REX_OK;
     if (kernel == NULL)
-        return rex_fail(REX_EINVAL, "a data call: the column of %s is NULL, for %d rows", column,
+        return rex_fail(REX_EINVAL, "a data call: the column of %s is NULL (rows: %d)", column,
                         map->count);
-    return rex_fail(REX_EINVAL, "kernel \"%.*s\": the column of %s is NULL, for %d rows",
+    return rex_fail(REX_EINVAL, "kernel \"%.*s\": the column of %s is NULL (rows: %d)",
                     REX_KERNEL_NAME(kernel), column, map->count);
 }
 

@@ -44,9 +44,12 @@ static int push_part(struct rex_map_builder *builder, const struct part *part, i
 int rex_part_check(const char *caller, int64_t element_size, const struct rex_dimension *dimensions,
                    int count, int64_t pitch[REX_MOST_DIMENSIONS])
 {
-    if (element_size <= 0 || count < 1 || count > REX_MOST_DIMENSIONS)
-        return rex_fail(REX_EINVAL, "%s: elements of %lld bytes, %d dimensions of at most %d",
-                        caller, (long long)element_size, count, REX_MOST_DIMENSIONS);
+    if (element_size <= 0)
+        return rex_fail(REX_EINVAL, "%s: the element size, %lld, is not positive", caller,
+                        (long long)element_size);
+    if (count < 1 || count > REX_MOST_DIMENSIONS)
+        return rex_fail(REX_EINVAL, "%s: the number of dimensions, %d, is not from 1 to %d", caller,
+                        count, REX_MOST_DIMENSIONS);
     int64_t bytes = element_size;
     for (int d = 0; d < count; d++) {
         const struct rex_dimension *one = &dimensions[d];
@@ -54,20 +57,21 @@ int rex_part_check(const char *caller, int64_t element_size, const struct rex_di
         if (one->extent <= 0 || one->lower < 0 || one->lower > one->extent || one->length < 0 ||
             one->stride <= 0)
             return rex_fail(REX_EINVAL,
-                            "dimension %d: extent %lld, lower %lld, length %lld, stride %lld", d,
-                            (long long)one->extent, (long long)one->lower, (long long)one->length,
-                            (long long)one->stride);
+                            "dimension %d: extent %lld and stride %lld must be above 0, lower "
+                            "%lld from 0 to the extent, and length %lld not negative",
+                            d, (long long)one->extent, (long long)one->stride,
+                            (long long)one->lower, (long long)one->length);
         if (one->length > 0 &&
             (__builtin_mul_overflow(one->length - 1, one->stride, &last) ||
              __builtin_add_overflow(last, one->lower, &last) || last >= one->extent))
-            return rex_fail(REX_EINVAL, "dimension %d: the part reaches past its %lld elements", d,
+            return rex_fail(REX_EINVAL, "dimension %d: the part reaches past the extent, %lld", d,
                             (long long)one->extent);
     }
     for (int d = count - 1; d >= 0; d--) {
         pitch[d] = bytes;
         if (__builtin_mul_overflow(bytes, dimensions[d].extent, &bytes))
             return rex_fail(REX_EINVAL,
-                            "dimension %d: the array's size in bytes is not representable", d);
+                            "dimension %d: the array's size in bytes does not fit in int64_t", d);
     }
     return REX_OK;
 }
@@ -100,8 +104,10 @@ int rex_map_add_strided(struct rex_map_builder *builder, void *base, int64_t ele
         if ((d < run || dimensions[d].stride != 1) &&
             (__builtin_mul_overflow(rows, dimensions[d].length, &rows) ||
              rows > INT32_MAX - builder->row))
-            return rex_fail(REX_EINVAL, "rex_map_add_strided: a map of more than %d rows",
-                            INT32_MAX);
+            return rex_fail(
+                REX_EINVAL,
+                "rex_map_add_strided: the map has no room for the rows: the maximum is %d",
+                INT32_MAX);
     return push_part(builder, &part, 0, base, 0);
 }
 
@@ -145,16 +151,15 @@ int rex_map_add_mapped(struct rex_map_builder *builder, rex_mapper *mapper, stru
             "map row %lld: a section of %lld bytes is not a whole number of elements of %lld bytes",
             row, (long long)section.size, (long long)element_size);
     if (section.begin == NULL && section.size > 0)
-        return rex_fail(REX_EINVAL, "map row %lld: a section of %lld elements at NULL", row,
-                        (long long)(section.size / element_size));
+        return rex_fail(REX_EINVAL, "map row %lld: the section begins at NULL (elements: %lld)",
+                        row, (long long)(section.size / element_size));
     if (builder->depth >= DEEPEST)
         return rex_fail(REX_EINVAL,
                         "mappers nest deeper than %d: does one call itself without end?", DEEPEST);
     if (builder->depth == 0 && row > REX_PARENT_MAX)
         return rex_fail(
             REX_EINVAL,
-            "map row %lld: a section with a mapper must be row %d or an earlier one, so that its "
-            "elements can name it",
+            "map row %lld is a section with a mapper, and the last row that can have members is %d",
             row, REX_PARENT_MAX);
     /* Map the section in one row, so that its elements are adjacent on the device. */
     struct rex_row whole = section;

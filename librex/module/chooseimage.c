@@ -341,12 +341,12 @@ static int turn_to_host_image(struct rex_sources *sources, const struct rex_modu
         enum rex_log_level level = has_gpu_image || is_missed ? level_of_host_line() : REX_LOG_INFO;
         const char *why = has_gpu_image        ? rex_cuda_why()
                           : is_missed          ? NOT_FOR_GPU
-                          : host.names == NULL ? "there is no other"
-                                               : "which does not exist";
+                          : host.names == NULL ? "there is no other image"
+                                               : "no such file";
         if (host.names == NULL)
             rex_log(level, "kernels run on the CPU: the host image in memory is used: %s", why);
         else
-            rex_log(level, "kernels run on the CPU: host image %s instead of %s: %s",
+            rex_log(level, "kernels run on the CPU: host image %s is used instead of %s: %s",
                     host.list[0].path, module->image_name != NULL ? module->image_name : "a CUBIN",
                     why);
         rex_sources_close(sources);

@@ -109,20 +109,23 @@ int rex_source_check_owner(const struct rex_source *source)
         return rex_fail(REX_EUNSAFE, "host image %s: its folder cannot be examined: %s", path,
                         strerror(errno));
     if (status->st_mode & S_IWOTH)
-        return rex_fail(REX_EUNSAFE,
-                        "host image %s can be written by every user; it is code: chmod o-w, or "
-                        "name it with a slash",
-                        path);
+        return rex_fail(
+            REX_EUNSAFE,
+            "host image %s can be written by every user, and the process would execute it: chmod "
+            "o-w, or give a path with a slash to trust the file",
+            path);
     if (folder_status.st_mode & S_IWOTH)
-        return rex_fail(REX_EUNSAFE,
-                        "host image %s lies in a folder that every user can write; it is code: "
-                        "move it, or name it with a slash",
-                        path);
+        return rex_fail(
+            REX_EUNSAFE,
+            "host image %s lies in a folder that every user can write, and the process would "
+            "execute it: move it, or give a path with a slash to trust the file",
+            path);
     if (!is_owner_trusted(status->st_uid) || !is_owner_trusted(folder_status.st_uid))
-        return rex_fail(REX_EUNSAFE,
-                        "host image %s or its folder belongs to another user (%u, %u); it is code: "
-                        "name it with a slash",
-                        path, (unsigned)status->st_uid, (unsigned)folder_status.st_uid);
+        return rex_fail(
+            REX_EUNSAFE,
+            "host image %s or its folder belongs to another user (%u, %u), and the process would "
+            "execute it: give a path with a slash to trust the file",
+            path, (unsigned)status->st_uid, (unsigned)folder_status.st_uid);
     return REX_OK;
 }
 

@@ -65,7 +65,8 @@ int rex_library_load(struct rex_library **library, int64_t device, const void *i
     struct rex_library *made = NULL;
     int number = 0;
     if (library == NULL || name == NULL)
-        return rex_fail_null("rex_library_load", library == NULL ? "library" : "name");
+        return rex_fail_null("rex_library_load",
+                             library == NULL ? "pointer to the library" : "name");
     rex_shelter_begin();
     int result = rex_library_open(&made, image, size, name);
     if (result != REX_OK)
@@ -147,8 +148,8 @@ int rex_library_global(void **address, size_t *size, struct rex_library *library
     if (result != REX_OK)
         return result;
     if (address == NULL || size == NULL || name == NULL)
-        return rex_fail_null("rex_library_global", address == NULL ? "address"
-                                                   : size == NULL  ? "size"
+        return rex_fail_null("rex_library_global", address == NULL ? "pointer to the address"
+                                                   : size == NULL  ? "pointer to the size"
                                                                    : "name");
     result = rex_device_resolve(device, &number);
     if (result != REX_OK)

@@ -173,7 +173,7 @@ struct rex_registration *rex_modules_know(struct rex_module *module)
     if (known != NULL)
         return known;
     if (!rex_keep_loaded(module, path))
-        rex_log(REX_LOG_WARN, "%s cannot be pinned; do not dlclose it", path);
+        rex_log(REX_LOG_WARN, "%s cannot be kept loaded: do not dlclose it", path);
     rex_registry_lock();
     if (module->registration == NULL && (known = calloc(1, sizeof *known)) != NULL)
         rex_modules_list(module, known);
@@ -285,10 +285,10 @@ int rex_modules_claim(struct rex_registration *registration, bool on_host)
          */
         result = rex_fail(
             REX_EUNSUPPORTED,
-            "device image %s is for %s, and %s, of a module that is registered already, for %s: "
-            "libomptarget would end the process at the first use of a device for which one module "
-            "has no image; give each module a CUBIN, or run all on the CPU (host images, and "
-            "CUDA_VISIBLE_DEVICES= in the environment)",
+            "device image %s is for %s, but %s of a registered module is for %s: give each module "
+            "a CUBIN, or run all on the CPU (host images, and CUDA_VISIBLE_DEVICES= in the "
+            "environment); libomptarget would end the process at the first use of a device for "
+            "which a module has no image",
             registration->image_path, on_host ? "the CPU" : "a GPU", theirs->image_path,
             on_host ? "a GPU" : "the CPU");
     }

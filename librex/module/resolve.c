@@ -25,17 +25,19 @@ int rex_resolve(const struct rex_module *module, const void *key, struct rex_tar
     if (kernel == NULL) {
         Dl_info info;
         if (dladdr(key, &info) != 0 && info.dli_sname != NULL)
-            return rex_fail(REX_EKEY,
-                            "host key %p (%s) is in no registered table of offload entries (gcc "
-                            "-flto drops entries without __attribute__((used)))",
-                            key, info.dli_sname);
-        return rex_fail(REX_EKEY,
-                        "host key %p is in no registered table of offload entries (gcc -flto drops "
-                        "entries without __attribute__((used)))",
-                        key);
+            return rex_fail(
+                REX_EKEY,
+                "host key %p (%s) is in no offload entry of a registered module: register the "
+                "module; with gcc -flto, declare its entries __attribute__((used))",
+                key, info.dli_sname);
+        return rex_fail(
+            REX_EKEY,
+            "host key %p is in no offload entry of a registered module: register the module; with "
+            "gcc -flto, declare its entries __attribute__((used))",
+            key);
     }
     if (kernel->entry->size > 0)
-        return rex_fail(REX_EKEY, "host key %p is that of global \"%s\", not of a kernel", key,
+        return rex_fail(REX_EKEY, "host key %p belongs to global \"%s\", not to a kernel", key,
                         kernel->entry->name);
     *target = (struct rex_target){registration, kernel, kernel->entry->name};
     return REX_OK;

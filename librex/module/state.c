@@ -87,8 +87,8 @@ static int check_worker(const struct rex_registration *registration)
     const char *name = registration->module->image_name;
     /* Relaxed: see begin_work(). */
     if (__atomic_load_n(&registration->worker, __ATOMIC_RELAXED) == &rex_thread)
-        return rex_fail(REX_EINVAL, "a module cannot be used by the log's function while it is "
-                                    "being registered or ended");
+        return rex_fail(REX_EINVAL,
+                        "the log callback cannot use a module that is being registered or ended");
     return rex_gate_check_outside(name != NULL ? name : "a module");
 }
 

@@ -339,8 +339,8 @@ int rex_kernel_match(struct rex_table *table, struct rex_kernel *kernel,
         uint32_t size = symbol->odd_size < UINT16_MAX ? symbol->odd_size : UINT16_MAX;
         kernel->misfit = (struct rex_misfit){symbol->odd_index, (uint16_t)size};
         rex_log(REX_LOG_INFO,
-                "kernel \"%.*s\" in %s: parameter %u is %u bytes wide: only the CUDA driver can "
-                "launch it, not LLVM %d",
+                "kernel \"%.*s\" in %s: parameter %u has %u bytes: the CUDA driver can launch the "
+                "kernel, but LLVM %d cannot",
                 REX_KERNEL_NAME(name), path, symbol->odd_index, symbol->odd_size, release->number);
     }
     kernel->parameters = symbol->parameters;

@@ -195,17 +195,15 @@ static int will_use(int64_t device)
 /* Fails with REX_EDEVICE, because DEVICE is not one of COUNT devices, and is not the host. */
 static int no_such_device(int64_t device, bool is_default, int count)
 {
-    char there[64] = "there is 1 device";
-    if (count != 1)
-        snprintf(there, sizeof there, "there are %d devices", count);
-    if (count > 1)
-        snprintf(there, sizeof there, "there are %d devices, 0 to %d", count, count - 1);
     if (is_default)
         return rex_fail(REX_EDEVICE,
-                        "the default device is %lld (OMP_DEFAULT_DEVICE), and %s; %d is the host",
-                        (long long)device, there, count);
-    return rex_fail(REX_EDEVICE, "device number %lld: %s; %d is the host", (long long)device, there,
-                    count);
+                        "the default device, %lld (OMP_DEFAULT_DEVICE), does not exist: valid "
+                        "numbers are 0 to %d (the host)",
+                        (long long)device, count);
+    return rex_fail(REX_EDEVICE,
+                    "device %lld does not exist: valid numbers are -1 (the default device) to %d "
+                    "(the host)",
+                    (long long)device, count);
 }
 
 int rex_device_check(int64_t device)
@@ -248,7 +246,7 @@ int rex_device_offload(int64_t device, int *number)
     if (result == REX_OK && *number == rex_device_count())
         result = REX_EHOST;
     if (result == REX_EHOST && rex_setting_read(REX_OPTION_REQUIRE_GPU))
-        return rex_fail(REX_ENODEVICE, "device number %lld is the host, and REX_REQUIRE_GPU is on",
+        return rex_fail(REX_ENODEVICE, "device %lld is the host, and REX_REQUIRE_GPU is on",
                         (long long)asked);
     return result;
 }

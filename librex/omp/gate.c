@@ -191,10 +191,11 @@ int rex_gate_check_outside(const char *what)
 {
     if (rex_thread.inside == 0 && rex_thread.paused == 0 && !rex_thread.in_function)
         return REX_OK;
-    return rex_fail(REX_EBUSY,
-                    "%s: a module is neither registered nor ended inside of a launch, a data call "
-                    "or another registration, nor by the log's function",
-                    what);
+    return rex_fail(
+        REX_EBUSY,
+        "%s: a module cannot be registered or ended inside a launch, a data call, another "
+        "registration or the log callback",
+        what);
 }
 
 /* Counts this thread as inside as soon as no other thread is inside. */
@@ -225,10 +226,11 @@ int rex_gate_register(const char *what, bool ends)
         nap(time);
         time = 2 * time < LONGEST_NAP ? 2 * time : LONGEST_NAP;
     }
-    return rex_fail(REX_EBUSY,
-                    "%s: launches or data calls of other threads have not ended in "
-                    "a minute, and no module is registered or ended beside them",
-                    what);
+    return rex_fail(
+        REX_EBUSY,
+        "%s: launches or data calls of other threads have not ended within a minute, and a module "
+        "can be registered or ended only between them",
+        what);
 }
 
 #define EXIT_NAP 1000 /* microseconds */

@@ -22,7 +22,7 @@ static struct rex_pool pool = {.size = sizeof(struct rex_event), .what = "an eve
 int rex_event_create(struct rex_event **event)
 {
     if (event == NULL)
-        return rex_fail(REX_EINVAL, "rex_event_create: there is no place for the event");
+        return rex_fail_null("rex_event_create", "pointer to the event");
     struct rex_event *made = rex_pool_take(&pool);
     if (made == NULL)
         return REX_ENOMEM;
@@ -144,7 +144,8 @@ static int look_at_event(struct rex_event *event, const char *call, struct seen 
     if (seen->state == REX_EVENT_GRAPH)
         return rex_fail(
             REX_EINVAL,
-            "%s: the event was recorded in a graph: record one after rex_graph_launch()", call);
+            "%s: the event was recorded in a graph: record an event after rex_graph_launch()",
+            call);
     if (seen->driver != NULL && seen->driver->forks != rex_forks())
         return rex_fail(REX_EFORK, "%s: the event was recorded in this process's parent", call);
     return REX_OK;
@@ -198,7 +199,7 @@ int rex_event_elapsed(double *seconds, struct rex_event *begin, struct rex_event
     struct seen first, last;
     float milliseconds;
     if (seconds == NULL)
-        return rex_fail(REX_EINVAL, "rex_event_elapsed: there is no place for the result");
+        return rex_fail_null("rex_event_elapsed", "pointer to the seconds");
     int result = look_at_event(begin, "rex_event_elapsed", &first);
     if (result != REX_OK)
         return result;

@@ -190,7 +190,7 @@ unlock:
 int rex_graph_end(struct rex_graph **graph, struct rex_queue *queue)
 {
     if (graph == NULL)
-        return rex_fail(REX_EINVAL, "rex_graph_end: there is no place for the graph");
+        return rex_fail_null("rex_graph_end", "pointer to the graph");
     int result = rex_queue_enter(queue, "rex_graph_end");
     if (result != REX_OK)
         return result;
@@ -279,9 +279,10 @@ int rex_graph_set_args(struct rex_graph *graph, size_t number, const struct rex_
     if (result != REX_OK)
         return result;
     if (number >= graph->launches)
-        return rex_fail(REX_EINVAL,
-                        "rex_graph_set_args: launch %zu does not exist; the graph has %zu launches",
-                        number, graph->launches);
+        return rex_fail(
+            REX_EINVAL,
+            "rex_graph_set_args: launch %zu does not exist (launches in the graph: %zu)", number,
+            graph->launches);
     if (!graph->immediate && graph->pooled.forks != rex_forks())
         return rex_fail(REX_EFORK,
                         "rex_graph_set_args: the graph was made in this process's parent");

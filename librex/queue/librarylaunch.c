@@ -83,9 +83,11 @@ int rex_library_launch(struct rex_library *library, const struct rex_launch_conf
     /* A library that is not registered with libomptarget runs only on GPUs. */
     if (!library->is_registered && queue->immediate) {
         if (queue->gpu.number != rex_device_count())
-            return rex_fail(REX_EDEVICE,
-                            "device image %s is for a GPU, and queue \"%s\" is of device %d",
-                            library->image.path, queue->name, queue->gpu.number);
+            return rex_fail(
+                REX_EDEVICE,
+                "device image %s is for a GPU, but queue \"%s\" is of device %d, which is not an "
+                "NVIDIA GPU",
+                library->image.path, queue->name, queue->gpu.number);
         return rex_fail_again(
             REX_EHOST, "nothing was launched: offloading is disabled, or the device is the host");
     }
@@ -101,8 +103,8 @@ int rex_library_launch(struct rex_library *library, const struct rex_launch_conf
         wanted = (size_t)kernel->parameters - kernel->env;
     if (count != wanted)
         return rex_fail(REX_EPARAMS,
-                        "kernel \"%.*s\" has %zu parameters, and the launch %zu arguments",
-                        REX_KERNEL_NAME(kernel->name), wanted, count);
+                        "kernel \"%.*s\": the number of arguments is %zu, and must be %zu",
+                        REX_KERNEL_NAME(kernel->name), count, wanted);
     for (size_t i = 0; i < count; i++)
         if (arguments[i] == NULL)
             return rex_fail(REX_EINVAL, "kernel \"%.*s\": the address of argument %zu is NULL",

@@ -153,7 +153,8 @@ static int create_queue(struct rex_queue **queue, struct rex_module *module, int
         /* Accept NULL, the default stream, also for a device without streams. */
         if (stream != NULL && *stream != NULL) {
             result = rex_fail(REX_ENODEVICE,
-                              "rex_queue_from_stream: a stream, and device %d is not an NVIDIA GPU",
+                              "rex_queue_from_stream: device %d is not an NVIDIA GPU, and has no "
+                              "streams",
                               number);
             goto free_made;
         }
@@ -172,12 +173,13 @@ int rex_module_queue_create(struct rex_queue **queue, struct rex_module *module,
 {
     const char *call = stream != NULL ? "rex_queue_from_stream" : "rex_queue_create";
     if (queue == NULL)
-        return rex_fail(REX_EINVAL, "%s: there is no place for the queue", call);
+        return rex_fail_null(call, "pointer to the queue");
     if ((flags &
          ~(REX_QUEUE_NO_CACHE | REX_QUEUE_BLOCKING | REX_QUEUE_OWN_GLOBALS | PRIORITY_BITS)) != 0)
         return rex_fail(REX_EINVAL, "%s: unknown flags 0x%x", call, flags);
     if (stream != NULL && (flags & PRIORITY_BITS) != 0)
-        return rex_fail(REX_EINVAL, "%s: the flags have a priority, and the stream has its own",
+        return rex_fail(REX_EINVAL,
+                        "%s: the flags set a priority, but the stream already has a priority",
                         call);
     int result = rex_module_enter(module, REX_NEED_DEVICES_OR_MODULE, call);
     if (result != REX_OK)
@@ -241,7 +243,7 @@ bool rex_queue_is_synchronous(const struct rex_queue *queue)
 int rex_queue_stream(struct rex_queue *queue, void **stream, void **context)
 {
     if (stream == NULL)
-        return rex_fail(REX_EINVAL, "rex_queue_stream: there is no place for the stream");
+        return rex_fail_null("rex_queue_stream", "pointer to the stream");
     int result = rex_queue_enter(queue, "rex_queue_stream");
     if (result != REX_OK)
         return result;

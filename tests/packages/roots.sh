@@ -1,6 +1,6 @@
 #!/bin/sh
-# The packages in clean roots of Debian 12 and 13: installed, used by debian/tests, removed without a trace; piuparts on top. Wants root
-# and Debian's mirror. ROOTS=DIR keeps the roots' archives there; LLVM's own host device is what programs run on.
+# The packages in clean roots of Debian 12 and 13: installed, used by debian/tests, removed without a trace; piuparts on top. Then the
+# release archive: a user builds it with gcc and make alone, runs the unit tests, and root installs it. Wants root and Debian's mirror. ROOTS=DIR keeps the roots' archives there; LLVM's own host device is what programs run on.
 . tests/support/lib.sh
 [ "$(id -u)" = 0 ] || skip 'not root, which makes clean roots'
 mirror=${MIRROR:-http://deb.debian.org/debian}
@@ -56,6 +56,21 @@ try() {
     apt purge librex0.2 librex-dev rex-tools rex-doc || fail "$suite: not removed"
     listing >"$root/tmp/after"
     if diff "$root/tmp/before" "$root/tmp/after"; then echo "$suite: nothing is left"; else fail "$suite: files are left, or gone"; fi
+
+    tar -C "$root/src" -xf "$work/librex-$VERSION.tar.xz"
+    apt install --no-install-recommends make
+    inside useradd user
+    inside chown -R user "/src/librex-$VERSION"
+    inside runuser -u user -- make -s -j2 -C "/src/librex-$VERSION" || fail "$suite: the archive is not built"
+    inside "/src/librex-$VERSION/tools/deps" check || fail "$suite: no packages for the tests"
+    inside runuser -u user -- make -s -j2 -C "/src/librex-$VERSION" check K=unit/ || fail "$suite: the unit tests of the archive"
+    inside make -s -C "/src/librex-$VERSION" install
+    inside ldconfig
+    if inside runuser -u user -- sh -c 'cd /src && sh debian/tests/first-program'; then
+        echo "$suite: the archive is built, checked, installed and used"
+    else
+        fail "$suite: first-program with the archive installed"
+    fi
     leave
 
     # apt leaves an empty folder of debconf's since Debian 13.
@@ -69,6 +84,7 @@ try() {
 # piuparts looks for what the packages need of each other in a repository.
 repository=$work
 trap 'status=$?; leave; at_end "$status"' EXIT
+tools/packages/dist "$VERSION" "$work"
 chmod 755 "$repository"
 cp "$deb"/*.deb "$repository/"
 rm -f "$repository"/*-dbgsym_*

@@ -89,7 +89,7 @@ refused() {
     grep -q 'rex-cc: .*refused.cu was compiled by clang-19 without the CUDA toolkit' "$work/output" || fail "no advice: $(cat "$work/output")"
 }
 for call in 'sin(x[0])' 'exp(x[1])' 'pow(x[0], 2)' 'expf((float)x[0])' 'atan2f(1.0f, 2.0f)' 'fmod(x[0], x[1])' 'tanh(x[0])'; do
-    refused "${call%%(*}() is no instruction of a GPU: it needs nvcc, or the CUDA toolkit's libdevice" "x[0] = $call;"
+    refused "${call%%(*}() is not an instruction of a GPU: use nvcc, or the CUDA toolkit's libdevice" "x[0] = $call;"
 done
 refused "'cuda_runtime.h' file not found" 'x[0] = 1;' '#include <cuda_runtime.h>'
 refused "'cooperative_groups.h' file not found" 'x[0] = 1;' '#include <cooperative_groups.h>'

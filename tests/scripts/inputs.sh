@@ -90,7 +90,7 @@ for program in srad bfs particles particles_raw hotspot_raw; do
     refused 2 "size wants a whole number from 1 to" "$program" --size 12x
     refused 2 "device wants a whole number from -1 to" "$program" --device -2
     refused 2 'option' "$program" --nonsense
-    refused 1 'there is no device 4711' "$program" --device 4711
+    refused 1 'device 4711 does not exist' "$program" --device 4711
     works "$program" --size 5 --device 0 --no-verify
     works "$program" --help
     grep -q -- '--verify' "$work/output" || fail "$program --help"

@@ -18,7 +18,7 @@ done <<WRONG
 2|--arch=: its value is missing|--arch= app.c
 2|-o: its value is missing|app.c -o
 1||--host --no-check --$(letters 50000) $top/examples/13_raw_packet/raw_packet.c
-2|-o with -c and several files|-c -o both.o a.c b.cu
+2|-o names one file, and -c has several sources|-c -o both.o a.c b.cu
 2|--arch: 90 is not an architecture|--arch=90 a.cu
 2|--arch: |--arch=sm_90;>injected; -c a.cu
 2|--arch: |--arch=sm_90\$(>injected) -c a.cu
@@ -266,9 +266,9 @@ made older.o
 # A source is no output.
 for words in 'app.c half.cu -o ./half.cu' '-c half.cu -o half.cu'; do
     # shellcheck disable=SC2086
-    refused 2 'half.cu is a file to compile or link' "$rex_cc" --host $words
+    refused 2 'half.cu is also an input' "$rex_cc" --host $words
 done
-refused 2 'is the name of the image beside it' "$rex_cc" --host -shared twice.c half.cu -o images/rex_lib_host.so
+refused 2 'is the name of a device image' "$rex_cc" --host -shared twice.c half.cu -o images/rex_lib_host.so
 cmp half.cu kernels.cu || fail 'a source is written over'
 for output in half.o half; do [ ! -e $output ] || fail "$output is there without its kernels for GPUs"; done
 
@@ -292,7 +292,7 @@ ends 0
 says_no warning
 run "$rex_cc" --host main.c objects/twice.o 'more kernels.o' -o one/second
 ends 0
-says 'one/rex_lib_host.so was made for one/first, which finds the kernels of one/second in it now'
+says 'one/rex_lib_host.so is the image of one/first, and now has only the kernels of one/second'
 says 'with --embed'
 run "$rex_cc" --host --embed app.c kernels.cu -o one/third
 says_no warning
@@ -345,7 +345,7 @@ COMPILERS
 # One that was put there by hand, or for another program.
 kept() {
     host_build "$@"
-    says "warning: $cubin is not of this build, and this file will run on a GPU"
+    says "warning: $cubin is from another build, and a GPU will run its kernels"
     cmp -s by-hand $cubin || fail "$*: another CUBIN than was there"
 }
 cp "$top/tests/data/sm_90.cubin" by-hand
@@ -353,7 +353,7 @@ cp by-hand $cubin
 kept -o marks/app
 kept --embed -o marks/app
 run "$rex_cc" --host --images kernels.cu -o marks
-says 'will run on a GPU'
+says 'a GPU will run its kernels'
 if [ -n "$nvcc" ]; then
     works "$rex_cc" app.c kernels.cu -o marks/other
     cp $cubin by-hand
@@ -366,7 +366,7 @@ if [ -n "$nvcc" ]; then
     tail -n 1 $cubin >mark
     grep -qE '^// rex-cc: build [0-9]+-[0-9]+ of h\\0303\\0244\\0134\\0040\\00122$' mark || fail "the mark: $(cat mark)"
     run "$rex_cc" app.c kernels.cu -o marks/app
-    says 'rex_lib_host.so was made for marks/h'
+    says 'rex_lib_host.so is the image of marks/h'
 fi
 # Where there is no compiler for GPUs, all that is said in one line.
 mkdir bare
@@ -376,8 +376,8 @@ chmod +x bare/ls
 cp by-hand $cubin
 run env -u CLANG -u NVCC PATH="$work/bare" "$rex_cc" app.c kernels.cu -o marks/app
 ends 0
-says 'there is neither nvcc nor clang: kernels are compiled for the CPU alone, as --host says'
-says 'will run on a GPU'
+says 'neither nvcc nor clang is found: kernels are compiled only for the CPU, as with --host'
+says 'a GPU will run its kernels'
 run env -u CLANG -u NVCC PATH="$work/bare" "$rex_cc" --host -c kernels.cu
 says_no neither
 

@@ -92,8 +92,8 @@ lost() {
         # The launch of a kernel whose entry was lost says how.
         run on_release "$work/main" "$by_macro" "$in_object"
         ends 1
-        says 'is in no registered table of offload entries'
-        says '(gcc -flto drops entries without __attribute__((used)))' ;;
+        says 'is in no offload entry of a registered module'
+        says 'with gcc -flto, declare its entries __attribute__((used))' ;;
     esac
 }
 

@@ -99,7 +99,7 @@ int step_code(void)
 
 bool step_is_silent(void)
 {
-    return strstr(rex_last_error(), "999 is not an option") != NULL;
+    return strstr(rex_last_error(), "option 999 does not exist") != NULL;
 }
 
 /* What is allocated in several parts is told as a whole, or by the image that it is of. */

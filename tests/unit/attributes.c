@@ -97,7 +97,7 @@ TEST_IN_CHILD(defer_launches)
     CHECK_EQUAL(rex_device_sync(0), REX_OK);
     expect_ran(2, false, 2, 1, 1);
     REFUSED(launch_one(of_teams(MOST + 1, REX_LAUNCH_COOPERATIVE)), REX_EINVAL,
-            "kernel \"nothing\": a cooperative grid of %d teams, and GPU 0 keeps at most %d of them resident", MOST + 1, MOST);
+            "kernel \"nothing\": a cooperative grid of %d teams is too large: GPU 0 keeps at most %d resident", MOST + 1, MOST);
     CHECK_EQUAL(rex_device_sync(0), REX_OK);
     CHECK_EQUAL(computed, 2);
 }
@@ -114,9 +114,9 @@ static void refuse_each(struct rex_queue *queue)
     struct rex_launch_config large = of_teams(MOST + 1, REX_LAUNCH_COOPERATIVE), odd = in_clusters(9, 2, 0, 0), wide = in_clusters(64, 16, 0, 0);
     large.queue = odd.queue = wide.queue = queue;
     REFUSED(launch_one(large), REX_EINVAL,
-            "kernel \"nothing\": a cooperative grid of %d teams, and GPU 0 keeps at most %d of them resident", MOST + 1, MOST);
+            "kernel \"nothing\": a cooperative grid of %d teams is too large: GPU 0 keeps at most %d resident", MOST + 1, MOST);
     REFUSED(launch_one(odd), REX_EINVAL, "kernel \"nothing\": a grid of 9 x 1 x 1 teams is not a multiple of its clusters of 2 x 1 x 1");
-    REFUSED(launch_one(wide), REX_EINVAL, "kernel \"nothing\": clusters of 16 x 1 x 1 teams, and a cluster has at most 8");
+    REFUSED(launch_one(wide), REX_EINVAL, "kernel \"nothing\": clusters of 16 x 1 x 1 teams are too large: the maximum is 8 teams");
     int *threads = in_driver("fake_cuda_resident_threads"), before = *threads;
     struct rex_launch_config none = in_clusters(8, 2, 0, 0);
     none.queue = queue;
@@ -177,7 +177,7 @@ TEST_IN_CHILD(old_driver)
 {
     setenv("FAKE_CUDA_VERSION", "11040", 1);
     start("cuda-11.4", 90, 16);
-    static const char why[] = "the CUDA driver is too old: it has no cuLaunchKernelEx, which came with CUDA 11.8; it is of CUDA 11.4";
+    static const char why[] = "the CUDA driver is too old: cuLaunchKernelEx came with CUDA 11.8, and the driver is of CUDA 11.4";
     CHECK_EQUAL(launch_one(of_teams(8, 0)), REX_OK);
     REFUSED(launch_one(of_teams(8, REX_LAUNCH_COOPERATIVE)), REX_EUNSUPPORTED, "kernel \"nothing\": a cooperative launch: %s", why);
     REFUSED(launch_one(in_clusters(8, 2, 0, 0)), REX_EUNSUPPORTED, "kernel \"nothing\": thread block clusters: %s", why);
@@ -220,9 +220,9 @@ TEST_ON_FAKES(left_to_libomptarget, 16, 22)
     CHECK_EQUAL(rex_configure(REX_OPTION_LAUNCH_BY, "runtime"), REX_OK);
     start("cuda", 90, release);
     REFUSED(launch_one(of_teams(8, REX_LAUNCH_COOPERATIVE)), REX_EUNSUPPORTED,
-            "kernel \"nothing\": only the CUDA driver makes a cooperative launch, and it does not launch this one: REX_LAUNCH_BY=runtime");
+            "kernel \"nothing\": only the CUDA driver makes a cooperative launch, and librex does not launch the kernel by the driver: REX_LAUNCH_BY=runtime");
     REFUSED(launch_one(in_clusters(8, 2, 0, 0)), REX_EUNSUPPORTED,
-            "kernel \"nothing\": only the CUDA driver makes thread block clusters, and it does not launch this one: REX_LAUNCH_BY=runtime");
+            "kernel \"nothing\": only the CUDA driver makes thread block clusters, and librex does not launch the kernel by the driver: REX_LAUNCH_BY=runtime");
     CHECK_EQUAL(by_runtime(), 0);
 }
 
@@ -230,7 +230,7 @@ TEST_IN_CHILD(nowait)
 {
     start("cuda", 90, 22);
     REFUSED(launch_one(of_teams(8, REX_LAUNCH_COOPERATIVE | REX_LAUNCH_NOWAIT)), REX_EUNSUPPORTED,
-            "kernel \"nothing\": only the CUDA driver makes a cooperative launch, and it does not launch this one: it is not waited for");
+            "kernel \"nothing\": only the CUDA driver makes a cooperative launch, and librex does not launch the kernel by the driver: it is not waited for");
     CHECK_EQUAL(by_runtime(), 0);
 }
 
@@ -297,7 +297,7 @@ TEST_IN_CHILD(resident_blocks)
     CHECK_EQUAL(rex_module_resident_blocks(&module, &launch), 32 * 132);
     launch.threads[0] = 1025;
     REFUSED((int)rex_module_resident_blocks(&module, &launch), REX_EINVAL,
-            "kernel \"nothing\": a block of 1025 x 1 x 1 threads, and a GPU has at most 1024");
+            "kernel \"nothing\": a block of 1025 x 1 x 1 threads is too large: a GPU allows 1024");
     launch.threads[0] = 64;
     launch.device = 1;
     REFUSED((int)rex_module_resident_blocks(&module, &launch), REX_EHOST,
@@ -325,7 +325,7 @@ TEST_IN_CHILD(priorities)
         CHECK_EQUAL(priority, level > 5 ? -5 : -(int)level);
         if (level > 0)
             REFUSED(rex_module_queue_create(&other, &module, 0, NULL, REX_QUEUE_PRIORITY(level), &stream), REX_EINVAL,
-                    "rex_queue_from_stream: the flags have a priority, and the stream has its own");
+                    "rex_queue_from_stream: the flags set a priority, but the stream already has a priority");
         CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
     }
 }
@@ -348,7 +348,7 @@ TEST_IN_CHILD(fills)
     CHECK_EQUAL(driver_calls("cuMemsetD8Async") + driver_calls("cuMemsetD16Async") + driver_calls("cuMemsetD32Async"), 3);
     CHECK_EQUAL(rex_device_fill(memory, &pattern, 4, 0, 0), REX_OK);
     REFUSED(rex_device_fill(NULL, &pattern, 4, 4, 0), REX_EINVAL, "rex_device_fill: the memory is NULL");
-    REFUSED(rex_device_fill(memory, &pattern, 3, 3, 0), REX_EINVAL, "rex_device_fill: a pattern of 3 bytes; there are 1, 2 and 4");
+    REFUSED(rex_device_fill(memory, &pattern, 3, 3, 0), REX_EINVAL, "rex_device_fill: the pattern has 3 bytes; valid sizes are 1, 2 and 4");
     CHECK_EQUAL(rex_device_fill(memory, &pattern, 4, 4, 7), REX_EDEVICE);
     REFUSED(rex_device_fill(host, &pattern, 1, 1, 0), REX_ECUDA, "rex_device_fill: cuMemsetD8Async: CUDA_ERROR_UNKNOWN");
     setenv("FAKE_CUDA_BREAKS", "cuStreamSynchronize:1:1", 1);

@@ -592,7 +592,7 @@ TEST_IN_CHILD(refuse_rows)
     struct rex_map no_columns = {.count = 1};
     start(22);
     REFUSED(launch_on(0, REX_TO(none, 1), REX_TOFROM(y, CELLS)), REX_EINVAL, "map row 2 begins at NULL");
-    REFUSED(launch_rows(&nothing_id, &no_columns), REX_EINVAL, "a map of 1 rows with a column that is NULL");
+    REFUSED(launch_rows(&nothing_id, &no_columns), REX_EINVAL, "a column of the map is NULL (rows: 1)");
     REFUSED(launch_on(0, REX_TO(x, (INT64_C(1) << 37) + 1), REX_TOFROM(y, CELLS)), REX_ENOMEM, "more than a TiB");
     /* beyond all memory; of nothing */
     const struct rex_row odd[] = {REX_TO(last, 2), rex_row_with(REX_TO(y, 0), REX_MAP_PRIVATE)};
@@ -731,7 +731,7 @@ TEST_OF_EACH(complete_packets, bool, by_driver, false, true)
         CHECK_EQUAL(rex_module_launch(&module, 0, asked[i].more_teams, asked[i].more_threads, &nothing_id, &packet), 0);
         CHECK_EQUAL(by_driver ? last_grid[0] : last_call(FAKE_KERNEL)->grid[0], asked[i].grid);
         CHECK_EQUAL(by_driver ? last_block[0] : last_call(FAKE_KERNEL)->block[0], asked[i].block);
-        REFUSED(rex_module_launch(&module, 9, 0, 0, &nothing_id, &packet), REX_EDEVICE, "device number 9");
+        REFUSED(rex_module_launch(&module, 9, 0, 0, &nothing_id, &packet), REX_EDEVICE, "device 9 does not exist");
     }
     /* The wrappers without a packet. */
     CHECK_EQUAL(rex___tgt_target(0, &nothing_id, 0, NULL, NULL, NULL, NULL), 0);
@@ -915,11 +915,11 @@ TEST_IN_CHILD(refuse_plain)
     char *bytes = (char *)y;
     start(18);
     REFUSED(launch_on(0, REX_FIRSTPRIVATE(x), REX_ATTACH(REX_MAP_TOFROM, bytes, 0, 1)), REX_EUNSUPPORTED,
-            "not launched by the CUDA driver: a row is mapped in part, or was mapped by a call librex did not see");
+            "the CUDA driver did not launch the kernel: a row is mapped in part, or was mapped by a call librex did not see");
     CHECK(the_record()->counts[FAKE_BEGIN] == the_record()->counts[FAKE_END] && computed == 0);
     struct rex_launch_config launch = plainly;
     launch.flags = REX_LAUNCH_NOWAIT;
-    REFUSED(launch_nothing(&launch), REX_EUNSUPPORTED, "not launched by the CUDA driver: it is not waited for");
+    REFUSED(launch_nothing(&launch), REX_EUNSUPPORTED, "the CUDA driver did not launch the kernel: it is not waited for");
     CHECK_EQUAL(launch_on(0, REX_FIRSTPRIVATE(x), REX_ATTACH(REX_MAP_TOFROM, bytes, 0, 0)), REX_OK);
     expect_sent(1, 0);
 }
@@ -928,7 +928,7 @@ TEST_IN_CHILD(refuse_device)
 {
     setenv("FAKE_CUDA_BREAKS", "cuPointerGetAttribute:1:0", 1);
     start(18);
-    REFUSED(launch_nothing(&plainly), REX_EUNSUPPORTED, "not launched by the CUDA driver: the device is not an NVIDIA GPU");
+    REFUSED(launch_nothing(&plainly), REX_EUNSUPPORTED, "the CUDA driver did not launch the kernel: the device is not an NVIDIA GPU");
     expect_sent(0, 0);
 }
 

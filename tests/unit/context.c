@@ -321,7 +321,7 @@ TEST(test_counted)
 {
     static const bool pins[] = {false, true};
     for (int i = 0; i < 2; i++)
-        CHECK_MENTIONS(in_child(counted, &pins[i]), "instead of " SM_90 ": " NOT_HERE);
+        CHECK_MENTIONS(in_child(counted, &pins[i]), "used instead of " SM_90 ": " NOT_HERE);
 }
 
 /* Nor can a child use a driver that its parent has asked in vain. */

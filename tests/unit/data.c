@@ -74,7 +74,7 @@ TEST_IN_CHILD(each_call)
         REFUSED(call(way, 1, NULL), REX_EINVAL, "%s: the map is NULL", words[way]);
         REFUSED(call(way, 1, &wrong), REX_EINVAL, "%s: map row 1 has a negative size (base %p, begin %p, -1 bytes, type 0x22); row 1 is %s",
                 words[way], (void *)(bytes + 8), (void *)(bytes + 8), "REX_FROM(bytes + 8, -1)");
-        REFUSED(call(way, DEVICES + 1, &map), REX_EDEVICE, "device number %d: there are 3 devices, 0 to 2; 3 is the host", DEVICES + 1);
+        REFUSED(call(way, DEVICES + 1, &map), REX_EDEVICE, "device %d does not exist: valid numbers are -1 (the default device) to 3 (the host)", DEVICES + 1);
         CHECK_EQUAL(calls(functions[way]), way == EXIT);
         CHECK_EQUAL(call(way, DEVICES, &map), REX_OK); /* the host has no copy */
         CHECK_EQUAL(calls(functions[way]), way == EXIT);
@@ -86,7 +86,7 @@ TEST_IN_CHILD(each_call)
                   last->types[i] == map.types[i]);
     }
     the_record()->devices = 0;
-    REFUSED(call(EXIT, 5, &map), REX_EDEVICE, "device number 5: there are 0 devices; 0 is the host");
+    REFUSED(call(EXIT, 5, &map), REX_EDEVICE, "device 5 does not exist: valid numbers are -1 (the default device) to 0 (the host)");
 }
 
 static int sum(int one, int other)
@@ -128,7 +128,7 @@ TEST_IN_CHILD(end_without_presence)
     /* Columns that are none are refused as ever. */
     struct rex_map none = map;
     none.types = NULL;
-    REFUSED(rex_module_region_end(&module, 0, &none), REX_EINVAL, "data end: a map of 2 rows with a column that is NULL");
+    REFUSED(rex_module_region_end(&module, 0, &none), REX_EINVAL, "data end: a column of the map is NULL (rows: 2)");
 }
 
 static char late_key;
@@ -263,13 +263,13 @@ TEST_IN_CHILD(check_raw_calls)
     /* It has no kernels, and another module is registered. */
     CHECK_EQUAL(rex_module_target_data(&unknown, REX_DATA_BEGIN, 0, 1, base, base, sizes, types), REX_OK);
     REFUSED(rex_module_target_data(&module, REX_DATA_BEGIN, 0, -2, base, base, sizes, types), REX_EINVAL,
-            "a data call with a negative number of rows, -2");
+            "a data call: the number of rows, -2, is negative");
     REFUSED(rex_module_target_data(&module, REX_DATA_BEGIN, 0, 2, base, NULL, sizes, types), REX_EINVAL,
-            "a data call: the column of begin addresses is NULL, for 2 rows");
+            "a data call: the column of begin addresses is NULL (rows: 2)");
     REFUSED(rex_module_target_data(&module, REX_DATA_BEGIN, 0, 2, base, base, sizes, types), REX_EINVAL, "a data call: map row 1 has a negative size");
     CHECK_EQUAL(rex_module_target_data(&module, REX_DATA_BEGIN, 0, 0, NULL, NULL, NULL, NULL), REX_OK);
     REFUSED(rex_module_target_data(&module, (enum rex_data_call)3, 0, 0, NULL, NULL, NULL, NULL), REX_EINVAL,
-            "rex_module_target_data: there is no data call 3");
+            "rex_module_target_data: data call 3 does not exist");
     setenv("OMP_DEFAULT_DEVICE", "7", 1);
     CHECK_EQUAL(rex_module_target_data(&module, REX_DATA_BEGIN, -1, 1, base, base, sizes, types), REX_EDEVICE);
 }
@@ -367,9 +367,9 @@ TEST_IN_CHILD(copy)
     REFUSED(rex_device_copy_part(&to, &from, 1, 2), REX_EDEVICE, "device number 5: there are 3 devices, 0 to 2; 3 is the host");
     REFUSED(rex_device_copy_peer(NULL, 2, memory, 1, 24), REX_EINVAL, "rex_device_copy_peer: the destination is NULL");
     REFUSED(rex_device_copy_peer(other, 2, NULL, 1, 24), REX_EINVAL, "rex_device_copy_peer: the source is NULL");
-    REFUSED(rex_device_copy_peer(other, 5, memory, 1, 24), REX_EDEVICE, "device number 5: there are 3 devices, 0 to 2; 3 is the host");
+    REFUSED(rex_device_copy_peer(other, 5, memory, 1, 24), REX_EDEVICE, "device 5 does not exist: valid numbers are -1 (the default device) to 3 (the host)");
     CHECK(rex_device_alloc(0, 1) == NULL);
-    CHECK_MENTIONS(rex_last_error(), "rex_device_alloc: a size of 0");
+    CHECK_MENTIONS(rex_last_error(), "rex_device_alloc: the size is 0");
     rex_device_free(memory, 1);
     CHECK_EQUAL(rex_module_fini(&module), REX_OK);
     rex_device_free(other, 2); /* libomptarget has no devices any more */

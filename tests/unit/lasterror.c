@@ -15,7 +15,7 @@ static void *fail_in_a_thread(void *unused)
     CHECK_EQUAL(rex_last_error_code(), 0);
     CHECK(strcmp(rex_last_error(), "") == 0);
     CHECK(rex_host_alloc(0) == NULL);
-    CHECK(strcmp(rex_last_error(), "rex_host_alloc: a size of 0") == 0);
+    CHECK(strcmp(rex_last_error(), "rex_host_alloc: the size is 0") == 0);
     return unused;
 }
 

@@ -124,19 +124,19 @@ TEST_IN_CHILD(refuse_widths)
     REX_MAP(null_struct, nowhere, REX_ALLOC(cells, CELLS));
     REX_MAP(right, REX_ALLOC(cells, CELLS), REX_VALUE(four), REX_VALUE(half), REX_VALUE(whole));
     refuse(&plain_id, &wide_word, REX_EPARAMS,
-           "\"plain\": parameter 0 is 8 bytes wide, and the launch has a value of 16 bytes for it");
+           "\"plain\": parameter 0 has 8 bytes, and the launch passes a value of 16 bytes");
     refuse(&narrow_id, &narrow, REX_EPARAMS,
-           "\"narrow\": parameter 1 is 4 bytes wide, and the launch has a value of 2 bytes for it");
-    refuse(&narrow_id, &wide, REX_EPARAMS, "parameter 1 is 4 bytes wide, and the launch has a value of 8 bytes for it");
-    refuse(&narrow_id, &address, REX_EPARAMS, "parameter 1 is 4 bytes wide, and the launch has an address of 8 bytes for it");
-    refuse(&wide_id, &small_struct, REX_EPARAMS, "parameter 0 is 16 bytes wide, and the launch has a value of 8 bytes for it");
+           "\"narrow\": parameter 1 has 4 bytes, and the launch passes a value of 2 bytes");
+    refuse(&narrow_id, &wide, REX_EPARAMS, "parameter 1 has 4 bytes, and the launch passes a value of 8 bytes");
+    refuse(&narrow_id, &address, REX_EPARAMS, "parameter 1 has 4 bytes, and the launch passes an address of 8 bytes");
+    refuse(&wide_id, &small_struct, REX_EPARAMS, "parameter 0 has 16 bytes, and the launch passes a value of 8 bytes");
     for (int column = 0; column < 4; column++) {
         struct rex_map lacking = {1, column == 0 ? NULL : right.base, column == 1 ? NULL : right.begin, column == 2 ? NULL : right.sizes,
                                   column == 3 ? NULL : right.types, NULL, NULL};
-        refuse(&plain_id, &lacking, REX_EINVAL, "a map of 1 rows with a column that is NULL");
+        refuse(&plain_id, &lacking, REX_EINVAL, "a column of the map is NULL (rows: 1)");
     }
-    refuse(&plain_id, &(struct rex_map){.count = -1}, REX_EINVAL, "a map with a negative number of rows, -1");
-    refuse(&wide_id, &null_struct, REX_EINVAL, "\"wide\": map row 0, a value of 16 bytes: its address is NULL");
+    refuse(&plain_id, &(struct rex_map){.count = -1}, REX_EINVAL, "the map's number of rows, -1, is negative");
+    refuse(&wide_id, &null_struct, REX_EINVAL, "\"wide\": map row 0: the address of the value is NULL (bytes: 16)");
     CHECK_EQUAL(put(&narrow_id, &right), REX_OK);
 }
 

@@ -126,8 +126,8 @@ static void never_alone(const void *unused)
         is_quick = true;
         CHECK_EQUAL(is_end ? rex_module_fini(&second) : rex_module_register(&second, NULL), REX_EBUSY);
         is_quick = false;
-        CHECK_MENTIONS(rex_last_error(), "tests/data/sm_90.cubin: launches or data calls of other threads have not ended in a minute, and no "
-                                         "module is registered or ended beside them");
+        CHECK_MENTIONS(rex_last_error(), "tests/data/sm_90.cubin: launches or data calls of other threads have not ended within a minute, and a "
+                                         "module can be registered or ended only between them");
         CHECK_EQUAL(context_users(), users);
         CHECK_EQUAL(the_record()->registered, 1 + is_end);
         leave();

@@ -135,7 +135,7 @@ static bool check_key(const struct program *program, const struct row *row, cons
     if (row->key.symbol == NULL) {
         if (program->all_symbols)
             report_finding(report, FINDING_KEY_SYMBOL, program->path, NULL,
-                           "%s: its key is not the address of a symbol; a symbol *id__ is expected",
+                           "%s: its key is not the address of a symbol whose name ends in id__",
                            who);
         return false;
     }
@@ -144,7 +144,7 @@ static bool check_key(const struct program *program, const struct row *row, cons
     if (name_stem(row->key.symbol, KEY_SUFFIX, stem, length))
         return true;
     report_finding(report, FINDING_KEY_SYMBOL, program->path, NULL,
-                   "%s: its key is %s, whose name is not *id__", who, row->key.symbol);
+                   "%s: its key is %s, whose name does not end in id__", who, row->key.symbol);
     return false;
 }
 
@@ -276,5 +276,5 @@ void check_entries(const struct program *program, struct report *report)
                     "it is an image for the CPU: give the program first, then its images");
     if (program->row_count > 0 && !program->all_symbols)
         report_note(report, program->path, "it is stripped: the names of keys and entries are %s",
-                    program->symbols ? "known only where exported" : "unknown");
+                    program->symbols ? "known only if exported" : "unknown");
 }

@@ -160,7 +160,7 @@ static int add_all(struct images *images, const struct program *program, struct 
     unsigned other = other_machine(program, bytes, size);
     if (other != 0) {
         report_finding(report, FINDING_MIXED_ARCHITECTURES, file.path, NULL,
-                       "the image is for %s, %s is for %s", elf_machine_name(other, number),
+                       "the image is for %s, but %s is for %s", elf_machine_name(other, number),
                        program->path, elf_machine_name(program->file.elf.header.e_machine, own));
         file.path = tool_format("%s", file.path);
         add(images, file);

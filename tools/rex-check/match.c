@@ -142,9 +142,9 @@ static void check_parameters(const struct image *image, const struct rex_image_s
     for (size_t i = 0; kernel->parameter != NULL && i < kernel->parameters; i++)
         if (kernel->parameter[i].size != 8)
             report_finding(report, FINDING_PARAMETER_WIDTH, image->path, NULL,
-                           "kernel %s: parameter %zu is %u bytes wide; libomptarget of LLVM 19 to "
-                           "22 passes 8 bytes for each: write it "
-                           "with REX_DEVICE_KERNEL of rex/kernel.h",
+                           "kernel %s: parameter %zu has %u bytes; libomptarget of LLVM 19 to "
+                           "22 passes 8 bytes for each parameter: declare the kernel with "
+                           "REX_DEVICE_KERNEL of rex/kernel.h",
                            kernel->name, i, kernel->parameter[i].size);
 }
 
@@ -244,7 +244,7 @@ static void check_architectures(const struct images *images, struct report *repo
             first = image;
         else if (image->view->architecture != first->view->architecture)
             report_finding(report, FINDING_MIXED_ARCHITECTURES, image->path, NULL,
-                           "it is for %s, %s is for %s", image_target(image, one), first->path,
+                           "it is for %s, but %s is for %s", image_target(image, one), first->path,
                            image_target(first, other));
     }
 }

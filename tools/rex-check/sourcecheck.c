@@ -73,8 +73,8 @@ static void check_entry(const struct index *index, const struct item *entry)
     if (key == NULL || name == NULL)
         FOUND(ENTRY_EMPTY, entry, NULL, "entry %s has no %s", symbol, key == NULL ? "key" : "name");
     else if (!name_stem(key, KEY_SUFFIX, &stem, &length))
-        FOUND(KEY_SYMBOL, entry, NULL, "entry %s: its key is %s, whose name is not *id__", symbol,
-              key);
+        FOUND(KEY_SYMBOL, entry, NULL, "entry %s: its key is %s, whose name does not end in id__",
+              symbol, key);
     else if (strncmp(name, stem, length) != 0 || strcmp(name + length, NAME_SUFFIX) != 0)
         FOUND(NAME_DRIFT, entry, NULL,
               "entry %s: its key is %s, but it names the kernel %s, not %.*skernel__", symbol, key,

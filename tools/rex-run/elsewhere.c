@@ -127,7 +127,7 @@ static void link_name(const char *name, const char *path, void *context)
         return;
     if (slash != NULL)
         die(REFUSED,
-            "%s gets %s by its path (linked so, or by LD_PRELOAD): --omptarget cannot replace it",
+            "%s loads %s by its path (linked so, or by LD_PRELOAD): --omptarget cannot replace it",
             linked->program->path, name);
     (void)path;
     check_releases(linked, name);

@@ -222,7 +222,7 @@ static void launches(struct mlir_module *module, struct rex_queue *stream)
         expect("mgpuLaunchKernel of narrow__kernel__: ", "2048 x 1 x 1 threads");
     }
     mgpuLaunchKernel(function, 1, 1, 1, THREADS, 1, 1, 0, stream, arguments, NULL, 3);
-    expect("mgpuLaunchKernel of narrow__kernel__: ", "has 4 parameters, and the launch 3 arguments");
+    expect("mgpuLaunchKernel of narrow__kernel__: ", "the number of arguments is 3, and must be 4");
     mgpuMemFree(out, stream);
 }
 

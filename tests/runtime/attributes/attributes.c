@@ -110,7 +110,7 @@ TEST(cooperative, .set_up = start, .gpu = ON_GPU)
     int64_t blocks = rex_resident_blocks(&one);
     assert_true(blocks > 0);
     printf("a GPU keeps %lld blocks of 64 threads\n", (long long)blocks);
-    snprintf(most, sizeof most, "keeps at most %lld of them resident", (long long)blocks);
+    snprintf(most, sizeof most, "keeps at most %lld resident", (long long)blocks);
     for (enum way way = WAITING; way < WAYS; way++)
         for (int turn = 0; turn < 20; turn++) {
             OK(launch_by(way, of_teams(blocks, REX_LAUNCH_COOPERATIVE)));
@@ -144,7 +144,7 @@ TEST(clusters, .set_up = start, .gpu = ON_GPU)
         OK(launch_by(way, both));
         expect_facts(way, 32, 2, 2);
         FAILS(launch_by(way, in_clusters(9, 2, 0)), REX_EINVAL, "9 x 4 x 1 teams is not a multiple of its clusters of 2 x 1 x 1");
-        FAILS(launch_by(way, in_clusters(32, 16, 0)), REX_EINVAL, "a cluster has at most 8");
+        FAILS(launch_by(way, in_clusters(32, 16, 0)), REX_EINVAL, "the maximum is 8 teams");
         struct rex_launch_config chosen = rex_launch_config_for(REX_KERNEL_ID(look), 64 * 9);
         chosen.threads[0] = 64;
         chosen.cluster[0] = 4;
@@ -171,7 +171,7 @@ TEST(deferred, .set_up = start, .gpu = ON_GPU)
 
 TEST(refused_on_the_host, .set_up = start, .gpu = ON_HOST_DEVICE)
 {
-    static const char why[] = "it does not launch this one: the device is not an NVIDIA GPU";
+    static const char why[] = "librex does not launch the kernel by the driver: the device is not an NVIDIA GPU";
     struct rex_launch_config one = of_teams(1, 0);
     assert_int_equal(rex_resident_blocks(&one), REX_ENODEVICE);
     for (enum way way = WAITING; way < WAYS; way++) {
@@ -318,13 +318,13 @@ TEST(parts)
     for (int i = 0; i < 6; i++)
         assert_memory_equal(ours + 8 * (2 + i), source + 8 * (1 + 3 * i), 8);
     FAILS(rex_device_copy_part(&(struct rex_array_part){other, sparse, 0}, &(struct rex_array_part){one, sparse, 9}, 8, 1), REX_EDEVICE,
-          "device number 9");
+          "device 9 does not exist");
     dense[0].length = 5;
     FAILS(rex_device_copy_part(&(struct rex_array_part){other, dense, 0}, &(struct rex_array_part){one, sparse, 0}, 8, 1), REX_EINVAL,
-          "dimension 0: 6 elements go to 5 places");
+          "dimension 0: the source has 6 elements, and the destination 5");
     dense[0].length = 7;
     FAILS(rex_device_copy_part(&(struct rex_array_part){other, dense, 0}, &(struct rex_array_part){one, sparse, 0}, 8, 1), REX_EINVAL,
-          "dimension 0: the part reaches past its 8 elements");
+          "dimension 0: the part reaches past the extent, 8");
     dense[0].length = sparse[0].length = 0;
     OK(rex_device_copy_part(&(struct rex_array_part){other, dense, 0}, &(struct rex_array_part){one, sparse, 0}, 8, 1));
     rex_device_free(one, 0);
@@ -361,5 +361,5 @@ TEST(absent_addresses)
         FAILS(__tgt_get_mapped_ptr(0, p) == NULL ? REX_EUNSUPPORTED : 0, REX_EUNSUPPORTED,
               "__tgt_get_mapped_ptr: LLVM ");
     REX_MAP(wrong, rex_row_with(REX_TO(array, 8), REX_MAP_FB_NULLIFY));
-    FAILS(rex_data_enter(-1, &wrong), REX_EINVAL, "may be NULL, and asks for no device address");
+    FAILS(rex_data_enter(-1, &wrong), REX_EINVAL, "is REX_OR_NULL() of a row other than REX_USE_DEVICE_PTR()");
 }

@@ -248,8 +248,8 @@ TEST(device_numbers)
     const int64_t bad[] = {
         -2, count + 1, INT64_MIN, INT64_MAX, INT32_MIN, (int64_t)INT32_MAX + 1, INT64_C(1) << 32};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        char number[32];
-        snprintf(number, sizeof number, "device number %lld", (long long)bad[i]);
+        char number[64];
+        snprintf(number, sizeof number, "device %lld does not exist", (long long)bad[i]);
         REFUSED_BY_ALL(bad[i], &packet, REX_EDEVICE, number);
         assert_int_equal(__tgt_target(bad[i], REX_KERNEL_ID(add), 2, rows.value, rows.value, rows.size, rows.type), REX_EDEVICE);
         assert_int_equal(__tgt_target_teams(bad[i], REX_KERNEL_ID(add), 2, rows.value, rows.value, rows.size, rows.type, 1, 1), REX_EDEVICE);

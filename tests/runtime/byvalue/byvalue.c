@@ -98,8 +98,8 @@ TEST(wrong_widths, .set_up = start, .gpu = ON_GPU)
     REX_MAP(too_narrow, REX_VALUE(c), REX_VALUE(b), REX_VALUE(c), REX_ALLOC(out, 5));
     REX_MAP(address, REX_ALLOC(out, 5), REX_VALUE(b), REX_VALUE(c), REX_ALLOC(out, 5));
     assert_int_equal(put(REX_KERNEL_ID(narrow), &too_wide), REX_EPARAMS);
-    assert_non_null(strstr(rex_last_error(), "parameter 0 is 4 bytes wide, and the launch has a value of 8 bytes for it"));
+    assert_non_null(strstr(rex_last_error(), "parameter 0 has 4 bytes, and the launch passes a value of 8 bytes"));
     assert_int_equal(put(REX_KERNEL_ID(narrow), &too_narrow), REX_EPARAMS);
     assert_int_equal(put(REX_KERNEL_ID(narrow), &address), REX_EPARAMS);
-    assert_non_null(strstr(rex_last_error(), "parameter 0 is 4 bytes wide, and the launch has an address of 8 bytes for it"));
+    assert_non_null(strstr(rex_last_error(), "parameter 0 has 4 bytes, and the launch passes an address of 8 bytes"));
 }

@@ -186,8 +186,8 @@ static void end_module(enum rex_log_level level, const char *message, void *cont
 static void begin_module(enum rex_log_level level, const char *message, void *context)
 {
     (void)level, (void)message, (void)context;
-    FAILS(rex_offload_init(), REX_EBUSY, "nor by the log's function");
-    FAILS(rex_module_register(&rex_this_module, default_image().text), REX_EBUSY, "nor by the log's function");
+    FAILS(rex_offload_init(), REX_EBUSY, "another registration or the log callback");
+    FAILS(rex_module_register(&rex_this_module, default_image().text), REX_EBUSY, "another registration or the log callback");
     refused++;
 }
 

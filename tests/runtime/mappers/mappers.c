@@ -338,6 +338,6 @@ TEST(runtime_kind_with_null)
     REX_DATA_REGION_MAP(NULL, -1, region)
         assert_true(rex_target_is_present(leaf, sizeof *leaf, -1));
     assert_int_equal(rex_last_error_code(), REX_EINVAL);
-    assert_non_null(strstr(rex_last_error(), "bytes at NULL"));
+    assert_non_null(strstr(rex_last_error(), "a mapper maps NULL"));
     check_leaves_absent(leaf, 2);
 }

@@ -386,7 +386,7 @@ static const struct {
     {LAUNCH, {0, 0, 8, TO | REX_MAP_ALWAYS}, NULL},
     {LAUNCH,
      {0, 0, 8, REX_MAP_RETURN_PARAM},
-     "asks for its device address, which only a data region gives back"},
+     "asks for its device address, which only a data region returns"},
     {BEGIN, {0, 0, 8, REX_MAP_RETURN_PARAM}, NULL},
     {BEGIN, {0, 0, 8, REX_MAP_DELETE}, "deletes, which only the end of a mapping can"},
     {END, {0, 0, 8, REX_MAP_DELETE}, NULL},
@@ -405,7 +405,7 @@ TEST(single_rows)
         int result = call(single[i].purpose, rows, 2);
         if (result != (fits ? 0 : REX_EINVAL))
             fail_msg("row %zu: %s", i, rex_error_name(result));
-        snprintf(said, sizeof said, "map row 1 %s (base %p, begin %p, %d bytes, type 0x%llx)",
+        snprintf(said, sizeof said, "map row 1 %s (base %p, begin %p, %d bytes, type 0x%llx",
                  single[i].words, at(row->base), at(row->begin), row->size,
                  (unsigned long long)row->type);
         if (!fits && strstr(rex_last_error(), said) == NULL)

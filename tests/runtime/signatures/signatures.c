@@ -82,8 +82,8 @@ static void exchange(struct rows *rows, int one, int other)
 }
 
 static const char *const spoilt[] = {
-    "and the launch 3 rows for them (of 3): parameter 3, a pointer, has no row",
-    "and the launch 5 rows for them (of 5): map row 4 has no parameter",
+    "number of arguments is 3 (map rows: 3), and must be 4%s " LIST ": parameter 3, a pointer, has no row",
+    "number of arguments is 5 (map rows: 5), and must be 4%s " LIST ": map row 4 has no parameter",
     "kernel \"axpy%s\": map row 2 is 0x3e8, a number too small for an address, and parameter 2 is a pointer",
     "kernel \"axpy%s\": map row 0 is an address of mapped memory, and parameter 0 is int64_t",
     "kernel \"axpy%s\": map row 1 is a value of 4 bytes, and parameter 1 is double",
@@ -126,9 +126,10 @@ static void check_refused(int result, size_t number, const char *list)
 {
     if (result != REX_EPARAMS)
         fail_msg("case %zu: %s: %s", number, rex_error_name(result), rex_last_error());
+    const char *of_env = number < 2 ? " after the runtime's" : "_env";
     char words[200];
     snprintf(words, sizeof words, spoilt[number],
-             strstr(rex_last_error(), "axpy_env") != NULL ? "_env" : "");
+             strstr(rex_last_error(), "axpy_env") != NULL ? of_env : "");
     if (strstr(rex_last_error(), words) == NULL || strstr(rex_last_error(), list) == NULL)
         fail_msg("case %zu: %s", number, rex_last_error());
 }
@@ -308,7 +309,7 @@ TEST(values_of_another_type)
     REX_MAP(pointer, REX_VALUE(n), REX_VALUE(&half), REX_TO(x, N), REX_TOFROM(y, N));
     REX_MAP(low, REX_VALUE(n), REX_VALUE(2.0), REX_VALUE((double *)(uintptr_t)4095), REX_TOFROM(y, N));
     REX_MAP(mapped, REX_TO(x, N), REX_VALUE(2.0), REX_TO(x, N), REX_TOFROM(y, N));
-    static const char number[] = "kernel \"axpy%s\": map row 1 is int, and parameter 1 is double: write REX_VALUE((double)%s); it takes " LIST;
+    static const char number[] = "kernel \"axpy%s\": map row 1 is int, and parameter 1 is double: write REX_VALUE((double)%s); the kernel takes " LIST;
     const struct {
         struct rex_map *map;
         const char *words, *value;
@@ -318,11 +319,11 @@ TEST(values_of_another_type)
         {&through, number, "(more->of[(0)])"},
         {&negative, number, "(-k)"},
         {&cut, number, "..."}, /* of which the message has a part only */
-        {&floating, "kernel \"axpy%s\": map row 0 is double, and parameter 0 is int64_t: write REX_VALUE((int64_t)(double)n); it takes " LIST, ""},
-        {&pointer, "kernel \"axpy%s\": map row 1 is a pointer, and parameter 1 is double; row 1 is REX_VALUE(&half); it takes " LIST, ""},
+        {&floating, "kernel \"axpy%s\": map row 0 is double, and parameter 0 is int64_t: write REX_VALUE((int64_t)(double)n); the kernel takes " LIST, ""},
+        {&pointer, "kernel \"axpy%s\": map row 1 is a pointer, and parameter 1 is double; row 1 is REX_VALUE(&half); the kernel takes " LIST, ""},
         {&low, "kernel \"axpy%s\": map row 2 is 0xfff, a number too small for an address, and parameter 2 is a pointer; row 2 is "
-               "REX_VALUE((double *)(uintptr_t)4095); it takes " LIST, ""},
-        {&mapped, "kernel \"axpy%s\": map row 0 is an address of mapped memory, and parameter 0 is int64_t; row 0 is REX_TO(x, N); it takes " LIST, ""},
+               "REX_VALUE((double *)(uintptr_t)4095); the kernel takes " LIST, ""},
+        {&mapped, "kernel \"axpy%s\": map row 0 is an address of mapped memory, and parameter 0 is int64_t; row 0 is REX_TO(x, N); the kernel takes " LIST, ""},
     };
     for (size_t form = 0; form < 2; form++)
         for (int round = 0; round < 2 && runs(keys[form]); round++) {
@@ -349,7 +350,7 @@ TEST(without_text)
     rows.value[1] = rex_pack_literal_arg_bytes(&k, sizeof k), rows.size[1] = sizeof k;
     rows.type[1] |= REX_MAP_KIND(REX_KIND_I32);
     assert_int_equal(launch_by(LAUNCH, keys[0], &rows), REX_EPARAMS);
-    assert_string_equal(rex_last_error(), "kernel \"axpy\": map row 1 is int, and parameter 1 is double: write REX_VALUE((double)...); it takes " LIST);
+    assert_string_equal(rex_last_error(), "kernel \"axpy\": map row 1 is int, and parameter 1 is double: write REX_VALUE((double)...); the kernel takes " LIST);
 }
 
 int main(void)
