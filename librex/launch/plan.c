@@ -257,7 +257,7 @@ int rex_plan_check(struct rex_request *request, struct rex_plan *plan)
  * Finds the device address of each row whose range is pinned, or plans its memory. Returns fallback
  * reasons.
  */
-static unsigned place_rows(struct rex_plan *plan)
+static unsigned place_pinned_rows(struct rex_plan *plan)
 {
     const struct rex_map *map = plan->map;
     unsigned reasons = 0;
@@ -311,7 +311,7 @@ void rex_plan_place(struct rex_request *request, struct rex_plan *plan)
     }
     rex_thread.holds++; /* without rex_shelter_begin(), because the gate has called it */
     if (!is_placed)
-        reasons = place_rows(plan);
+        reasons = place_pinned_rows(plan);
     plan->context->rows_are_mapped = reasons == 0 && plan->own_count == 0;
     /* Another call may have added a reason while this launch waited for memory. */
     if (reasons == 0 && !plan->is_mapped)
