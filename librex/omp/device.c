@@ -26,8 +26,8 @@
 /* ---- functions for device memory ------------------------------------------------------------- */
 
 /*
- * `own` has the functions of libomptarget. `counted` has functions that pass the gate and call
- * these.
+ * `own` has the functions of libomptarget. `counted` has functions that pass the gate and call the
+ * functions of `own`.
  */
 static struct rex_omp own, counted;
 
@@ -167,7 +167,7 @@ int rex_openmp_default_device(void)
     int number = __atomic_load_n(&last, __ATOMIC_RELAXED);
     /*
      * Do not call libomp after its thread destructor has run in this thread, because libomp would
-     * crash. Do not call it at the end of the process, because libomp would start again.
+     * crash. Do not call libomp at the end of the process, because libomp would start again.
      */
     if (default_device == NULL || rex_thread.ends > 0 || rex_gate_enter_raw() != REX_OK)
         return number;

@@ -44,7 +44,7 @@ struct rex_release {
      */
     uint32_t newest_packet;
     bool no_packet; /* the release has no __tgt_target_kernel */
-    bool no_flags;  /* packets of its clang have no Flags, but later releases read Flags */
+    bool no_flags;  /* clang of this release writes no Flags; later releases read Flags */
     /* on the host device, entries of program and image match by position, not by name */
     bool entries_by_position;
     /* a kernel gets NULL, not the host address, for an unmapped section of size 0 */

@@ -35,16 +35,16 @@ static bool excludes(const struct rex_range_lock *ranges, const struct rex_range
     bool by_driver = ranges->call == REX_CALL_BY_DRIVER || other->call == REX_CALL_BY_DRIVER;
     /*
      * libomptarget aborts if one call maps memory that the other call has mapped in part. If both
-     * map equal memory, libomptarget counts two references. But LLVM 14 and 15 may delete a mapping
-     * that a call has just found.
+     * calls map equal memory, libomptarget counts two references. But LLVM 14 and 15 may delete a
+     * mapping that a call has just found.
      */
     if (maps(ranges) && maps(other) && is_mapped_anew(range) && is_mapped_anew(with) &&
         (rex_found_may_be_deleted() ||
          (!are_same_bytes(range, with) && !range->is_empty && !with->is_empty)))
         return true;
     /*
-     * If only libomptarget uses mappings, an end waits only for a call that maps a part of its
-     * memory. libomptarget refuses an end of memory that is mapped in part.
+     * If only libomptarget uses mappings, an end waits only for a call that maps overlapping memory
+     * that is not equal. libomptarget refuses an end of memory that is mapped in part.
      */
     if (!is_in_force)
         return ranges->call == REX_CALL_ENDS && is_mapped_anew(with) &&
@@ -89,8 +89,9 @@ bool rex_range_meets(const struct rex_range_lock *ranges, const struct rex_range
             continue;
         }
         /*
-         * OTHER is a begin or an end that waits. RANGES waits for it, too. Otherwise launches or
-         * updates in close succession would keep OTHER waiting for ever.
+         * OTHER is a begin or an end that waits. A launch by the driver waits for OTHER, too, and
+         * so does an update. Otherwise launches or updates in close succession would keep OTHER
+         * waiting for ever.
          */
         bool gives_way =
             (ranges->call == REX_CALL_BY_DRIVER && !range->is_whole && !with->is_whole) ||

@@ -12,7 +12,8 @@
 
 /*
  * Writes to *FOUND the first loose entry from AT to END that has no user and no owner. Returns
- * false if there is none. *CHANGES is a count of changes, to detect later changes.
+ * false if there is none. Sets *CHANGES to a number, which changes when memory becomes loose or a
+ * begin uses loose memory.
  */
 static bool find_loose(struct rex_present_table *table, uintptr_t at, uintptr_t end,
                        struct rex_entry *found, unsigned *changes)
@@ -31,7 +32,7 @@ static bool find_loose(struct rex_present_table *table, uintptr_t at, uintptr_t 
 
 /*
  * Removes loose entries in the memory of BEGIN if libomptarget no longer has their mappings. Call
- * it before BEGIN maps its memory.
+ * this before BEGIN maps memory.
  */
 static void look_at_loose(struct rex_present_table *table, const struct rex_range_lock *begin)
 {
