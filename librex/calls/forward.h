@@ -16,8 +16,8 @@
 extern struct rex_entry_points rex_real __attribute__((visibility("hidden")));
 
 /*
- * Binds libomptarget, as rex_runtime_bind() does. Also starts the CUDA driver, and tries again if
- * the last start found no GPU. A missing GPU is not an error.
+ * Binds libomptarget, as rex_runtime_bind() does. Also starts the CUDA driver, or tries the start
+ * again if the last start found no GPU. A missing GPU is not an error.
  */
 int rex_runtime_start(void);
 

@@ -143,7 +143,10 @@ bool rex_device_was_used;
  */
 static int ordinals[REX_CUDA_DEVICES_MAX];
 
-/* A registration may change the device numbers of libomptarget. */
+/*
+ * A registration may change the device numbers of libomptarget, so the stored ordinals are
+ * discarded.
+ */
 void rex_devices_registered(int change)
 {
     __atomic_fetch_add(&rex_registered_modules, change, __ATOMIC_RELEASE);
@@ -370,7 +373,8 @@ int rex_device_require_gpu(void)
 
 /*
  * The driver does not count GPUs that CUDA_VISIBLE_DEVICES hides. libomptarget may have fewer
- * devices than the driver has GPUs: it counts only GPUs that a registered image fits.
+ * devices than the driver has GPUs, because libomptarget counts only GPUs that a registered image
+ * fits. The function uses the smaller number, or the number of GPUs if libomptarget has no device.
  */
 int rex_device_for_rank(void)
 {

@@ -301,8 +301,8 @@ static void lower_gate_after_fork(void)
 }
 
 /*
- * If the forking thread had raised the gate before the fork, its registration continues in the
- * child.
+ * If the forking thread had raised the gate before the fork, the registration of this thread
+ * continues in the child.
  */
 static void close_gate_in_child(void)
 {

@@ -64,8 +64,8 @@ bool rex_range_meets(const struct rex_range_lock *ranges, const struct rex_range
                      const struct rex_range_lock *other, size_t *first, bool is_in_force)
 {
     /*
-     * OTHER uses all memory, because its rows are unknown: only libomptarget sees the rows of a
-     * mapper.
+     * The rows of OTHER are unknown: a row has a mapper, or memory for the ranges was short. So
+     * OTHER counts as using all memory.
      */
     if (other->is_all && !other->is_waiting) {
         bool has_to_wait =
@@ -89,9 +89,11 @@ bool rex_range_meets(const struct rex_range_lock *ranges, const struct rex_range
             continue;
         }
         /*
-         * OTHER is a begin or an end that waits. A launch by the driver waits for OTHER, too, and
-         * so does an update. Otherwise launches or updates in close succession would keep OTHER
-         * waiting for ever.
+         * OTHER is a begin or an end that waits. Two kinds of calls wait for OTHER, too:
+         * - a launch by the driver, if no mapping has all bytes of the range;
+         * - an update of a pointer that OTHER attaches or detaches.
+         *
+         * Otherwise such calls in close succession would keep OTHER waiting for ever.
          */
         bool gives_way =
             (ranges->call == REX_CALL_BY_DRIVER && !range->is_whole && !with->is_whole) ||

@@ -44,7 +44,8 @@ static void look_at_loose(struct rex_present_table *table, const struct rex_rang
              find_loose(table, at, begin->range[i].end, &gone, &changes); at = gone.end) {
             /*
              * Do not ask for the device address. On LLVM 14 and 15 that look-up takes a reference.
-             * Dropping the reference could end the mapping of a launch of another thread too early.
+             * Dropping the reference could end a mapping that a launch of another thread still
+             * uses.
              */
             if (omp->is_present((const void *)gone.begin, begin->number) ||
                 omp->is_present((const void *)(gone.end - 1), begin->number))

@@ -67,7 +67,7 @@ struct rex_range {
     bool attaches : 1;  /* the range is a pointer that the call attaches */
     bool shows : 1;     /* the call returns the device address to the program */
     bool needs_all : 1; /* the call is an end that excludes all other calls with this memory */
-    bool is_held : 1;   /* launches and updates wait for this range */
+    bool is_held : 1;   /* launches and updates of this memory wait for the call */
     bool is_used : 1;   /* `needs_all` is true, and other calls use the memory */
     bool was_used : 1;  /* `is_used` was true while the end waited */
 };
@@ -110,7 +110,7 @@ struct rex_range_lock {
     bool is_ordered, is_listed;
     bool is_alone;   /* no other call at work uses memory without an entry */
     bool is_waiting; /* the call has to wait */
-    bool is_unseen;  /* some memory with `is_new` was mapped before */
+    bool is_unseen;  /* some memory with `is_new` lies in a mapping without an entry */
     bool is_refused; /* the begin was not made, and its new entries are removed */
     uint64_t launch; /* number of a deferred launch; 0: not deferred */
     bool is_shown; /* the program has a device address of the memory; set by rex_present_unpin() */

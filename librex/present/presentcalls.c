@@ -239,7 +239,10 @@ const struct rex_range_lock *rex_present_enter(enum rex_present_call call,
     if (call != REX_CALL_UPDATES && (own->has_mapper || (types & TYPE_ATTACH) ||
                                      (own->ranges.is_all && (types & REX_MAP_PTR_AND_OBJ))))
         __atomic_store_n(&pointers_are_attached, true, __ATOMIC_RELEASE);
-    /* A pointer that a launch attaches stays mapped after the launch. */
+    /*
+     * A mapper may map memory that has no entry. A pointer that a launch attaches stays mapped
+     * after the launch.
+     */
     if ((call != REX_CALL_UPDATES && own->has_mapper) ||
         (call == REX_CALL_LAUNCHES && (types & REX_MAP_PTR_AND_OBJ)))
         rex_mapped_unseen();

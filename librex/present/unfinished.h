@@ -17,7 +17,7 @@
 /* ---- before a mapping or a module ends ------------------------------------------------------- */
 
 /*
- * A queue whose commands may be unfinished. Its functions lock the queue. They are called without
+ * A queue whose commands may be unfinished. The functions below lock the queue. Call them without
  * the lock of the list, because they may wait. Until a function returns, the calling thread is a
  * holder, so that the queue stays in the list.
  */
@@ -38,9 +38,9 @@ struct rex_unfinished {
     /* Removes the kernels of REGISTRATION and their names, because they will be freed. */
     void (*forget)(struct rex_unfinished *unfinished, const struct rex_registration *registration);
     /*
-     * Returns true if this queue finds the device lost. A driver call has failed elsewhere with
-     * WHY. If the device is lost, the queue records the loss, and adds its unfinished kernels to
-     * the list NOTED.
+     * Called after a driver call has failed elsewhere with WHY. Returns true if this queue finds
+     * the device lost. The queue then records the loss, and adds its unfinished kernels to the list
+     * NOTED.
      */
     bool (*is_lost)(struct rex_unfinished *unfinished, const char *why,
                     struct rex_kernel_list *noted);
