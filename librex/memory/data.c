@@ -82,7 +82,7 @@ struct bases {
 
 static struct bases *kept_bases; /* guarded by rex_lists_lock() */
 
-/* Restores the bases of MAP. Call it before a begin of MAP, or after its end. */
+/* Restores the bases of MAP, before a begin of MAP or after an end of MAP. */
 static void put_bases_back(const struct rex_map *map)
 {
     struct bases **at = &kept_bases, *returned;
@@ -255,8 +255,8 @@ static int make_data_call(struct rex_module *module, int64_t device, const struc
             goto leave;
     }
     /*
-     * Check an end before it enters the table. The check waits for queues, and other calls would
-     * have to wait for a call that has entered.
+     * Check an end before it enters the table, because the check waits for queues. After the entry,
+     * other calls with this memory would have to wait, too.
      */
     if (purpose == REX_FOR_END) {
         result = check_mapped_rows(&call);

@@ -231,9 +231,9 @@ static int order_as_mapped(const void *left, const void *right)
 }
 
 /*
- * Moves the spans that libomptarget maps to the front of SPANS, in the order of the rows, and sets
- * *MAPPED to their number. Fails if another span reaches out of the mapped span that it overlaps,
- * unless `may_exceed` is true.
+ * Finds the spans that libomptarget maps, and moves them to the front of SPANS, in the order of the
+ * rows. Sets *MAPPED to their number. Any other span overlaps a mapped span. Fails if such a span
+ * reaches out of the mapped span, unless its `may_exceed` is true.
  */
 static int map_in_order(struct rex_row_span *spans, size_t count, size_t *mapped,
                         const struct rex_map *map, const char *what)

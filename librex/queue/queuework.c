@@ -73,7 +73,7 @@ int rex_queue_check_lost(struct rex_queue *queue)
         rex_device_lose(queue->gpu.ordinal, number, "a deferred launch", rex_cuda_why(), &list);
         result = rex_device_lost(number, queue->name);
     }
-    /* this queue is idle, so another queue's work failed; that queue reports its kernels */
+    /* this queue is idle, so other work failed; another queue reports its own kernels */
     mark_lost(queue, rex_cuda_why());
     return result;
 }
@@ -81,12 +81,13 @@ int rex_queue_check_lost(struct rex_queue *queue)
 /* ---- busy and idle --------------------------------------------------------------------------- */
 
 /*
- * If BEGINS is true, a command is about to wait for the stream: unlocks the queue. Otherwise the
- * wait is over: locks the queue again. During the wait other threads may query the queue, but their
- * commands wait.
+ * If BEGINS is true, a command is about to wait for the stream: unlocks the queue. If BEGINS is
+ * false, the wait is over: locks the queue again. During the wait other threads may query the
+ * queue, but their commands wait.
  *
- * rex_unlock() would call the program's log function for lines that were held back. That function
- * may put a command in the queue, which would wait for this thread.
+ * This function does not call rex_unlock(), which would call the program's log function for lines
+ * that were held back. The log function may put a command in the queue, and the command would wait
+ * for this thread.
  */
 static void wait_unlocked(struct rex_stream_gpu *gpu, bool begins)
 {
@@ -135,8 +136,8 @@ int rex_queue_sync_locked(struct rex_queue *queue)
 }
 
 /*
- * Queries the stream. Returns 0, REX_CUDA_NOT_READY or another CUresult, and does not note it.
- * Returns -1 if the context cannot be entered; rex_cuda_why() gives the reason.
+ * Queries the stream. Returns 0, REX_CUDA_NOT_READY or another CUresult, without a call of
+ * rex_cuda_note(). Returns -1 if the context cannot be entered; rex_cuda_why() gives the reason.
  */
 static int query_stream(const struct rex_queue *queue)
 {
