@@ -46,8 +46,8 @@ static bool is_seen_by_value(const struct rex_plan *plan, int32_t row, uint32_t 
         layout->parameter[parameter].kind == REX_KIND_POINTER)
         kind = REX_KIND_POINTER;
     /*
-     * The program may copy device memory that is not from rex_device_alloc(), by libomptarget or
-     * the CUDA runtime. Then librex sees no call.
+     * If the memory is not from rex_device_alloc(), the program may copy it without a call of
+     * librex: by libomptarget or the CUDA runtime.
      */
     if (kind == REX_KIND_POINTER && map->base[row] != NULL &&
         !rex_is_device_memory(map->base[row], plan->ranges.number))

@@ -84,10 +84,7 @@ int rex_wrong_argument(const char *name, const struct rex_layout *layout, uint32
 
 /* ---- packing --------------------------------------------------------------------------------- */
 
-/*
- * The state of one stream or graph for launches on its GPU. Its owner begins with a struct of
- * zeros.
- */
+/* The state of one stream or graph for launches on its GPU. A new state is a struct of zeros. */
 struct rex_stream_gpu {
     const char *queue; /* name of the queue; NULL: a graph */
     int number;        /* libomptarget's number of the device */

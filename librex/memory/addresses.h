@@ -82,7 +82,7 @@ bool rex_addresses_ranges_in_use(const struct rex_addresses *addresses, const vo
 /* Marks all memory as unused. */
 void rex_addresses_unmark(struct rex_addresses *addresses);
 
-/* Marks in TO, as used, all memory that FROM has. */
+/* Marks all memory of FROM as used in TO. */
 void rex_addresses_use_all(struct rex_addresses *to, const struct rex_addresses *from);
 
 /*

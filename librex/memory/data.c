@@ -59,8 +59,8 @@ static int check_mapped_rows(const struct data_call *call)
 /* ---- bases of use_device_ptr ----------------------------------------------------------------- */
 
 /*
- * libomptarget overwrites the base of a row with REX_MAP_RETURN_PARAM by the row's device address.
- * A second begin of the map would read this device address as a host address, and compute a wrong
+ * If a row has REX_MAP_RETURN_PARAM, libomptarget overwrites its base by its device address. A
+ * second begin of the map would read this device address as a host address, and compute a wrong
  * device address. So librex keeps the bases, and restores them when the map is ended or begun
  * again.
  */
@@ -103,9 +103,9 @@ static void put_bases_back(const struct rex_map *map)
 }
 
 /*
- * Corrects the base of row I if the memory is not mapped. LLVM 14 to 21 then write NULL minus the
- * offset of the row from its base; later releases write the host address. OpenMP 5.1 requires the
- * host address, or NULL if the program asks for NULL (REX_MAP_FB_NULLIFY).
+ * Corrects the base of row I if the memory is not mapped. For such a row, LLVM 14 to 21 return NULL
+ * minus the offset of the row from its base. Later releases return the host address. OpenMP 5.1
+ * requires the host address, or NULL if the program asks for NULL (REX_MAP_FB_NULLIFY).
  */
 static void settle_absent_base(const struct rex_map *map, int32_t i, void *base, int number)
 {

@@ -429,8 +429,9 @@ size_t rex_copy_some(const struct rex_copy *copies, size_t count, int number, bo
     if (ordinal == -1 ||
         (ordinal == REX_ORDINAL_UNKNOWN && !find_gpu_of(copies[0].device, &ordinal))) {
         /*
-         * The memory may be on the host device, where librex makes no copies. So restart the count
-         * of small copies. Relaxed: no other data depend on the count.
+         * The memory may be on the host device, where librex makes no copies. Restart the count of
+         * small copies, so that libomptarget makes the next small copies. Relaxed: no other data
+         * depend on the count.
          */
         __atomic_store_n(&seen.small_copies, 0, __ATOMIC_RELAXED);
         return some;

@@ -206,8 +206,8 @@ int rex_fail_null_column(const char *kernel, const struct rex_map *map)
 /*
  * LLVM 14 to 23 map the rows of a call in their order. A row inside an earlier row uses the mapping
  * of that row. If a row overlaps an earlier row in any other way, libomptarget aborts, unless the
- * later row is implicit. An implicit row then counts as mapped. If the implicit row is copied, LLVM
- * 23 and 24 copy the whole row, past the end of the mapping.
+ * later row is implicit. Such an implicit row counts as mapped. If such an implicit row is copied,
+ * LLVM 23 and 24 copy the whole row, past the end of the mapping.
  */
 
 int rex_spans_compare(const void *left, const void *right)
