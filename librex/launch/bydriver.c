@@ -3,9 +3,9 @@
  * trace.
  *
  * On an H100 a launch by the driver with a few mapped rows takes half the time of a launch by
- * libomptarget. With 256 rows it takes a sixteenth. If a launch by libomptarget would have another
- * result, the launch has a fallback reason, and libomptarget launches. omp/backend.h lists the
- * reasons.
+ * libomptarget. With 256 rows, a launch by the driver takes a sixteenth. If a launch by
+ * libomptarget would have another result, the launch has a fallback reason, and libomptarget
+ * launches. omp/backend.h lists the reasons.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -160,7 +160,7 @@ static int check_release(const struct rex_request *request, enum rex_kernel_form
     if ((rex_kernel_flags(target->kernel) & REX_KERNEL_CALLED) || form != REX_FORM_PLAIN ||
         !release->plain.refused)
         return REX_OK;
-    /* If offloading is disabled or the device does not exist, a later check reports that. */
+    /* If offloading is disabled or the device does not exist, a later check reports the error. */
     if (rex_device_offload(request->device, &number) != REX_OK)
         return REX_OK;
     write_fallback_reason(request, why);

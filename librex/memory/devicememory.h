@@ -1,5 +1,6 @@
 /*
- * devicememory.h - a list of the device memory that the program has from rex_device_alloc().
+ * devicememory.h - the device memory that the program has from rex_device_alloc(), and waits for
+ * devices.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

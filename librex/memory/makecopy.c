@@ -40,7 +40,7 @@ struct job {
     int ordinal;   /* the driver's number of the GPU */
     size_t next;   /* index of the first chunk that no thread has begun */
     unsigned able; /* number of threads that had all resources */
-    bool is_first; /* a thread allocated resources, so the time is not typical */
+    bool is_first; /* a thread allocated resources, so the time of the copy is not typical */
     bool said, failed;
     char why[256]; /* reason of the first failure, if `said` */
 };
@@ -160,8 +160,8 @@ struct piece {
 static bool take_piece(struct job *job, struct piece *piece)
 {
     /*
-     * Relaxed: any thread may copy any piece. The threads wait for their streams, and the caller
-     * for the threads, before the bytes are used.
+     * Relaxed: any thread may copy any piece. Before the bytes are used, each thread waits for its
+     * stream, and the caller waits for the threads.
      */
     piece->at = __atomic_fetch_add(&job->next, 1, __ATOMIC_RELAXED) * CHUNK;
     /* Relaxed: a thread that reads an old value copies one more piece. */
@@ -240,7 +240,7 @@ static void share_copy(unsigned number, void *argument)
     if (!waited)
         say_why(job);
     /*
-     * Relaxed: other threads read `failed` only to stop early. The caller reads it after all
+     * Relaxed: other threads read `failed` only to stop early. The caller reads `failed` after all
      * threads have returned.
      */
     if (!done || !waited)

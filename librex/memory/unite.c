@@ -130,7 +130,7 @@ static int unite_spans(const struct rex_row_span *spans, size_t count, const str
 }
 
 #define SPANS_ON_STACK 32
-#define FEW 16 /* this many spans are compared in pairs, because sorting would take longer */
+#define FEW 16 /* up to this many spans are compared in pairs, because sorting would take longer */
 
 int rex_rows_unite(struct rex_map *map, enum rex_purpose purpose, int64_t device, const char *what,
                    int64_t **types)

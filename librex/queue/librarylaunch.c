@@ -18,7 +18,7 @@
 
 /* Maximum number of arguments that need no allocation. */
 #define USUAL_ARGUMENTS 32
-/* Bytes of an argument on the host device. Also bytes of an argument whose size is unknown. */
+/* Bytes of an argument on the host device, and of an argument whose size is unknown. */
 #define WORD 8u
 /* Maximum number of arguments of a kernel whose image does not list its parameters. */
 #define MOST_ARGUMENTS ((size_t)UINT16_MAX)

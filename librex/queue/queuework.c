@@ -67,7 +67,7 @@ int rex_queue_check_lost(struct rex_queue *queue)
         return queue_work_failed(queue, found);
     struct rex_kernel_list list = {.count = 0};
     int result = REX_ECUDA, number = queue->gpu.number;
-    /* If a deferred launch failed, report it here, because no queue does. */
+    /* If a deferred launch failed, report it here, because no queue reports it. */
     rex_deferred_kernels(number, &list);
     if (list.count > 0) {
         rex_device_lose(queue->gpu.ordinal, number, "a deferred launch", rex_cuda_why(), &list);
@@ -174,10 +174,7 @@ static int query_queue(struct rex_queue *queue)
 
 /* ---- the calling thread ---------------------------------------------------------------------- */
 
-/*
- * Calls QUESTION for the locked QUEUE and returns its result. Returns an error if QUEUE is being
- * captured.
- */
+/* Locks QUEUE, and returns the result of QUESTION. Returns an error if QUEUE is being captured. */
 static int ask_queue(struct rex_queue *queue, const char *call,
                      int (*question)(struct rex_queue *queue))
 {
