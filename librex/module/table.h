@@ -18,7 +18,10 @@
 #define REX_MOST_THREADS 1024 /* maximum threads of a block, on any NVIDIA GPU */
 
 /* Flags of a kernel. */
-/* the first parameter is not 8 bytes wide, so that it is not the runtime's parameter */
+/*
+ * the first parameter is not 8 bytes wide, so it is not the pointer that the runtime passes first
+ * to env kernels
+ */
 #define REX_KERNEL_NARROW_FIRST 1
 #define REX_KERNEL_MATCHED 2 /* compared with the image */
 /*

@@ -58,7 +58,7 @@ struct entry_symbol {
 struct key {
     const char *name;
     struct elf_place place;
-    uint64_t size; /* 1 for a char; a variable of another type has such a name by chance */
+    uint64_t size; /* a key is a char; a variable with a size above 1 has such a name by chance */
     bool in_entry;
 };
 
@@ -122,9 +122,7 @@ bool row_is_clangs(const struct row *row);
 bool row_is_images(const struct row *row);
 bool program_is_image(const struct program *program);
 
-/*
- * Returns true if PROGRAM has no entries and loads libraries, so that it finds all kernels by name.
- */
+/* Returns true if PROGRAM has no entries and loads libraries: it then finds all kernels by name. */
 bool program_is_by_name(const struct program *program);
 
 /* Returns the kind of a program in words: "x86-64 shared object". */

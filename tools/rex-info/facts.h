@@ -18,7 +18,10 @@ struct facts {
     size_t count;
 };
 
-/* Adds a fact, unless its group already has this name. rex_info() calls it with a struct facts. */
+/*
+ * Adds a fact, unless its group already has this name. FACTS is a struct facts. This function is
+ * also a rex_info_row.
+ */
 void facts_add(const char *group, const char *name, const char *value, void *facts);
 
 /* Returns the value of NAME in GROUP, or NULL. */

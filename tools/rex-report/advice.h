@@ -17,8 +17,8 @@ struct advice {
 };
 
 /*
- * Writes the advice from FINDINGS to LIST: mistakes first, then the largest savings. Returns its
- * number. The caller frees the texts.
+ * Writes the advice from FINDINGS to LIST: mistakes first, then the largest savings. Returns the
+ * number of elements written. The caller frees the texts.
  */
 size_t advise(const struct findings *findings, struct advice list[MOST_ADVICE]);
 
