@@ -89,7 +89,7 @@ void rex_context_drop(int number)
 static void activate_contexts(uint64_t wanted)
 {
     int wait = rex_setting_read(REX_OPTION_WAIT);
-    REX_ASSERT(contexts.users > 0 || wanted == 0); /* the last user releases the contexts */
+    REX_ASSERT(contexts.users > 0 || wanted == 0); /* without users nothing would release them */
     for (int i = 0; wait != REX_WAIT_RUNTIME && i < rex_cuda_devices(); i++) {
         unsigned flags = 0;
         if ((wanted >> i & 1) == 0 || rex_devices[i].is_held)

@@ -101,10 +101,7 @@ static inline struct rex_registration *rex_registration_of(const struct rex_modu
     return (struct rex_registration *)__atomic_load_n(&module->packet_rules, __ATOMIC_ACQUIRE);
 }
 
-/*
- * Hashes KEY by Fibonacci hashing. Host keys are neighbouring addresses; the top bits of their
- * hashes differ.
- */
+/* Hashes KEY by Fibonacci hashing, because host keys are neighbouring addresses. */
 static inline uint32_t rex_hash_key(const void *key)
 {
     return (uint32_t)(((uint64_t)(uintptr_t)key * 0x9e3779b97f4a7c15u) >> 32);

@@ -94,8 +94,8 @@ static void check_symbol(const struct program *program, const struct entry_symbo
 /* ---- one entry ------------------------------------------------------------------------------- */
 
 /*
- * Returns the name of ROW in messages: its own symbol, else its name, else its number. The caller
- * frees it.
+ * Returns the name of ROW in messages: the symbol of the entry, else the name in the entry, else
+ * the number of the row. The caller frees it.
  */
 static char *called(const struct program *program, const struct row *row)
 {

@@ -13,7 +13,8 @@
 #include "report.h"
 
 struct image {
-    char *path;              /* with the GPU in parentheses if the file has several images */
+    /* path of the file; the GPU follows in parentheses if the file has several images */
+    char *path;
     bool one_of_several;     /* the file has several images; librex chooses one for the GPU */
     bool is_file;            /* a file, not a part of the program */
     size_t share;            /* number of this image, from 1, if the program has several; else 0 */

@@ -87,10 +87,11 @@ struct module_names {
 struct program {
     const char *path;
     struct elf_file file;
-    bool symbols, all_symbols; /* the file has symbols; it has symbols that are not exported */
-    bool loads_libraries;      /* the program calls rex_library_load() */
-    bool relocations;          /* relocations show launch sites */
-    size_t launch_sites;       /* number of references to host keys */
+    /* symbols: the file has symbols. all_symbols: also symbols that are not exported. */
+    bool symbols, all_symbols;
+    bool loads_libraries; /* the program calls rex_library_load() */
+    bool relocations;     /* relocations show launch sites */
+    size_t launch_sites;  /* number of references to host keys */
 
     struct table *tables;
     struct row *rows;

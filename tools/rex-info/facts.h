@@ -34,8 +34,8 @@ const char *facts_find(const struct facts *facts, const char *group, const char 
 void facts_of_environment(struct facts *facts);
 
 /*
- * Prints all groups: a heading, then a line for each name; in JSON, members of an object, each with
- * a comma after it.
+ * Prints all groups. As text, a group is a heading and a line for each name. In JSON, each group is
+ * a member of an object, with a comma after it.
  */
 void facts_print(const struct facts *facts, bool json);
 

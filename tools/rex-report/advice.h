@@ -10,7 +10,9 @@
 
 #define MOST_ADVICE (MOST_REPEATS + MOST_REASONS + 8)
 
-/* One or more sentences, and the maximum saving in nanoseconds. */
+/*
+ * One piece of advice: one or more sentences, and the maximum number of nanoseconds that it saves.
+ */
 struct advice {
     char *text;
     uint64_t saves;

@@ -139,8 +139,9 @@ static void link_name(const char *name, const char *path, void *context)
 }
 
 /*
- * libomptarget 16 and later also open "libomp.so". If that led to another folder than the program's
- * libomp, the process would have two, and libomp would abort ("OMP: Error #15").
+ * libomptarget 16 and later also open "libomp.so". If this name led to another folder than the
+ * program's libomp, the process would have two libomps, and the second would abort ("OMP: Error
+ * #15").
  */
 static void link_openmp(const char *name, const char *path, void *context)
 {
