@@ -87,7 +87,7 @@ static int images_of[2];
 
 static void count_image(const struct fake_descriptor *descriptor, int by)
 {
-    const unsigned char *start = descriptor != NULL ? descriptor->image->start : NULL;
+    const unsigned char *start = descriptor != NULL && descriptor->images > 0 ? descriptor->image->start : NULL;
     if (start != NULL && descriptor->image->end - start >= 20 && memcmp(start, "\177ELF", 4) == 0)
         images_of[(start[18] | start[19] << 8) == 190] += by; /* e_machine: EM_CUDA */
 }
@@ -144,12 +144,14 @@ void __tgt_register_lib(struct fake_descriptor *descriptor)
     bool is_copied = FAKE_RELEASE >= 20 && descriptor->begin != descriptor->stop &&
                      *(const uint64_t *)(const void *)descriptor->begin != 0;
     note_address(is_copied ? (const void *)descriptor : descriptor->begin);
-    read_images_again(descriptor->image->start, descriptor->image->end);
+    if (descriptor->images > 0) {
+        read_images_again(descriptor->image->start, descriptor->image->end);
+        call->image = descriptor->image->start;
+        call->image_size = (uint64_t)(descriptor->image->end - descriptor->image->start);
+    }
     call->descriptor = descriptor;
     call->entries = descriptor->begin;
     call->entry_count = (uint64_t)(descriptor->stop - descriptor->begin);
-    call->image = descriptor->image->start;
-    call->image_size = (uint64_t)(descriptor->image->end - descriptor->image->start);
     call->image_count = descriptor->images;
     for (int i = 0; i < descriptor->images && i < (int)(sizeof call->images / sizeof *call->images); i++)
         call->images[i] = descriptor->image[i];

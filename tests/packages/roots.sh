@@ -1,6 +1,7 @@
 #!/bin/sh
 # The packages in clean roots of Debian 12 and 13: installed, used by debian/tests, removed without a trace; piuparts on top. Then the
-# release archive: a user builds it with gcc and make alone, runs the unit tests, and root installs it. Wants root and Debian's mirror. ROOTS=DIR keeps the roots' archives there; LLVM's own host device is what programs run on.
+# release archive: a user builds it with gcc and make alone, runs the unit tests, and root installs it. Wants root and Debian's mirror.
+# ROOTS=DIR keeps the roots' archives there; LLVM's own host device is what programs run on.
 . tests/support/lib.sh
 [ "$(id -u)" = 0 ] || skip 'not root, which makes clean roots'
 mirror=${MIRROR:-http://deb.debian.org/debian}
@@ -60,6 +61,7 @@ try() {
     tar -C "$root/src" -xf "$work/librex-$VERSION.tar.xz"
     apt install --no-install-recommends make
     inside useradd user
+    chmod 1777 "$root/dev/shm" # of debootstrap; libomp needs it
     inside chown -R user "/src/librex-$VERSION"
     inside runuser -u user -- make -s -j2 -C "/src/librex-$VERSION" || fail "$suite: the archive is not built"
     inside "/src/librex-$VERSION/tools/deps" check || fail "$suite: no packages for the tests"
