@@ -121,6 +121,7 @@ struct rex_event {
     pthread_mutex_t lock; /* guards the fields below: another thread may record the event */
     enum rex_event_state state;
     struct timespec at;                    /* TIMED: time of the record; no streams */
+    int number;                            /* TIMED: number of the queue's device */
     const struct rex_driver_event *driver; /* DRIVER: the last recorded of `drivers` */
     struct rex_driver_event *drivers;      /* the driver's events, one for each context */
     uint64_t graph;                        /* GRAPH: number of the graph */
