@@ -74,9 +74,10 @@
  *   the output does not change. Only rex_queue_stream() has its outputs last.
  * - **Device numbers** run from 0; -1 is the default device. librex returns them as `int` and takes
  *   them as `int64_t`. A number that is too large for an `int` is an error and is never truncated.
- * - **Names.** The headers reserve names that begin with rex_, REX_, __rex_ and __tgt_. Parameters
- *   and struct fields have ordinary words as names. If a macro of the program is such a word,
- *   define the macro after the include.
+ * - **Names.** The headers reserve names that begin with rex_, REX_, __rex_ and __tgt_, and ident
+ *   and ident_t. rex_kmp.h also reserves register_cubin and names that begin with kmp.
+ *   Parameters and struct fields have ordinary words as names. If a macro of the program is such a
+ *   word, define the macro after the include.
  *
  * Everything here is since 0.2 unless it says otherwise. Guide: librex(7).
  *

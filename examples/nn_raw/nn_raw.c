@@ -10,7 +10,7 @@
  *
  * in a loop that reads ten records at a time, with rex_kmp.h alone: key and entry are plain
  * objects, columns are braced local arrays, and the packet is filled by position. The compiler
- * calls rex_offload_init() first in main(), so that the first launch is as fast as the others.
+ * calls rex_offload_init() before code that reads the clock, so that no time includes it.
  * examples/nn is this program with librex's macros, and has all other parts.
  *
  * Run it:  make && $(make -s print-O)/examples/nn_raw/nn_raw --help

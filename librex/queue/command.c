@@ -260,6 +260,7 @@ int rex_command_do(int number, const struct rex_command *command)
         rex_lock(&event->lock);
         clock_gettime(CLOCK_MONOTONIC, &event->at);
         event->state = REX_EVENT_TIMED;
+        event->number = number;
         rex_unlock(&event->lock);
         return REX_OK;
     default: /* a wait */

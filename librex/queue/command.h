@@ -122,6 +122,7 @@ struct rex_event {
     enum rex_event_state state;
     /* TIMED: time of the record, on a device that executes commands at once */
     struct timespec at;
+    int number;                            /* TIMED: number of the device of the queue */
     const struct rex_driver_event *driver; /* DRIVER: the last recorded of `drivers` */
     struct rex_driver_event *drivers;      /* the driver's events, one for each context */
     uint64_t graph;                        /* GRAPH: number of the graph */

@@ -99,6 +99,7 @@ free_driver:
 struct seen {
     enum rex_event_state state;
     struct timespec at;
+    int number;
     const struct rex_driver_event *driver; /* NULL: nothing to wait for */
 };
 
@@ -106,7 +107,7 @@ static struct seen see_event(struct rex_event *event)
 {
     rex_lock(&event->lock);
     REX_ASSERT(event->state != REX_EVENT_DRIVER || event->driver != NULL);
-    struct seen seen = {event->state, event->at,
+    struct seen seen = {event->state, event->at, event->number,
                         event->state == REX_EVENT_DRIVER ? event->driver : NULL};
     rex_unlock(&event->lock);
     return seen;
@@ -207,7 +208,8 @@ int rex_event_elapsed(double *seconds, struct rex_event *begin, struct rex_event
     if (result != REX_OK)
         return result;
     if ((first.driver == NULL) != (last.driver == NULL) ||
-        (first.driver != NULL && first.driver->context != last.driver->context))
+        (first.driver != NULL ? first.driver->context != last.driver->context
+                              : first.number != last.number))
         return rex_fail(REX_EINVAL, "rex_event_elapsed: the events are of different devices");
     if (first.driver == NULL) {
         *seconds = (double)(last.at.tv_sec - first.at.tv_sec) +

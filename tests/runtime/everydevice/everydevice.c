@@ -224,7 +224,7 @@ TEST(copies)
     OK(rex_device_copy_from(&back, memory[1] + BYTES / 8 - 1, sizeof back, 1 % devices));
     assert_int_equal(back, 7);
     double seconds;
-    if (devices > 1 && gpu_present())
+    if (devices > 1)
         FAILS(rex_event_elapsed(&seconds, event[0], event[1]), REX_EINVAL, "device");
     for (int i = 0; i < devices; i++)
         rex_event_destroy(event[i]);
