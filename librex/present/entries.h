@@ -33,10 +33,10 @@ struct rex_entry {
      * attached pointer, unless the row of the end is a member.
      */
     bool is_kept : 1;
-    bool is_shown : 1;               /* the program has the device address (rex_present_show()) */
-    uint32_t users;                  /* number of shared calls at work on the entry */
-    uint32_t updates;                /* number of users that are updates */
-    uint32_t attaching;              /* number of users that attach or detach a pointer here */
+    bool is_shown : 1;  /* the program has the device address (rex_present_show()) */
+    uint32_t users;     /* number of shared calls at work on the entry */
+    uint32_t updates;   /* number of users that are updates */
+    uint32_t attaching; /* number of users that attach or detach a pointer here */
     /* number of users with an older `generation` (struct rex_range) */
     uint32_t older;
     uint32_t generation;             /* current generation of users: awaits_older() in ends.c */

@@ -29,7 +29,7 @@ struct rex_present_table {
     struct rex_entry_list attached; /* attached pointers in mapped memory */
     /* list of calls that use memory without an entry, and of begins and ends that wait */
     struct rex_range_lock *at_work;
-    size_t by_driver;  /* number of calls at work that may use the driver */
+    size_t by_driver; /* number of calls at work that may use the driver */
     /* number of ranges for which an end waits for users; also read without the lock */
     size_t awaiting;
     uint64_t changes;  /* number of times that waiting calls were woken */

@@ -47,7 +47,7 @@ static inline uintptr_t rex_end_of(const void *begin, size_t size)
 /* Host memory that a call uses, from `begin` to `end`, and how it is mapped. */
 struct rex_range {
     uintptr_t begin, end;
-    uintptr_t device;    /* device address of `begin`; 0 if unknown */
+    uintptr_t device; /* device address of `begin`; 0 if unknown */
     /* entries with a lower `born` have counted this range in `awaited`; 0: no entry */
     uint64_t marked;
     /*
@@ -62,8 +62,8 @@ struct rex_range {
     enum rex_counts counts;
     bool is_changed; /* the call copies the memory back, if the call itself has mapped it */
     /* Adjacent, because a launch often sets the next flags together. */
-    bool is_mapped;     /* some bytes are mapped */
-    bool is_in_one;     /* one mapping has all bytes, and was settled (mappings.h) */
+    bool is_mapped; /* some bytes are mapped */
+    bool is_in_one; /* one mapping has all bytes, and was settled (mappings.h) */
     /* one mapping has all bytes, and no other call may end it during this call */
     bool is_whole;
     bool is_shared;     /* the call is a user of the mapping */
@@ -108,11 +108,11 @@ struct rex_range_lock {
     struct rex_range_lock *next;
     struct rex_range *range; /* array of `count` ranges, sorted by address if there are many */
     size_t count;
-    size_t known;   /* number of ranges with entries */
+    size_t known; /* number of ranges with entries */
     /* number of rows that are not mapped (values, private memory), without rows that are members */
     int32_t values;
-    int64_t types;  /* all type bits of the mapped rows */
-    int number;     /* number of the device */
+    int64_t types; /* all type bits of the mapped rows */
+    int number;    /* number of the device */
     enum rex_present_call call;
     bool is_all; /* the rows are unknown, and the one range is all memory */
     /* set by rex_present_pin(): */
