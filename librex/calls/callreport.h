@@ -18,8 +18,8 @@
 /* ---- in the log ------------------------------------------------------------------------------ */
 
 /*
- * Logs each row of PACKET at debug, for the call WHAT on DEVICE. The packet of a data call has rows
- * and 0 teams, and no other values.
+ * Logs each row of PACKET at debug, for the call WHAT on DEVICE. The packet of a data call has only
+ * rows, and its number of teams is 0.
  */
 void rex_rows_log(const char *what, int64_t device, const struct __tgt_kernel_arguments *packet);
 

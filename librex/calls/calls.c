@@ -1,5 +1,6 @@
 /*
- * calls.c - calls of libomptarget: librex's own, and the program's through the forwarders.
+ * calls.c - calls of libomptarget: librex's own calls, and the program's calls through the
+ * forwarders (calls/forward.c).
  *
  * libomptarget is linked without -Bsymbolic, so calls between its exported functions come back
  * through the forwarders. For example, __tgt_target_teams of LLVM 19 calls
@@ -43,8 +44,8 @@ static struct {
 
 /*
  * Logs a call of the program. The callers of rex_call_data() and rex_call_kernel() log librex's own
- * calls. Call this outside of the gate and the present table, because the program's log function
- * may launch kernels.
+ * calls. Call this before the call enters the gate and the present table, because the program's log
+ * function may launch kernels.
  */
 static void log_call(const char *what, int64_t device, const struct __tgt_kernel_arguments *packet)
 {
@@ -291,8 +292,8 @@ static void say_waited_for(void)
 }
 
 /*
- * Describes and logs a launch by the program. libomptarget makes all such launches. The trace gives
- * the reasons: those of the process, and that the program called libomptarget.
+ * Describes and logs a launch by the program. libomptarget makes all such launches. In the trace,
+ * the launch has the reasons of the process and REX_REASON_CALLED.
  */
 static void describe_launch(struct rex_call_trace *trace, const void *key, int64_t device,
                             struct rex_grid grid)
@@ -373,7 +374,7 @@ static void await_before(const char *name)
     rex_await_all_deferred();
 }
 
-/* The attribute leaves the gate after the call, even if the function returns void. */
+/* The attribute `cleanup` leaves the gate after the call, also if the function returns void. */
 #define OTHER(type, name, parameters, arguments, missing)                             \
     static type observed_##name parameters                                            \
     {                                                                                 \

@@ -1,5 +1,6 @@
 /*
- * calls.h - calls of libomptarget: librex's own, and the program's through the forwarders.
+ * calls.h - calls of libomptarget: librex's own calls, and the program's calls through the
+ * forwarders (calls/forward.c).
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -15,9 +16,9 @@
 
 /*
  * SLOTS has the functions of the bound libomptarget. Makes librex's own calls use these functions.
- * Then replaces the slots that launch, map, register or work on a device by functions of librex.
- * Such a function counts the call in the gate (omp/gate.h), observes the call, and calls
- * libomptarget.
+ * Then replaces the slots of functions that launch, map, register or use a device by functions of
+ * librex. These functions call libomptarget, and trace and log the call. All except those of
+ * registration also count the call in the gate (omp/gate.h).
  *
  * libomptarget reports the address of its caller to an OMPT tool. The tool expects an address in
  * the program, but with a replaced slot the caller is librex. So if there is a tool, slots are
@@ -30,7 +31,7 @@ void rex_calls_bind(struct rex_entry_points *slots, bool all);
 /*
  * Call libomptarget for librex, after libomptarget is bound. librex's calls do not pass the
  * forwarders, and libomptarget calls no forwarder during such a call (LLVM 14 to 23). So the
- * forwarders do not log the call, and do not count an end of a mapping.
+ * forwarders neither log the call nor begin a new generation of mappings (present/present.h).
  *
  * NAME is the name of a data call in a trace; if NAME is NULL, the call is not traced. In a trace,
  * a launch has the name of its kernel, the grid of PACKET, and REASON. REASON is why the CUDA

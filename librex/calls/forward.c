@@ -6,9 +6,11 @@
  * mapped memory are forwarded, too.
  *
  * A program that links librex and no libomptarget calls the forwarders. libomptarget calls them,
- * too, because LLVM 14 to 23 are linked without -Bsymbolic. A jump checks nothing and changes
- * nothing, so such calls work as without librex. The slot's function in calls.c counts the call and
- * calls libomptarget.
+ * too, because LLVM 14 to 23 are linked without -Bsymbolic. The jump itself checks and changes
+ * nothing.
+ *
+ * The slots of functions that launch, map, register or use a device have functions of calls.c,
+ * which call libomptarget. Other slots have libomptarget's functions.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -63,8 +65,9 @@ REX_ENTRY_POINTS(LACKING)
  * libomptarget's functions, unless librex traces or logs calls.
  *
  * The jumps are in assembly, because compilers make jumps only if they optimize. The assembly
- * counts the slots in the order of the table. On ppc64le a forwarder is a call: a jump to another
- * library's function would return to the program with that library's TOC pointer.
+ * computes the offset of each slot from the order of the table (REX_ENTRY_POINTS). On ppc64le a
+ * forwarder is a call: a jump to another library's function would return to the program with that
+ * library's TOC pointer.
  */
 #if defined __x86_64__ && defined __LP64__
 #if defined __CET__ && __CET__ & 1
@@ -108,7 +111,7 @@ REX_FORWARDED(FORWARD)
 
 /*
  * Enters the present table, which may wait, and then the gate. Writes the result of
- * rex_ending_begin() to ENDS, for leave_end(). Returns false if the gate is closed to the call.
+ * rex_ending_begin() to *ENDS, for leave_end(). Returns false if the gate is closed to the call.
  */
 static bool enter_end(const struct rex_map *map, int64_t device, bool *ends)
 {
@@ -174,8 +177,8 @@ REX_ENDING_LATER(FORWARD_ENDING_LATER)
 #pragma GCC diagnostic pop
 
 /*
- * Programs map and unmap memory by the first two functions without a data call. Other such
- * functions of libomptarget are not known.
+ * Programs map and unmap memory by the first two functions without a data call. No other such
+ * functions of libomptarget are known.
  */
 int omp_target_associate_ptr(const void *host, const void *on_device, size_t size, size_t offset,
                              int device);
@@ -222,7 +225,7 @@ bool rex_forward_first(void)
 {
     enum { UNASKED, YES, NO };
     static int answer;
-    /* Relaxed: every thread finds one answer, and no other data depend on it. */
+    /* Relaxed: the answer is equal in all threads, and no other data depends on it. */
     int known = __atomic_load_n(&answer, __ATOMIC_RELAXED);
     if (known == UNASKED) {
         void *first = dlsym(RTLD_DEFAULT, "__tgt_target_data_end_mapper");

@@ -24,7 +24,7 @@ int rex_runtime_start(void);
 /*
  * Returns true if the loader binds the `__tgt_*` names to librex, so that all calls of the process
  * come through the forwarders. The first answer is kept: a library that is loaded later does not
- * change the answer, because the loader searches this library last.
+ * change the answer, because the loader searches later libraries last.
  */
 bool rex_forward_first(void);
 

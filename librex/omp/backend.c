@@ -16,8 +16,8 @@
 #include "cuda/driver.h"
 
 /*
- * libomptarget obeys each of these variables. A variable changes the launch, or makes libomptarget
- * report it.
+ * libomptarget obeys each of these variables. Each variable changes launches, or makes libomptarget
+ * report launches.
  */
 static const char *const obeyed[] = {"LIBOMPTARGET_INFO",   "LIBOMPTARGET_PROFILE",
                                      "LIBOMPTARGET_RECORD", "LIBOMPTARGET_SHARED_MEMORY_SIZE",

@@ -63,8 +63,8 @@ enum rex_reason_bit {
     ((unsigned)(REX_REASON_NO_DRIVER | REX_REASON_DISABLED | REX_REASON_DEVICE))
 
 /*
- * With these reasons libomptarget reports its work to the user. libomptarget cannot report work
- * that librex does.
+ * With these reasons libomptarget may report its launches and copies to the user. So libomptarget
+ * makes all launches and copies except those in queues.
  */
 #define REX_REASON_REPORTS ((unsigned)(REX_REASON_ENVIRONMENT | REX_REASON_TOOL))
 

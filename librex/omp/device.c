@@ -39,8 +39,8 @@ static int (*default_device)(void);
 int rex_foreign_registrations;
 
 /*
- * Without a module, LLVM 19 and later crash in libomptarget. Check for a module inside the gate:
- * outside, another thread may end the last module after the check.
+ * LLVM 19 and later crash if no module is registered. Check for a module inside the gate. Otherwise
+ * another thread could end the last module after the check.
  */
 int rex_devices_enter(void)
 {
@@ -183,9 +183,8 @@ int rex_openmp_default_device(void)
 /* ---- numbers --------------------------------------------------------------------------------- */
 
 /*
- * Activates the context of DEVICE before its first use, if no earlier call has. A bit of
- * rex_contexts_later is set only if all registered images are for GPUs. libomptarget and the driver
- * then number the GPUs equally.
+ * Activates the context of DEVICE if its bit in rex_contexts_later is set. No bit is set unless all
+ * registered images are for GPUs. libomptarget and the driver then number the GPUs equally.
  */
 static int will_use(int64_t device)
 {
@@ -258,7 +257,11 @@ int rex_device_offload(int64_t device, int *number)
 
 uint64_t rex_loads_due;
 static int (*attempt_load)(int number); /* guarded by rex_load_lock() */
-static bool is_loading; /* guarded by rex_load_lock(); `attempt_load` may call rex_load_try() */
+/*
+ * attempt_load() is running. It may call rex_load_try(), which then must not call attempt_load()
+ * again. rex_load_lock() does not prevent that, because it nests. Guarded by rex_load_lock().
+ */
+static bool is_loading;
 
 void rex_loads_expect(int (*attempt)(int number))
 {

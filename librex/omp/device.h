@@ -144,9 +144,9 @@ static inline bool rex_devices_used(void)
 }
 
 /*
- * Sets the function ATTEMPT, which tests whether libomptarget can load its images on a device
- * (module/trialload.h). librex calls ATTEMPT under rex_load_lock() before the first use of the
- * device, which is the use that loads the images. If ATTEMPT fails, librex does not call
+ * Sets the function ATTEMPT, which tests whether libomptarget can load the registered images on a
+ * device (module/trialload.h). librex calls ATTEMPT under rex_load_lock() before the first use of
+ * the device, because libomptarget loads the images then. If ATTEMPT fails, librex does not call
  * libomptarget, and calls ATTEMPT again at the next use.
  */
 void rex_loads_expect(int (*attempt)(int number));

@@ -57,8 +57,8 @@
 /*
  * X(return type, name without "__tgt_", (parameters), (arguments), result if the release lacks the
  * function). The table has every `__tgt_` symbol that LLVM 14 to 24 export, with the signature of
- * interface.cpp. The parameter depend_count of `__tgt_interop_init` has 64 bits only before 18. A
- * value of 32 bits is passed in the same way on 64-bit machines.
+ * interface.cpp. The parameter depend_count of `__tgt_interop_init` has 64 bits only before LLVM
+ * 18. A value of 32 bits is passed in the same way on 64-bit machines.
  */
 #define REX_ENTRY_POINTS(X) \
     REX_REGISTERING(X)      \
@@ -151,8 +151,8 @@
 /*
  * The functions to which the exported functions jump. Each member has the name of its export
  * without "__tgt_". Before libomptarget is bound, the members are functions that bind it first.
- * After the binding, most are functions of libomptarget. The others are functions of calls.c, which
- * call libomptarget.
+ * After the binding, the members are functions of libomptarget, or functions of calls.c that call
+ * libomptarget (calls/forward.c).
  */
 struct rex_entry_points {
 #define SLOT(type, name, parameters, arguments, missing) type(*name) parameters;

@@ -6,10 +6,13 @@
  * gate. So at least one of the two threads detects the other.
  *
  * If another thread is inside, the registration sleeps (a nap) and tries again. The registration
- * lowers the gate before at least every second nap. So a launch waits until a module is registered,
- * but at most one nap for a registration that waits for launches. Otherwise there could be a
- * deadlock: a kernel on the host may have threads that launch. Such a launch would wait for the
- * registration, the registration for the kernel, and the kernel for the launch.
+ * lowers the gate before at least every second nap. So while the registration still waits, a launch
+ * waits for at most one nap. When the registration runs, a launch waits until the registration
+ * ends.
+ *
+ * A longer wait could be a deadlock: a kernel on the host may have threads that launch. Such a
+ * launch would wait for the registration, the registration for the kernel, and the kernel for the
+ * launch.
  *
  * The count of each thread is in its TLS, so that a launch counts itself by one instruction. A
  * shared counter would cost four instructions more, because each thread would still need its own

@@ -4,8 +4,8 @@
  * Each thread has its own count, so no thread waits for a shared counter. A thread counts its
  * launches, data calls and lookups of mappings, and the calls of forwarders by the program. A
  * registration waits until all counts are 0, because libomptarget crashes if a launch runs during a
- * registration. A fork also reads all counts: the child cannot use data that another thread was
- * changing.
+ * registration. A fork also reads all counts: if another thread was inside libomptarget, the child
+ * must not call libomptarget.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -42,7 +42,7 @@ static struct {
     bool starts_driver; /* the caller needs the driver, which is not started yet */
     rex_slots_hook *point_slots;
 
-    /* rex_forks() plus 1 of the process that is binding; 0: no thread is binding; atomic */
+    /* value of rex_forks() in the process that is binding, plus 1; 0: no binding runs; atomic */
     unsigned binder;
 } bound;
 
@@ -72,7 +72,7 @@ const char *rex_runtime_doubt(void)
     return rex_runtime() != NULL ? bound.doubt : "";
 }
 
-/* ---- the load beside the driver's start ------------------------------------------------------ */
+/* ---- loading libomptarget while the driver starts -------------------------------------------- */
 
 /*
  * The start of the driver takes 100 ms on an H100, and the load of libomptarget takes 14 ms. So a
@@ -175,7 +175,7 @@ static void bind_to(void *handle, const struct rex_candidate *candidate)
 
 /*
  * LLVM 14 to 18 open their plugins by unversioned names. The run path of libomptarget makes the
- * loader search in the folder of libomptarget.
+ * loader search in the folder of libomptarget. So the plugins must be there.
  */
 static int check_plugins(const struct rex_candidate *candidate, char *why, size_t why_size)
 {
@@ -337,8 +337,9 @@ static __attribute__((noinline)) void warn_of_other(const char *loaded)
 }
 
 /*
- * Use a loaded libomptarget. A second libomptarget would share the symbols of the first, but not
- * its state.
+ * Uses a libomptarget that the process has loaded. Calls between exported functions of a second
+ * libomptarget would run functions of the first. The first libomptarget does not know the devices
+ * and mappings of the second.
  */
 static __attribute__((noinline)) int choose(void)
 {
@@ -370,7 +371,10 @@ int rex_runtime_find(bool starts_driver, rex_slots_hook *point_slots)
             REX_ENORUNTIME,
             "the program was linked with -static or -static-pie, and libomptarget "
             "cannot be loaded into it: link it without (librex.a itself may be linked in)");
-    /* Relaxed: only a child of fork() acts on the value, which was written before the fork. */
+    /*
+     * Relaxed: only a child of fork() acts on the value, and the parent wrote the value before the
+     * fork.
+     */
     unsigned binder = __atomic_load_n(&bound.binder, __ATOMIC_RELAXED);
     if (binder != 0 && binder != rex_forks() + 1)
         return rex_fail(REX_EFORK, "this process was forked while another thread of its parent "
@@ -380,7 +384,7 @@ int rex_runtime_find(bool starts_driver, rex_slots_hook *point_slots)
     bound.starts_driver = starts_driver;
     bound.point_slots = point_slots;
     if (rex_runtime() == NULL) {
-        /* Relaxed: only a child of fork() uses the value, and has no other thread. */
+        /* Relaxed: only a child of fork() acts on the value. */
         __atomic_store_n(&bound.binder, rex_forks() + 1, __ATOMIC_RELAXED);
         rex_trace_start();
         uint64_t begin = rex_phase_begin();
@@ -389,7 +393,7 @@ int rex_runtime_find(bool starts_driver, rex_slots_hook *point_slots)
                      ? choose()
                      : rex_fail(REX_ENOMEM, "out of memory for the fork handlers");
         binding = false;
-        /* Relaxed: only a child of fork() uses the value. */
+        /* Relaxed: only a child of fork() acts on the value. */
         __atomic_store_n(&bound.binder, 0, __ATOMIC_RELAXED);
         rex_phase_end(begin, "bind libomptarget", bound.path);
     }

@@ -47,8 +47,8 @@ extern const char *const rex_search_folders[];
 /*
  * Returns true if no other user can have changed the library PATH. Otherwise writes the reason to
  * WHY. The file and its folder must not be writable for every user. If ORIGIN is REX_GUESSED, the
- * file and all folders above must belong to root or this user. In a set-user-ID program they must
- * belong to root, with any origin. A loaded library is always trusted.
+ * file and all folders above must belong to root or this user. In a set-user-ID program, the file
+ * and all folders above must belong to root, with any origin. A loaded library is always trusted.
  */
 bool rex_search_trusts(const char *path, enum rex_origin origin, char *why, size_t why_size);
 

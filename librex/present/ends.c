@@ -50,9 +50,9 @@ static bool count_taken(struct rex_present_table *table, const struct rex_range_
  * last any more. Returns true while ENTRY still has users from the time of the first call of this
  * function. Other calls do not wait for this end.
  *
- * The end must not subtract its references at once. The end that belongs to the newer begin would
- * then be the last, and wait for the older users. Such a user may be a kernel that waits for the
- * thread of that end: a deadlock.
+ * If this end subtracted its references at once, the end that belongs to the newer begin would be
+ * the last. The second end would wait for the older users. An older user may be a kernel that waits
+ * for the thread of the second end: a deadlock.
  */
 static bool awaits_older(struct rex_entry *entry, struct rex_range *range)
 {
@@ -102,7 +102,7 @@ static bool find_used(const struct rex_present_table *table, struct rex_range_lo
 /*
  * Counts each range with `is_used` in `awaited` of its entries. Outside the open times (struct
  * rex_table_wait), also counts the range in `held`. First subtracts what an earlier call of this
- * function has added. Returns true if a range has `is_used`.
+ * function has added. Returns true if `is_used` of a range is true.
  */
 static bool mark_used(struct rex_present_table *table, struct rex_range_lock *end)
 {

@@ -21,8 +21,9 @@
 bool rex_end_has_to_wait(struct rex_present_table *table, struct rex_range_lock *end);
 
 /*
- * If IS_HELD is true, launches and updates of the ranges of END with `needs_all` wait from now on.
- * If IS_HELD is false, such launches and updates go on. The function itself does not wait.
+ * If IS_HELD is true, launches and updates wait from now on if they use memory of a range of END
+ * whose `needs_all` (struct rex_range) is true. If IS_HELD is false, they go on. The function
+ * itself does not wait.
  */
 void rex_end_hold(struct rex_present_table *table, struct rex_range_lock *end, bool is_held);
 

@@ -29,18 +29,19 @@ struct rex_entry {
     bool is_loose;    /* loose (present.h): only libomptarget launches and copies here */
     bool is_attached; /* a row has attached a pointer in this memory */
     /*
-     * an end has left the mapping, whose memory has an attached pointer: libomptarget ends such a
-     * mapping only if the row is a member
+     * the mapping has outlived an end that seemed the last. libomptarget keeps a mapping with an
+     * attached pointer, unless the row of the end is a member.
      */
     bool is_kept : 1;
-    bool is_shown : 1;               /* the program has the device address (rex_present_show()) */
-    uint32_t users;                  /* number of shared calls at work on the entry */
-    uint32_t updates;                /* number of users that are updates */
-    uint32_t attaching;              /* number of users that attach or detach a pointer here */
-    uint32_t older;                  /* number of users from before `generation` */
+    bool is_shown : 1;  /* the program has the device address (rex_present_show()) */
+    uint32_t users;     /* number of shared calls at work on the entry */
+    uint32_t updates;   /* number of users that are updates */
+    uint32_t attaching; /* number of users that attach or detach a pointer here */
+    /* number of users with an older `generation` (struct rex_range) */
+    uint32_t older;
     uint32_t generation;             /* current generation of users: awaits_older() in ends.c */
-    uint32_t held;                   /* number of ends' ranges with `is_held` (struct rex_range) */
-    uint32_t awaited;                /* number of ends' ranges that wait for the users */
+    uint32_t held;                   /* number of ranges with `is_held` (struct rex_range) */
+    uint32_t awaited;                /* number of ranges for which an end waits for the users */
     uint64_t born;                   /* serial number; newer entries have larger numbers */
     uint64_t launch;                 /* number of the newest deferred launch that uses the entry */
     uint32_t refs;                   /* libomptarget's reference count, or REX_REFS_UNKNOWN */

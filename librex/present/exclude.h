@@ -12,10 +12,10 @@
 #include "present/mappings.h"
 
 /*
- * Returns true in three cases:
+ * Returns true if all rules are in force, in three cases:
  * - the driver may use mappings;
  * - a call at work may use the driver;
- * - libomptarget may delete a mapping that another call has found.
+ * - libomptarget may delete a mapping that another call has found (rex_found_may_be_deleted()).
  *
  * Otherwise only libomptarget uses mappings, and fewer calls exclude each other.
  */

@@ -93,9 +93,8 @@ enum rex_presence rex_memory_presence(const void *address, size_t size, int numb
     if (presence != REX_ABSENT)
         return presence;
     /*
-     * Loose memory inside the bytes may still be mapped. Ignore loose memory at the first or the
-     * last byte. libomptarget was asked for these bytes above, and another call may have mapped
-     * them in the meantime.
+     * Loose memory between the first and the last byte may still be mapped. Ignore loose memory at
+     * the first or the last byte, because libomptarget has just reported these two bytes as absent.
      */
     bool is_found = !is_known && rex_entry_find(at, end, number, &entry);
     while (is_found && !(entry.is_loose && at < entry.begin && entry.end < end &&
@@ -166,9 +165,10 @@ void rex_ending_end(int number)
 /*
  * LLVM 14 and 15 have no omp_get_mapped_ptr(). But a data begin writes the device address to the
  * base of a row with REX_MAP_RETURN_PARAM, and adds a reference, which the data end drops. If a
- * mapping ended during such a call, LLVM 15 could crash. No mapping ends during a look-up. For
- * absent memory the function returns NULL without a data call: the data end would end a mapping
- * that another thread makes in between.
+ * mapping ended during such a call, LLVM 15 could crash, so rex_lookup_begin() lets no mapping end.
+ *
+ * For absent memory the function returns NULL without a data call. Otherwise the data end could end
+ * a mapping that another thread has made in between.
  */
 static void *pointer_by_row(const void *address, int device)
 {

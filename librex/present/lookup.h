@@ -44,8 +44,9 @@ void *rex_memory_address(const void *address, int number);
 void rex_lookups_bind(void);
 
 /*
- * Returns true on LLVM 14 and 15. The last end of a mapping deletes the mapping even if another
- * call has just found the mapping. So calls that map or end equal memory exclude each other.
+ * Returns true on LLVM 14 and 15. In these releases the last end of a mapping deletes the mapping
+ * even if another call has just found the mapping. So calls that map or end equal memory exclude
+ * each other.
  */
 bool rex_found_may_be_deleted(void);
 
@@ -62,9 +63,9 @@ void rex_lookup_end(int number);
  * rex_ending_end(). Pairs of these functions may nest, because functions of LLVM 15 call each other
  * through the forwarders.
  *
- * Enter the gate (gate.h) before rex_ending_begin(), not after it. Otherwise a thread could wait
- * for a registration between the two functions. A look-up inside the gate would wait for that
- * thread, and the registration for the look-up: a deadlock.
+ * Enter the gate (gate.h) before rex_ending_begin(), not after it. Otherwise a thread could call
+ * rex_ending_begin() and then wait at the gate for a registration. A look-up inside the gate would
+ * wait for that thread, and the registration for the look-up: a deadlock.
  */
 bool rex_ending_begin(int number);
 void rex_ending_end(int number);

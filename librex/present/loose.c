@@ -1,6 +1,6 @@
 /*
- * loose.c - loose memory: memory that libomptarget may still use or end after a call has returned.
- * Makes entries loose, and removes them when libomptarget no longer maps them.
+ * loose.c - makes entries loose (present.h), and removes loose entries when libomptarget no longer
+ * has their mappings.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -67,8 +67,8 @@ static void look_at_loose(struct rex_present_table *table, const struct rex_rang
 
 /*
  * A program whose calls always use new memory would leave loose entries that no later call
- * examines. So this function examines all entries at times. The intervals grow with the number of
- * entries, so that a call examines three entries on average.
+ * examines. So from time to time this function examines all entries. The intervals grow with the
+ * number of entries, so that a call examines three entries on average.
  */
 static void look_at_all_loose(struct rex_present_table *table, int number)
 {
@@ -112,7 +112,10 @@ void rex_loosen_call(struct rex_present_table *table, const struct rex_range_loc
 void rex_pin_looked_at(struct rex_present_table *table, struct rex_range_lock *ranges)
 {
     for (int i = 0; i < PIN_TRIES; i++) {
-        /* Relaxed: find_loose() reads the number again under the lock. */
+        /*
+         * Relaxed: an old value does no harm. The number then differs after the pin, and both steps
+         * are repeated if a range is loose.
+         */
         unsigned loosened = __atomic_load_n(&table->loosened, __ATOMIC_RELAXED);
         if (loosened != 0)
             look_at_loose(table, ranges);

@@ -1,5 +1,5 @@
 /*
- * loose.h - loose memory: memory that libomptarget may still use or end after a call has returned.
+ * loose.h - makes memory loose, and pins the memory of calls that may find it loose.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

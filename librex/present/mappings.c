@@ -37,7 +37,7 @@ REX_FORK_RENEWED(15, forget_all);
  */
 static bool is_empty(const struct rex_present_table *table)
 {
-    /* Relaxed: the result may miss a mapping that another thread is adding. */
+    /* Relaxed: the result may miss a mapping that another thread is only now adding. */
     return table == NULL || __atomic_load_n(&table->mapped.count, __ATOMIC_RELAXED) == 0;
 }
 
@@ -57,7 +57,10 @@ bool rex_entries_loosen(struct rex_present_table *table, uintptr_t begin, uintpt
         entry->is_loose = true;
         at = entry->end;
     }
-    /* Relaxed: a thread that waits for this call reads the number after the wait. */
+    /*
+     * Relaxed: rex_pin_looked_at() reads the number after rex_present_pin(). If rex_present_pin()
+     * found this memory loose, it locked the table after this change.
+     */
     __atomic_add_fetch(&table->loosened, 1, __ATOMIC_RELAXED);
     return true;
 }
@@ -78,8 +81,8 @@ bool rex_attached_find(uintptr_t begin, uintptr_t end, int number, uintptr_t *ad
 {
     struct rex_present_table *table = rex_present_table(number);
     /*
-     * Relaxed: an update, and a call that attaches a pointer in the same memory, exclude each
-     * other.
+     * Relaxed: a call that attaches a pointer, and an update of the memory of the pointer, exclude
+     * each other. So the load misses only pointers of other memory.
      */
     if (table == NULL || __atomic_load_n(&table->attached.count, __ATOMIC_RELAXED) == 0)
         return false;

@@ -18,7 +18,8 @@
 
 #define REX_REFS_UNKNOWN UINT32_MAX
 
-#define REX_LOOSE_FEW 64 /* memory becomes loose at least this often before all of it is examined */
+/* All loose memory (present.h) is examined after memory has become loose at least this often. */
+#define REX_LOOSE_FEW 64
 
 /* The table of one device. A thread that has locked the table must not log or call libomptarget. */
 struct rex_present_table {
@@ -28,10 +29,11 @@ struct rex_present_table {
     struct rex_entry_list attached; /* attached pointers in mapped memory */
     /* list of calls that use memory without an entry, and of begins and ends that wait */
     struct rex_range_lock *at_work;
-    size_t by_driver;  /* number of calls at work that may use the driver */
-    size_t awaiting;   /* number of ranges with `marked` above 0; also read without the lock */
+    size_t by_driver; /* number of calls at work that may use the driver */
+    /* number of ranges for which an end waits for users; also read without the lock */
+    size_t awaiting;
     uint64_t changes;  /* number of times that waiting calls were woken */
-    uint64_t dropped;  /* newest deferred launch whose entry has been removed */
+    uint64_t dropped;  /* number of the newest deferred launch that used a removed entry */
     unsigned ends;     /* number of calls between rex_ending_begin() and rex_ending_end() */
     bool is_looking;   /* a thread is between rex_lookup_begin() and rex_lookup_end() */
     unsigned loosened; /* number of times that memory became loose; also read without the lock */
@@ -103,14 +105,15 @@ void rex_entries_forget_refs(struct rex_present_table *table, const struct rex_r
 
 /*
  * RANGE is the range of a row of no length. Marks as unknown the reference counts of the entry with
- * RANGE, and of the next entry on each side. LLVM 15 to 24 search from the base of each mapping, so
- * such a row may add a reference to a neighbour.
+ * RANGE, and of the next entry on each side. For such a row, LLVM 15 to 24 count the memory between
+ * a mapping and its base pointer as part of the mapping. So the row may add a reference to a
+ * neighbour.
  */
 void rex_entries_forget_beside(struct rex_present_table *table, const struct rex_range *range);
 
 /*
- * rex_entry_add_user() makes a call a user of ENTRY because of its range RANGE. CALL is the kind of
- * the call. rex_entry_remove_user() does the reverse.
+ * rex_entry_add_user() makes a call a user of ENTRY. RANGE is the range of the call that touches
+ * ENTRY, and CALL is the kind of the call. rex_entry_remove_user() does the reverse.
  */
 static inline void rex_entry_add_user(struct rex_entry *entry, enum rex_present_call call,
                                       struct rex_range *range)

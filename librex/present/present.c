@@ -11,18 +11,19 @@
  * - Exclusive calls are begins of absent memory, until the memory is copied, and ends that may be
  *   the last of their mapping. An exclusive call owns its entries, and other calls wait for it.
  *
- * An end subtracts its references when it goes on. An end that may be the last waits while the
- * entry has users, and marks its memory. Launches and updates of marked memory wait, too, in
- * windows that double (struct rex_table_wait); begins do not wait. If a new begin adds a reference,
- * the end is not the last any more. The marks are then removed, and the end goes on when the users
- * from that time have left.
+ * An end subtracts its references when it does not have to wait any more. An end that may be the
+ * last waits while the entry has users, and marks its memory. Launches and updates of marked memory
+ * wait, too, in windows that double (struct rex_table_wait); begins do not wait. If a new begin
+ * adds a reference, the end is not the last any more. The marks are then removed, and the end goes
+ * on when the users from that time have left.
  *
  * A call that attaches a pointer excludes an update of the memory of the pointer, because the
  * update would overwrite the attached pointer with the host pointer.
  *
  * Calls that use memory without an entry are in the list `at_work`. Two launches in this list
- * exclude each other if one is by the driver, and one copies the memory back. A begin of such
- * memory waits for launches by the driver.
+ * exclude each other if at least one is by the driver, and at least one copies the memory back. A
+ * begin waits for each launch by the driver and each update in this list that uses absent memory of
+ * the begin.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -89,8 +90,8 @@ static inline bool has_in_entry(const struct rex_entry_list *in, uint32_t number
 
 /*
  * Pins the rows of MAP for rex_present_pin_rows(). Returns false if a row cannot be pinned here;
- * the rows before this row are pinned. Sets only the members of a range that such a launch uses
- * later. noinline: the loop needs all registers.
+ * the rows before this row are pinned. Sets only the members of a range that the launch uses later.
+ * noinline: the loop needs all registers.
  */
 static __attribute__((noinline)) bool pin_mapped_rows(const struct rex_entry_list *in,
                                                       struct rex_range_lock *launch,
@@ -191,7 +192,7 @@ static bool look_up_ranges(const struct rex_present_table *table, struct rex_ran
              * The call does not become a user of a mapping that may end before libomptarget looks
              * up the mapping. A loose mapping may end. If `force` is false, a mapping that is equal
              * to the range may end, too: its end does not wait for a launch, because libomptarget
-             * accepts both orders.
+             * accepts the launch before the end and after the end.
              */
             bool is_all_of_it = range->begin == entry->begin && range->end == entry->end;
             bool has_all = rex_entry_has(entry, range->begin, range->end);
@@ -268,16 +269,17 @@ void rex_present_show(const void *address, int number)
     pthread_mutex_unlock(&table->lock);
 }
 
-#define FIRST_HOLD 10 /* milliseconds; each hold is twice as long as the hold before */
+/* first *HOLD of has_awaited_launches(), in milliseconds; each wait doubles *HOLD */
+#define FIRST_HOLD 10
 
 /*
  * Waits, without the lock, for deferred launches on the mappings that END may end. Returns true
  * after a wait. The caller then checks END again. So when END takes its entries, no deferred launch
- * is pending on them.
+ * is pending on these entries.
  *
  * A thread that launches without a pause would keep END waiting for ever. So from the second wait
- * on, the function first lets launches wait for *HOLD milliseconds. After that time launches go on
- * during the wait, because a kernel may wait for a thread that launches.
+ * on, the function first makes launches wait for *HOLD milliseconds. Then launches go on while END
+ * waits, because a kernel may wait for a thread that launches.
  */
 static bool has_awaited_launches(struct rex_present_table *table, struct rex_range_lock *end,
                                  int *hold)
@@ -479,7 +481,10 @@ bool rex_present_is_awaited(const struct rex_range_lock *launch)
     const struct rex_entry *entry;
     bool is_awaited = false;
     REX_ASSERT(table != NULL);
-    /* Relaxed: an end that begins to wait only now may also come after the launch. */
+    /*
+     * Relaxed: the load may miss an end that begins to wait just now. Such an end counts as later
+     * than the launch.
+     */
     if (__atomic_load_n(&table->awaiting, __ATOMIC_RELAXED) == 0)
         return false;
     pthread_mutex_lock(&table->lock);

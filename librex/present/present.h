@@ -47,21 +47,28 @@ static inline uintptr_t rex_end_of(const void *begin, size_t size)
 /* Host memory that a call uses, from `begin` to `end`, and how it is mapped. */
 struct rex_range {
     uintptr_t begin, end;
-    uintptr_t device;    /* device address of `begin`; 0 if unknown */
-    uint64_t marked;     /* entries with a lower `born` count the range in `awaited`; 0: none */
-    uint32_t at;         /* number of the first entry in the range; a guess unless `is_shared` */
+    uintptr_t device; /* device address of `begin`; 0 if unknown */
+    /* entries with a lower `born` have counted this range in `awaited`; 0: no entry */
+    uint64_t marked;
+    /*
+     * number (entries.h) of the first entry in the range; only a guess in ends, and if `is_shared`
+     * is false
+     */
+    uint32_t at;
     int32_t row;         /* row of the call's map */
     uint32_t generation; /* `generation` of the entry when the call became a user */
-    uint32_t awaits;     /* an end waits for users of older generations than this; 0: no wait */
+    /* an end waits for users with a generation below this number; 0: no wait */
+    uint32_t awaits;
     enum rex_counts counts;
     bool is_changed; /* the call copies the memory back, if the call itself has mapped it */
-    /* A launch often sets the next flags at once, so they are adjacent. */
-    bool is_mapped;     /* some bytes are mapped */
-    bool is_in_one;     /* one mapping has all bytes, and no call was making or ending it */
-    bool is_whole;      /* one mapping has all bytes, and no other call may end it */
+    /* Adjacent, because a launch often sets the next flags together. */
+    bool is_mapped; /* some bytes are mapped */
+    bool is_in_one; /* one mapping has all bytes, and was settled (mappings.h) */
+    /* one mapping has all bytes, and no other call may end it during this call */
+    bool is_whole;
     bool is_shared;     /* the call is a user of the mapping */
     bool is_loose;      /* some bytes are loose (defined at the end of this file) */
-    bool is_attached;   /* some mapping has an attached pointer */
+    bool is_attached;   /* some mapping of these bytes has an attached pointer */
     bool is_empty : 1;  /* the row has no length; the range has one byte */
     bool is_new : 1;    /* the call makes the mapping */
     bool attaches : 1;  /* the range is a pointer that the call attaches */
@@ -78,10 +85,11 @@ _Static_assert(sizeof(struct rex_range) == 64, "a range fits a line of the cache
 /*
  * The wait of one call. While a call waits, it is not a user or owner of memory.
  *
- * To prevent starvation, launches and updates also wait for a begin or an end that waits. They wait
- * only in windows of 10 ms, 20 ms, 40 ms and so on. After each window they go on for an equal time.
- * Otherwise there could be a deadlock: a call that uses the memory may wait for a launch that waits
- * for the begin or the end.
+ * To prevent starvation, launches and updates also wait for a begin or an end that waits. Launches
+ * and updates wait only in windows of 10 ms, 20 ms, 40 ms and so on. After each window comes an
+ * open time of equal length, in which launches and updates go on. Without open times there could be
+ * a deadlock: the begin or the end waits for a call, the call for a launch, and the launch for the
+ * begin or the end.
  */
 struct rex_table_wait {
     const void *begin; /* first memory that the call uses, for the log */
@@ -90,8 +98,8 @@ struct rex_table_wait {
     enum rex_present_call call;
     struct timespec since;
     uint64_t changes; /* `changes` of the table when the call began to wait */
-    int64_t until;    /* end of the window or of the time after it, in milliseconds after `since` */
-    bool is_open;     /* now is the time after a window: launches and updates go on */
+    int64_t until;    /* end of the window or of the open time, in milliseconds after `since` */
+    bool is_open;     /* now is an open time */
     bool is_told;
 };
 
@@ -100,18 +108,24 @@ struct rex_range_lock {
     struct rex_range_lock *next;
     struct rex_range *range; /* array of `count` ranges, sorted by address if there are many */
     size_t count;
-    size_t known;   /* number of ranges with entries */
-    int32_t values; /* number of rows without a range: values and private memory, except members */
-    int64_t types;  /* all type bits of the mapped rows */
-    int number;     /* number of the device */
+    size_t known; /* number of ranges with entries */
+    /* number of rows that are not mapped (values, private memory), without rows that are members */
+    int32_t values;
+    int64_t types; /* all type bits of the mapped rows */
+    int number;    /* number of the device */
     enum rex_present_call call;
     bool is_all; /* the rows are unknown, and the one range is all memory */
     /* set by rex_present_pin(): */
     bool is_ordered, is_listed;
     bool is_alone;   /* no other call at work uses memory without an entry */
     bool is_waiting; /* the call has to wait */
-    bool is_unseen;  /* some memory with `is_new` lies in a mapping without an entry */
-    bool is_refused; /* the begin was not made, and its new entries are removed */
+    /*
+     * set by rex_present_enter(): memory with `is_new` overlaps an older mapping, which has no
+     * entry
+     */
+    bool is_unseen;
+    /* libomptarget was not called, so the unpinning of a begin adds no references */
+    bool is_refused;
     uint64_t launch; /* number of a deferred launch; 0: not deferred */
     bool is_shown; /* the program has a device address of the memory; set by rex_present_unpin() */
     /* used during the wait, under the lock of the table: */
@@ -123,9 +137,9 @@ struct rex_range_lock {
  * rex_present_pin() pins the ranges of a call, and fills in their device addresses. It waits for
  * calls at work that exclude this call. Until rex_present_unpin(), no data call begins that may
  * change how the ranges are mapped. One more rule is for two launches that map the same absent
- * memory. They exclude each other if one launch is by the driver, and one copies the memory back.
- * Read the fallback reasons after rex_present_pin(): a call that excludes launches by the driver
- * may have added one.
+ * memory. They exclude each other if at least one of the two is by the driver, and at least one
+ * copies the memory back. Read the fallback reasons after rex_present_pin(): a call that excludes
+ * launches by the driver may have added a reason.
  *
  * A launch by the driver does not wait in this function, because its thread is inside the gate and
  * has a launch context. If the launch has to wait, nothing is pinned, and `is_waiting` is true.
@@ -142,9 +156,9 @@ void rex_present_unpin(struct rex_range_lock *ranges);
 
 /*
  * Pins the rows of MAP for a launch by the driver, if each row is a value or lies in one settled
- * mapping, and no call excludes the launch. Then fills the ranges, and writes the device address of
- * each mapped row to DEVICE. Otherwise pins nothing and returns false: fill the ranges, and call
- * rex_present_pin().
+ * mapping (mappings.h), and no call excludes the launch. Then fills the ranges, and writes the
+ * device address of each mapped row to DEVICE. Otherwise pins nothing and returns false. The caller
+ * then fills the ranges and calls rex_present_pin().
  */
 bool rex_present_pin_rows(struct rex_range_lock *launch, const struct rex_map *map,
                           uintptr_t *device);
@@ -156,14 +170,14 @@ bool rex_present_pin_rows(struct rex_range_lock *launch, const struct rex_map *m
  */
 void rex_present_show(const void *address, int number);
 
-/* Waits until a call that waits must check again, but at most until `until` of WAIT. */
+/* Waits until the call of WAIT must check again, but at most until `until` of WAIT. */
 void rex_present_wait(struct rex_table_wait *wait);
 
 /*
- * Call this between rex_present_pin() and rex_present_unpin(). Returns true if LAUNCH copies back a
- * row, and an end that may be the last of the row's mapping waits for users. If libomptarget
- * launched, the launch would add a reference to the mapping. The launch would then drop the last
- * reference, and copy the row back.
+ * Call this between rex_present_pin() and rex_present_unpin(). Returns true if LAUNCH has a row
+ * that is copied back, and an end that may be the last of the mapping waits for users. The caller
+ * then copies the row back. A launch by libomptarget would do that, too: the launch would drop the
+ * last reference, because the end had dropped its own reference during the launch.
  */
 bool rex_present_is_awaited(const struct rex_range_lock *launch);
 
@@ -176,7 +190,7 @@ bool rex_present_is_awaited(const struct rex_range_lock *launch);
 struct rex_mapping {
     uintptr_t begin, end;
     uintptr_t device; /* device address of `begin`; 0 if only libomptarget launches with it */
-    bool is_attached; /* attached pointers differ on the device: only libomptarget copies */
+    bool is_attached; /* an attached pointer differs on the device, so only libomptarget copies */
 };
 
 /*
@@ -188,14 +202,14 @@ bool rex_mapping_find(const void *begin, size_t size, int number, struct rex_map
 
 /*
  * Finds the first mapping on device NUMBER that has one of SIZE bytes at BEGIN. A call may be
- * making or ending this mapping, or the memory is loose. Returns false if there is none.
+ * making or ending this mapping, or the memory may be loose. Returns false if there is none.
  */
 bool rex_mapping_find_any(const void *begin, size_t size, int number, struct rex_mapping *found);
 
 /*
  * Finds the first attached pointer that has a byte from BEGIN to END, and sets *ADDRESS to its
- * address. Returns false if there is none. The table lacks pointers of mappers, and of raw calls
- * that do not enter the table.
+ * address. Returns false if there is none. The table lacks pointers that a mapper attaches, and
+ * pointers of calls that do not enter the table.
  */
 bool rex_attached_find(uintptr_t begin, uintptr_t end, int number, uintptr_t *address);
 

@@ -170,9 +170,9 @@ static void lock_all(int number)
 /* ---- in and out ------------------------------------------------------------------------------ */
 
 /*
- * Returns true if a new row lies in a mapping without an entry, which may be larger than the row. A
- * call with another part of that mapping could end the mapping, and an entry for the row would
- * stay.
+ * Returns true if memory with `is_new` overlaps an older mapping, which has no entry and may be
+ * larger than the row. A call with another part of that mapping could end the mapping, and an entry
+ * for the row would stay.
  */
 static bool lies_in_unseen(const struct rex_range_lock *ranges)
 {
@@ -239,10 +239,7 @@ const struct rex_range_lock *rex_present_enter(enum rex_present_call call,
     if (call != REX_CALL_UPDATES && (own->has_mapper || (types & TYPE_ATTACH) ||
                                      (own->ranges.is_all && (types & REX_MAP_PTR_AND_OBJ))))
         __atomic_store_n(&pointers_are_attached, true, __ATOMIC_RELEASE);
-    /*
-     * A mapper may map memory that has no entry. A pointer that a launch attaches stays mapped
-     * after the launch.
-     */
+    /* A mapper, or a launch that attaches a pointer, may leave mapped memory that has no entry. */
     if ((call != REX_CALL_UPDATES && own->has_mapper) ||
         (call == REX_CALL_LAUNCHES && (types & REX_MAP_PTR_AND_OBJ)))
         rex_mapped_unseen();

@@ -12,7 +12,7 @@
 /* The outcome of a call, for the entries of its rows. */
 enum rex_present_outcome {
     REX_LEFT_DONE,
-    REX_LEFT_UNSURE, /* the call is unfinished or has failed, so its memory is loose */
+    REX_LEFT_UNSURE, /* the call is unfinished or has failed, so its memory is loose (present.h) */
     REX_LEFT_REFUSED /* libomptarget was not called */
 };
 
@@ -29,7 +29,7 @@ enum rex_present_outcome {
  * rex_unfinished_wait() (unfinished.h).
  *
  * rex_present_enter() returns the ranges of the rows, which are valid until the call leaves. It
- * returns NULL if the table does not follow the call.
+ * returns NULL if the call does not enter the table, for example if the call is nested.
  */
 const struct rex_range_lock *rex_present_enter(enum rex_present_call call,
                                                const struct rex_map *map, int number);
@@ -43,8 +43,9 @@ void rex_present_leave(enum rex_present_call call, const struct rex_map *map, in
 bool rex_present_is_entered(void);
 
 /*
- * Returns true if a call may have attached a pointer that the table does not know, because only
- * libomptarget sees the rows of a mapper. An attached pointer differs between host and device.
+ * Returns true if a call may have attached a pointer that the table does not know, such as a
+ * pointer of a mapper, whose rows only libomptarget sees. An attached pointer differs between host
+ * and device.
  */
 bool rex_pointers_are_attached(void);
 

@@ -88,8 +88,8 @@ static void settle_table(struct rex_present_table *table, const struct rex_range
 }
 
 /*
- * Removes the entries beside rows of no length if libomptarget no longer has their mappings. The
- * end may have ended such a mapping although the mapping had users.
+ * Removes the entries beside rows of no length if libomptarget no longer has their mappings. Such a
+ * row may have dropped the last reference of a neighbour (rex_entries_forget_beside()).
  */
 static void look_beside(struct rex_present_table *table, const struct rex_range_lock *end)
 {
@@ -116,8 +116,8 @@ void rex_settle_end(struct rex_range_lock *end)
 {
     struct rex_present_table *table = rex_present_table(end->number);
     /*
-     * Ask for all entries in two cases. If `is_all` is true, the rows are unknown. A row with
-     * REX_MAP_DELETE ends a whole mapping, of which the table may know only a part.
+     * Ask for all entries in two cases: the rows are unknown (`is_all`), or a row with
+     * REX_MAP_DELETE ends a whole mapping, which may be larger than its entry.
      */
     bool may_end_others =
         end->is_all || ((end->types & REX_MAP_DELETE) && !rex_all_mappings_are_seen());

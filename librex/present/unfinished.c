@@ -113,8 +113,8 @@ static int sync_outside(struct rex_unfinished *busy)
 }
 
 /*
- * The queue BUSY stops the call WHAT, because a command may use OBJECT. With REX_UNFINISHED=wait,
- * waits for BUSY and returns the result. Otherwise fails with REX_EBUSY.
+ * A command of the queue BUSY may use OBJECT, which the call WHAT would end. With
+ * REX_UNFINISHED=wait, waits for BUSY and returns the result. Otherwise fails with REX_EBUSY.
  */
 static int sync_or_refuse(struct rex_unfinished *busy, const char *what, const char *object)
 {

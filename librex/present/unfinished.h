@@ -17,14 +17,14 @@
 /* ---- before a mapping or a module ends ------------------------------------------------------- */
 
 /*
- * A queue whose commands may be unfinished. The functions below lock the queue. Call them without
- * the lock of the list, because they may wait. Until a function returns, the calling thread is a
- * holder, so that the queue stays in the list.
+ * A queue whose commands may be unfinished. The functions of this struct lock the queue. Call them
+ * without the lock of the list, because they may wait. Until a function returns, the calling thread
+ * is a holder, so that the queue stays in the list.
  */
 struct rex_unfinished {
     struct rex_unfinished *next;
-    unsigned holders; /* threads that examine the queue or wait for it */
-    bool is_ending;   /* no more thread may become a holder */
+    unsigned holders; /* number of threads that examine the queue or wait for it */
+    bool is_ending;   /* no further thread may become a holder */
     const char *name;
     int number; /* number of the device */
     /*
@@ -91,8 +91,8 @@ void rex_unfinished_forget(const struct rex_registration *registration);
 
 /*
  * Waits for all unfinished commands on device NUMBER that may use the rows of MAP. If MAP is NULL,
- * waits for all unfinished commands on the device. Logs a warning with the name of each such queue,
- * and with CALL.
+ * waits for all unfinished commands on the device. Logs a warning for each such queue, with the
+ * name of the queue and CALL, the name of the call.
  */
 void rex_unfinished_sync(const struct rex_map *map, int number, const char *call);
 
