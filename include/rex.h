@@ -69,6 +69,7 @@
  *   negative `enum rex_error`. A pointer is NULL on failure. rex_last_error() then returns the
  *   reason in one sentence. A question returns a `bool`. A question that can fail returns 1, 0 or a
  *   negative error.
+ * - **Output parameters** come before the inputs, as in memcpy(). An object that the call makes
  *   comes first: rex_queue_create(&queue, ...), rex_graph_end(&graph, queue). If the call fails,
  *   the output does not change. Only rex_queue_stream() has its outputs last.
  * - **Device numbers** run from 0; -1 is the default device. librex returns them as `int` and takes

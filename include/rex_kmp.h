@@ -209,7 +209,7 @@ enum rex_data_call { REX_DATA_BEGIN, REX_DATA_END, REX_DATA_UPDATE };
  *              member does not lie within its parent.
  * REX_EDEVICE  @device is below -1 or above the number of devices.
  * REX_EOVERLAP a row lies within an outer row that the call maps, and asks for a copy that the
- * outer row does not make.
+ *              outer row does not make.
  * REX_ENOMEM   the host has too little memory to compare the rows.
  * REX_ECUDA    the device is lost.
  *
@@ -283,7 +283,7 @@ static inline int rex_direct___tgt_target_kernel(int64_t device_id, int32_t num_
 
 /**
  * rex_direct___tgt_target_teams(): launches as older code does: @arg_num rows in four columns,
- * @num_teams blocks of @thread_limit threads. It sends a packet, so that the kernel gets equal
+ * @num_teams blocks of @thread_limit threads. It sends a packet. So the kernel gets equal
  * parameters on every release. Returns what rex_module_target_kernel() returns.
  */
 static inline int rex_direct___tgt_target_teams(int64_t device_id, void *host_ptr, int32_t arg_num,

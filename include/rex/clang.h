@@ -132,8 +132,8 @@ REX_CUDA int __all_sync(unsigned lanes, int wanted)
 }
 
 /*
- * Returns a word of another lane in the group of WIDTH lanes. LIMIT is the last lane of the group,
- * or, for reads from earlier lanes, its first lane.
+ * Defines a function that returns a word of another lane in the group of WIDTH lanes. LIMIT is the
+ * last lane of the group, or, for reads from earlier lanes, its first lane.
  */
 #define REX_SHUFFLE(name, instruction, position, limit)                                       \
     REX_CUDA unsigned rex_##name(unsigned lanes, unsigned bits, unsigned position, int width) \

@@ -40,10 +40,10 @@ REX_API int rex_device_count(void);
  * result; another value, such as traits of OpenMP 6, causes a warning. Otherwise the processes that
  * a launcher has started on this machine take the GPUs in turn: the local rank modulo the number of
  * GPUs, or of libomptarget's devices if there are fewer. The launcher sets the rank in the
- * environment, so that the result is equal before and after MPI_Init(). GPUs that
- * CUDA_VISIBLE_DEVICES hides do not count. The call starts the driver but makes no context. Returns
- * 0 for a process without a launcher, or if there is no GPU. If REX_REQUIRE_GPU is on, and there is
- * no GPU or offloading is disabled, returns REX_ENODEVICE or REX_EFORK.
+ * environment, so the result is equal before and after MPI_Init(). GPUs that CUDA_VISIBLE_DEVICES
+ * hides do not count. The call starts the driver but makes no context. Returns 0 for a process
+ * without a launcher, or if there is no GPU. If REX_REQUIRE_GPU is on, and there is no GPU or
+ * offloading is disabled, returns REX_ENODEVICE or REX_EFORK.
  */
 REX_API int rex_device_for_rank(void);
 
@@ -200,7 +200,7 @@ REX_API int rex_device_fill(void *to, const void *pattern, size_t pattern_size, 
  * ---- Pinned host memory, from which a GPU copies fast -----------------------------------------
  *
  * The operating system does not move pinned memory. If there is no GPU, these functions use
- * pageable memory, so that a program need not check for a GPU. They need no module.
+ * pageable memory. So a program need not check for a GPU. They need no module.
  */
 
 /**

@@ -155,7 +155,7 @@ struct rex_image_parameter {
  * struct rex_image_symbol: a kernel or a global. Its memory belongs to the view; @name points into
  * the image's bytes, or into the view.
  *
- * PTX has only parameters and launch bounds: the driver has not compiled it, so that @size,
+ * PTX has only parameters and launch bounds: the driver has not compiled it, so @size,
  * @registers and @shared_memory are 0. A host image has only the facts of its signatures, and
  * parameters of 8 bytes. @env, @plain and @signature come from the signature. The view does not
  * list signatures as symbols.

@@ -35,7 +35,7 @@ extern "C" {
  * the queue's commands; rex_queue_sync(), rex_queue_query(), rex_queue_destroy() and events include
  * it. librex does not know the memory that this work uses. Stream and context belong to librex, and
  * last until rex_queue_destroy(). Returns 0, REX_EINVAL (@queue or @stream is NULL, or the queue is
- * being captured), REX_ENODEVICE (the device is not an NVIDIA GPU, so that the queue has no stream;
+ * being captured), REX_ENODEVICE (the queue has no stream, because the device is not an NVIDIA GPU;
  * not logged) or REX_EFORK.
  */
 REX_API int rex_queue_stream(struct rex_queue *queue, void **stream, void **context);

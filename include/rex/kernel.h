@@ -231,8 +231,8 @@ REX_DETAIL_RULE rex_detail_not_inside_REX_FOR_TEAMS(void);
 #else
 /**
  * REX_DEVICE_GLOBAL(type, name): defines a global of the device image; an initialiser may follow.
- * The host side is REX_GLOBAL(name), of equal size. The macro writes `type name`, so that an array
- * type needs a typedef.
+ * The host side is REX_GLOBAL(name), of equal size. The macro writes `type name`, so an array type
+ * needs a typedef.
  */
 #define REX_DEVICE_GLOBAL(type, name)           \
     REX_DEVICE_LINKAGE type name;               \

@@ -87,9 +87,11 @@ template <unsigned... numbers> struct rex_kinds;
     {                                                                            \
     }
 /**
- * REX_DEVICE_FORM(S, form, environment, bounds, slots, parameters...): a kernel of either form.
- * @environment is the body's argument for the runtime's parameter, and @slots are the kernel's own
- * parameters.
+ * REX_DEVICE_FORM(S, form, environment, bounds, slots, parameters...): a kernel. @form is 2 for
+ * plain, 3 for env. @environment is the value that the kernel passes to its body as
+ * `rex_environment`. @slots is the kernel's parameter list in parentheses. If the kernel is env,
+ * the list begins with the runtime's parameter. @bounds is CUDA's `__launch_bounds__(...)`, or
+ * empty.
  */
 #define REX_DEVICE_FORM(S, form, environment, bounds, slots, ...)                     \
     REX_SIGNATURE(S##kernel__, form, __VA_ARGS__)                                     \

@@ -158,8 +158,8 @@ static inline struct rex_launch_config rex_launch_config_for(const void *key, in
  * and size are copied once, in each direction that at least one of them has.
  *
  * A launch in a queue copies nothing, and its rows of memory must be mapped whole. REX_ALWAYS,
- * REX_PRIVATE and REX_FIRSTPRIVATE are REX_EINVAL. On a GPU the CUDA driver launches, so that the
- * grid has three dimensions on each release.
+ * REX_PRIVATE and REX_FIRSTPRIVATE are REX_EINVAL. On a GPU the CUDA driver launches, so the grid
+ * has three dimensions on each release.
  *
  * If a section of no elements is not mapped, the kernel gets the host's address, or NULL on LLVM 14
  * and 15.

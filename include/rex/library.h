@@ -100,8 +100,7 @@ REX_API int rex_library_global(void **address, size_t *size, struct rex_library 
  * @arguments  @count addresses, one for each argument, in order; NULL if @count is 0. The call
  *             reads from each address as many bytes as the parameter has; for a
  *             REX_DEVICE_KERNEL(), as many bytes as the parameter's type has. If a host image does
- *             not describe the parameters, each has 8 bytes. In a C struct with a member for each
- *             parameter, the arguments are at the offsets in rex_library_view().
+ *             not describe the parameters, each has 8 bytes.
  *
  * Returns 0; REX_EHOST (nothing was launched, because offloading is disabled or the device is the
  * host); REX_EINVAL (a pointer, or an element of @arguments, is NULL); REX_EKEY (no kernel of

@@ -448,7 +448,7 @@ REX_API void rex_map_free(struct rex_map *map);
  * @element, and of the memory that its pointers point to, as if the element were mapped tofrom.
  * librex removes from each row's type the directions that the section does not have, and adds
  * always, delete, close, present and hold of the section. These rows are not parameters. Rows
- * without a parent become members of the section's row, so that a mapper needs no numbers:
+ * without a parent become members of the section's row, so a mapper needs no numbers:
  *
  *     static int map_list(struct rex_map_builder *builder, void *element)
  *     {

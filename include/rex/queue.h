@@ -160,7 +160,7 @@ REX_API int rex_queue_copy_from(struct rex_queue *queue, void *to, const void *f
  * rex_queue_update(): copies each row of @map (REX_MAP()), first each REX_TO() to the device, then
  * each REX_FROM() from the device. If a row is not mapped, no row is copied. Leave pointers that a
  * mapping has attached (REX_ATTACH()) out of @map: unlike rex_data_update(), this function copies
- * them, too, so that a host address reaches the device. The rules of rex_queue_copy_to() and
+ * them, too, and the device then gets a host address. The rules of rex_queue_copy_to() and
  * rex_queue_copy_from() hold for the host's memory. The program may change @map after the call.
  * Returns 0, REX_EINVAL, REX_EABSENT (the message names the row), REX_ECUDA, REX_ERUNTIME,
  * REX_ENOMEM or REX_EFORK.

@@ -157,8 +157,8 @@ bool rex_same_file(const char *a, const char *b)
 #define FLAGS (O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY)
 
 /*
- * Higher than the descriptors that programs use. Lower than 1024, the limit of select() and the
- * usual limit of a process.
+ * Smallest descriptor for output files. Few programs use so many descriptors. HIGH is below 1024,
+ * the limit of select() and the usual limit of a process.
  */
 #define HIGH 960
 

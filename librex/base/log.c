@@ -65,8 +65,8 @@ static struct {
 /* ---- the file -------------------------------------------------------------------------------- */
 
 /*
- * Closes the log file. Warns that ERROR prevents that the file is DONE, which is "opened" or
- * "written".
+ * Closes the log file, and warns that it cannot be opened or written because of ERROR. DONE is the
+ * word for the warning: "opened" or "written".
  */
 static __attribute__((noinline)) void leave_log_file(const char *done, int error)
 {

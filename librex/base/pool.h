@@ -27,7 +27,8 @@ struct rex_pool {
     size_t size;
     const char *what; /* "a queue", for messages */
     struct rex_pooled *first, *last;
-    void *batches; /* the newest batch; each begins with a pointer to the batch before */
+    /* the newest batch; each batch begins with the address of the next older batch */
+    void *batches;
 };
 
 /* Returns a new object, or NULL with REX_ENOMEM set. All its members but the first are zero. */

@@ -46,8 +46,8 @@ bool rex_keep_loaded(const void *address, char path[PATH_MAX])
 /* ---- launchers of jobs ----------------------------------------------------------------------- */
 
 /*
- * Launchers set these variables before the program starts, so that MPI_Init() is not needed.
- * Variables of a launcher that another launcher may have started come first. For example, Slurm
+ * Launchers set these variables before the program starts, so MPI_Init() is not needed. If launcher
+ * A may start launcher B, the variables of B come before the variables of A. For example, Slurm
  * sets SLURM_LOCALID to 0 in a batch script, and all processes that mpirun starts there inherit
  * that value.
  */

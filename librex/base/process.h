@@ -177,8 +177,8 @@ static inline void rex_shelter_end(void)
  * parameters.
  *
  * REX_FORK_TAKEN(rank, in_child) is for a `lock` under which only librex runs, for microseconds.
- * Only the lock of log.c is held longer, during writes to a file. A fork takes the lock before, and
- * unlocks it afterwards in parent and child. So the child finds the data under the lock complete.
+ * Only the lock of log.c is held longer, during writes to a file. The lock is taken before a fork.
+ * After the fork parent and child unlock it. So the child finds the data under the lock complete.
  * The child calls IN_CHILD, unless it is NULL, before it unlocks.
  *
  * REX_FORK_RENEWED(rank, in_child) is for a lock under which librex calls the driver, libomptarget

@@ -51,8 +51,7 @@ enum rex_trace_to { REX_TRACE_NOWHERE, REX_TRACE_TO_FILE, REX_TRACE_SUMMARY };
  * The values of the other options:
  * - REX_OPTION_LOG: an enum rex_log_level
  * - REX_OPTION_UNFINISHED: 1 if the end of a region or module waits for unfinished commands, 0 if
- *   the
- *   end fails
+ *   the end fails
  * - REX_OPTION_COPY_THREADS: the number of threads that copy, -1 if librex chooses the number
  * - REX_OPTION_REQUIRE_GPU: 1 if a call fails that would use the host device instead of a GPU
  * - REX_OPTION_ADOPT: 1 if librex adopts modules of other compilers

@@ -62,9 +62,10 @@ struct rex_call_trace {
 void rex_call_trace_begin(struct rex_call_trace *trace, const char *function, int64_t device);
 
 /*
- * Ends the trace of a call, and writes its slice. rex_call_trace_data() writes NAME and the bytes
- * of the rows that copy in one of the DIRECTIONS. rex_call_trace_launch() writes the name of the
- * kernel, or "deferred launch" for a deferred launch.
+ * Both functions end the trace of a call, and write the slice of the call. rex_call_trace_data()
+ * gives the slice the name NAME, and the bytes of the rows that copy in DIRECTIONS (REX_MAP_TO,
+ * REX_MAP_FROM or both). rex_call_trace_launch() gives the slice the name of the kernel, or
+ * "deferred launch" for a deferred launch.
  */
 void rex_call_trace_data(struct rex_call_trace *trace, const char *name, int64_t directions);
 void rex_call_trace_launch(struct rex_call_trace *trace, const void *key, int result);

@@ -7,8 +7,8 @@
  * not logged, and no registration delays it. librex itself calls the innermost functions.
  *
  * The gate counts calls of libomptarget in flight, and can keep threads out (omp/gate.h). The
- * present table has the mappings on each device and the calls that use them (present/present.h). In
- * both a nested call is a part of the outer call.
+ * present table has the mappings on each device and the calls that use them (present/present.h).
+ * For the gate and for the table, a nested call is a part of the outer call.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -77,7 +77,7 @@ static bool enter_table(enum rex_present_call call, const struct __tgt_kernel_ar
     return true;
 }
 
-/* If LATER is true, the call may have returned before its work is done. */
+/* LATER is true if the call may have returned before its work is done. */
 static void leave_table(bool entered, enum rex_present_call call,
                         const struct __tgt_kernel_arguments *packet, int64_t device, bool later)
 {
@@ -116,8 +116,8 @@ static int leave_launch(struct rex_call_trace *trace, const void *key, int resul
 
 /*
  * Returns REX_ECUDA if DEVICE is lost, because libomptarget would abort. Otherwise returns the
- * result of rex_load_check(), which may load images on trial. The caller is inside the gate, so
- * that no module ends during the trial.
+ * result of rex_load_check(), which may test whether libomptarget can load its images on DEVICE.
+ * The caller is inside the gate, so that no module ends during the test.
  */
 static int check_data_call(int64_t device, const char *what)
 {
@@ -174,8 +174,8 @@ int rex_call_data(enum rex_data_call call, const char *name, int64_t device,
                   const struct rex_map *map)
 {
     /*
-     * A call without a name only queries what is mapped. For such a call no release of libomptarget
-     * uses the device.
+     * A call without a name has no rows, so libomptarget maps and copies nothing. Such a call needs
+     * no check for a lost device.
      */
     int result = REX_OK;
     /* The caller may have waited for a kernel whose failure lost the device. */
@@ -301,7 +301,8 @@ static void describe_launch(struct rex_call_trace *trace, const void *key, int64
     rex_packet_set_grid(packet, &grid);
     trace->reason.mask = rex_process_reasons() | REX_REASON_CALLED;
     /*
-     * On LLVM 14 librex's own launches come here, too, after they have entered the present table.
+     * On LLVM 14 librex's own launches come here, too. They have entered the present table, and do
+     * not cause this message.
      */
     if (REX_UNLIKELY(!rex_launches_block()) && !rex_present_is_entered())
         say_waited_for();
@@ -360,14 +361,14 @@ static void leave_gate(const bool *entered)
 }
 
 /*
- * libomp's threads call __tgt_target_sync(). They may call it while the process ends, without an
+ * libomp's threads call __tgt_target_sync(), also while the process ends. librex then sets no
  * error.
  */
 #define IS_BY_LIBOMP(name) (strcmp(#name, "target_sync") == 0)
 
 static void await_before(const char *name)
 {
-    if (strncmp(name, "interop_", 8) == 0) /* the program may get a stream */
+    if (strncmp(name, "interop_", 8) == 0) /* the call may give the program a stream */
         rex_deferred_stop(REX_ANY_DEVICE);
     rex_await_all_deferred();
 }

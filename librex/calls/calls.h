@@ -32,9 +32,9 @@ void rex_calls_bind(struct rex_entry_points *slots, bool all);
  * forwarders, and libomptarget calls no forwarder during such a call (LLVM 14 to 23). So the
  * forwarders do not log the call, and do not count an end of a mapping.
  *
- * NAME is the name of a data call in a trace; if NAME is NULL, the call is not traced. A launch has
- * the name of its kernel in a trace, the grid of PACKET, and REASON: why the CUDA driver does not
- * launch.
+ * NAME is the name of a data call in a trace; if NAME is NULL, the call is not traced. In a trace,
+ * a launch has the name of its kernel, the grid of PACKET, and REASON. REASON is why the CUDA
+ * driver does not launch.
  *
  * rex_call_data() enters the gate (omp/gate.h). The caller of rex_call_kernel() is inside the gate
  * already. Both functions return 0, or an error if libomptarget was not called. A launch, or a data

@@ -137,10 +137,11 @@ static void leave_end(const struct rex_map *map, int64_t device, bool ends, bool
 }
 
 /*
- * Functions that end mappings are not jumps. They wait for queues that still use a mapping, and
- * count the end after libomptarget's call. A count before the call is not enough: another thread
- * may look up an address between the count and the end. That thread would remember the address in
- * the new generation (present/present.h). For these functions codeptr_ra is an address in librex.
+ * Functions that end mappings are not jumps. They wait for queues that still use a mapping. After
+ * libomptarget's call they begin a new generation of mappings (present/present.h). A new generation
+ * before the call is not enough: another thread may look up an address before the call ends the
+ * mapping. That thread would keep the address in the new generation, although the mapping has
+ * ended. For these functions codeptr_ra is an address in librex.
  */
 #define FORWARD_ENDING(name, parameters, arguments, mappers)                    \
     __attribute__((visibility("default"))) void __tgt_##name parameters;        \

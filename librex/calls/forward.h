@@ -16,15 +16,15 @@
 extern struct rex_entry_points rex_real __attribute__((visibility("hidden")));
 
 /*
- * Binds libomptarget, as rex_runtime_bind() does. Also starts the CUDA driver, again if the last
- * start found no GPU. It is not an error if there is no GPU.
+ * Binds libomptarget, as rex_runtime_bind() does. Also starts the CUDA driver, or tries the start
+ * again if the last start found no GPU. A missing GPU is not an error.
  */
 int rex_runtime_start(void);
 
 /*
  * Returns true if the loader binds the `__tgt_*` names to librex, so that all calls of the process
- * come through the forwarders. The first answer is kept, because the loader searches librex before
- * a library that is loaded later.
+ * come through the forwarders. The first answer is kept: a library that is loaded later does not
+ * change the answer, because the loader searches this library last.
  */
 bool rex_forward_first(void);
 

@@ -35,8 +35,9 @@ uint64_t rex_contexts_later;
  * cannot use the driver, and does not read these variables.
  */
 static struct {
-    int users; /* number of calls to undo; rex_contexts_are_kept() reads it without the lock */
-    int home;  /* number of the GPU in whose context memory is pinned, plus 1; 0: none */
+    /* number of calls that keep contexts and are not undone; also read without the lock */
+    int users;
+    int home; /* number of the GPU in whose context memory is pinned, plus 1; 0: none */
 } contexts;
 
 /* ---- the driver's calls ---------------------------------------------------------------------- */
@@ -88,7 +89,7 @@ void rex_context_drop(int number)
 static void activate_contexts(uint64_t wanted)
 {
     int wait = rex_setting_read(REX_OPTION_WAIT);
-    REX_ASSERT(contexts.users > 0 || wanted == 0); /* the last user releases the contexts */
+    REX_ASSERT(contexts.users > 0 || wanted == 0); /* without users nothing would release them */
     for (int i = 0; wait != REX_WAIT_RUNTIME && i < rex_cuda_devices(); i++) {
         unsigned flags = 0;
         if ((wanted >> i & 1) == 0 || rex_devices[i].is_held)
@@ -182,9 +183,9 @@ bool rex_contexts_are_kept(void)
 }
 
 /*
- * Releases the contexts without the lock, because the driver waits for a context's work at the last
- * release. Meanwhile another thread may find such a context still active. The context then keeps
- * its wait policy.
+ * Releases the contexts without the lock: at the last release of a context the driver waits for the
+ * context's work, and other threads would wait for the lock. During this wait another thread may
+ * retain the context, which is still active. The context then keeps its wait policy.
  */
 bool rex_context_user_ends(void)
 {

@@ -26,7 +26,7 @@ struct rex_device rex_devices[REX_CUDA_DEVICES_MAX];
 static const struct function {
     const char *name, *since; /* exported name; first CUDA release with it */
     enum rex_cuda_group group;
-    void *field; /* its pointer in rex_driver */
+    void *field; /* address of the function's pointer in rex_driver */
 } functions[] = {
 #define FUNCTION(group, function, suffix, since, parameters) \
     {#function suffix, since, REX_CUDA_##group, &rex_driver.function},

@@ -211,7 +211,8 @@ int rex_cuda_need(enum rex_cuda_group group);
 
 /*
  * Returns true if there is a GPU and its driver exports the function NAME. Otherwise rex_cuda_why()
- * gives the reason. libomptarget needs NAME, and CUDA SINCE is the first release with it.
+ * gives the reason. libomptarget needs the function NAME. SINCE is the first release of CUDA with
+ * this function.
  */
 bool rex_cuda_exports(const char *name, const char *since);
 

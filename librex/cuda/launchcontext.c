@@ -2,8 +2,9 @@
  * launchcontext.c - launch contexts: the resources of a launch by the driver, or of a thread that
  * copies.
  *
- * A thread that launches or copies takes an idle launch context or makes a new one. Each GPU keeps
- * at most as many idle contexts as the machine has processors, but at least 64 and at most 256.
+ * A thread that launches or copies takes an idle launch context or makes a new one. The maximum
+ * number of idle contexts of a GPU is the number of processors of the machine, raised to 64 or
+ * reduced to 256.
  *
  * All launch contexts end before an image is unloaded, because their graphs refer to the image's
  * kernels. They also end after the last call that keeps primary contexts is undone. At these times
@@ -140,9 +141,9 @@ static struct rex_launch_context *new_launch_context(int ordinal, const char *wh
     context->device = &rex_devices[ordinal];
     context->ends = __atomic_load_n(&context->device->ends, __ATOMIC_SEQ_CST);
     /*
-     * If no call keeps contexts any longer, an outdated `ends` makes this context end when it is
-     * given back. Ask this after `ends` is read, because the last rex_context_unhold() may come in
-     * between.
+     * If no call keeps contexts any longer, the context gets an outdated `ends`, and ends when it
+     * is given back. `ends` was read first, because the last rex_context_unhold() may run between
+     * the two reads.
      */
     if (!rex_contexts_are_kept())
         context->ends--;

@@ -17,8 +17,8 @@
 #define REX_STAGED_MOST ((size_t)2 << 20)
 
 /*
- * Bytes that a thread copies at a time. On an H100 chunks of a quarter of this size are slower by
- * half.
+ * Number of bytes that a thread copies at a time. On an H100 copies in chunks of 256 KiB were
+ * slower.
  */
 #define REX_STAGED_CHUNK (REX_STAGED_MOST / 2)
 
@@ -44,7 +44,7 @@ struct rex_launch_graph {
     struct rex_grid grid;            /* the grid in the kernel node */
     unsigned char *values;           /* the arguments in the kernel node, or NULL */
     bool is_refused;                 /* the driver refused the graph */
-    unsigned used;                   /* the context's `uses` at the graph's last use */
+    unsigned used;                   /* `uses` of the launch context at the graph's last use */
 };
 #define REX_LAUNCH_GRAPHS 16
 void rex_launch_graph_end(struct rex_launch_graph *graph);
@@ -63,8 +63,8 @@ struct rex_launch_context {
     struct rex_arguments arguments;
     struct rex_launch_graph graph[REX_LAUNCH_GRAPHS];
     unsigned uses;
-    size_t place;  /* its last index in the device's `idle` */
-    unsigned ends; /* the device's `ends` when this context was made */
+    size_t place;  /* last index of the context in `idle` of the GPU */
+    unsigned ends; /* `ends` of the GPU when the context was made */
     void *rows;    /* memory for the rows of a launch */
     size_t rows_most;
     bool rows_are_mapped; /* no row of the last launch had memory of its own */

@@ -25,8 +25,9 @@
 #define SHARED_PREFIX ".nv.shared."
 
 /*
- * An attribute in .nv.info is a format byte, an attribute byte and 2 more bytes. These 2 bytes are
- * the value. For FORMAT_SIZED they are the size of the value, which follows.
+ * An attribute in .nv.info is a format byte, an attribute byte and 2 more bytes. If the format is
+ * FORMAT_SIZED, the 2 bytes are the size of the value, and the value follows. Otherwise the 2 bytes
+ * are the value.
  */
 #define FORMAT_SIZED 0x04
 #define ATTRIBUTE_MAX_THREADS 0x05 /* u32 x, y, z */

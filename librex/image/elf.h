@@ -40,8 +40,7 @@ struct rex_elf {
 /*
  * Check the file. Each function checks more than the function before it:
  * - rex_elf_identify() checks the ELF header. It fills ->header even if it refuses the class or the
- *   byte
- *   order.
+ *   byte order.
  * - rex_elf_view() also finds the sections.
  * - rex_elf_open() also checks that every section and segment lies in the file, as a device image
  *   needs.
@@ -78,8 +77,8 @@ bool rex_elf_find_segment(const struct rex_elf *elf, uint32_t type, Elf64_Phdr *
 /*
  * rex_elf_string() returns the string at OFFSET of the string table STRINGS.
  * rex_elf_string_within() returns the string at BYTES, which may be NULL; ROOM is the number of
- * bytes from there to the end. Both return NULL if the string does not end before that end, or is
- * longer than 4095 bytes.
+ * bytes that may be read at BYTES. Both functions return NULL if the string has no NUL in its table
+ * or in these bytes, or is longer than 4095 bytes.
  */
 const char *rex_elf_string(const struct rex_elf *elf, const Elf64_Shdr *strings, uint64_t offset);
 const char *rex_elf_string_within(const unsigned char *bytes, uint64_t room);

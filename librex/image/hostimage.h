@@ -11,8 +11,9 @@
 #include "image/view.h"
 
 /*
- * REX_DETAIL_PREFIX is the prefix of the names that rex/kernel.h defines; they are not globals of
- * the program. REX_PROCESSORS_SYMBOL is the image's maximum number of threads (rex/openmp.h).
+ * REX_DETAIL_PREFIX is the prefix of the names that rex/kernel.h defines. Variables with such names
+ * are not globals of the program. The variable REX_PROCESSORS_SYMBOL is the maximum number of
+ * threads of a loop in the image (rex/openmp.h).
  */
 #define REX_DETAIL_PREFIX "rex_detail_"
 #define REX_PROCESSORS_SYMBOL REX_DETAIL_PREFIX "processors"

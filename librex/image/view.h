@@ -85,9 +85,9 @@ uint32_t rex_view_own_memory(const struct rex_view *view, const struct rex_image
 const char *rex_view_nearest(const struct rex_view *view, const char *name, bool kernel);
 
 /*
- * For the readers: adds BYTES to the view's bytes, and returns true if the sum is within the
- * maximum. Without a maximum, an image that unpacks from a few bytes could fill all memory with
- * symbols.
+ * For the readers: adds BYTES to the memory that the view has taken, and returns true if the sum is
+ * within the maximum. Without a maximum, an image that unpacks from a few bytes could fill all
+ * memory with symbols.
  */
 bool rex_view_may_take(struct rex_view *view, size_t bytes);
 
@@ -96,8 +96,8 @@ bool rex_view_may_take(struct rex_view *view, size_t bytes);
  * incomplete. rex_view_index() is called once, after all symbols are added, and indexes them by
  * name. Returns 0, or -1 if memory ran out.
  *
- * Some globals describe kernels. So before rex_view_index(), exec_mode of a global is its byte 0,
- * and in a CUBIN environment_mode is its byte 2.
+ * Some globals describe kernels. So before rex_view_index(), exec_mode of a global is byte 0 of the
+ * global, and in a CUBIN environment_mode is byte 2 of the global.
  */
 void rex_view_add(struct rex_view *view, const struct rex_image_symbol *symbol);
 int rex_view_index(struct rex_view *view);

@@ -25,7 +25,7 @@ static const char *attribute_text(const struct rex_grid *grid)
     return "thread block clusters";
 }
 
-/* Returns GRID in the form of the driver, and writes its attributes to ATTRIBUTES. */
+/* Returns GRID as a launch of the driver. Writes the attributes of GRID to ATTRIBUTES. */
 static struct rex_cuda_launch driver_launch(const struct rex_grid *grid,
                                             struct rex_cuda_attribute attributes[2])
 {
@@ -82,7 +82,7 @@ int rex_resident_count(const struct rex_loaded_kernel *kernel, const struct rex_
     uint64_t threads = product(grid->threads), each = 0;
     int count = 0, processors = 0, found = 0;
     if (grid->attributes & REX_ATTRIBUTE_CLUSTER) {
-        /* The size of the grid does not change the result, so the grid is one cluster. */
+        /* The result does not depend on the size of the grid, so ask for a grid of one cluster. */
         struct rex_grid one = *grid;
         one.attributes = REX_ATTRIBUTE_CLUSTER;
         memcpy(one.teams, grid->cluster, sizeof one.teams);

@@ -17,8 +17,8 @@ int rex_attributes_check(const struct rex_loaded_kernel *kernel, const struct re
 
 /*
  * Sets *BLOCKS to the maximum number of blocks of KERNEL that are resident on its GPU at one time.
- * GRID has the threads, the memory and the clusters of the blocks. The context of the GPU is
- * current. Returns 0 or an error.
+ * GRID gives the threads, the dynamic memory and the clusters of the blocks. The context of the GPU
+ * is current. Returns 0 or an error.
  */
 int rex_resident_count(const struct rex_loaded_kernel *kernel, const struct rex_grid *grid,
                        uint64_t *blocks);

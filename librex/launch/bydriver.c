@@ -3,9 +3,9 @@
  * trace.
  *
  * On an H100 a launch by the driver with a few mapped rows takes half the time of a launch by
- * libomptarget. With 256 rows it takes a sixteenth. If a launch by libomptarget would have another
- * result, the launch has a fallback reason, and libomptarget launches. omp/backend.h lists the
- * reasons.
+ * libomptarget. With 256 rows, a launch by the driver takes a sixteenth. If a launch by
+ * libomptarget would have another result, the launch has a fallback reason, and libomptarget
+ * launches. omp/backend.h lists the reasons.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -70,22 +70,22 @@ static int run_and_report(const struct rex_request *request, struct rex_plan *pl
 
 /* ---- the launch ------------------------------------------------------------------------------ */
 
-/* The waits of a launch before it runs. */
+/* The state of a launch that may have to wait before it runs. */
 struct waits {
     struct rex_table_wait table;
     enum {
         FOR_NOTHING,
         FOR_TABLE,
         FOR_DEFERRED
-    } next; /* The next wait: none, for a call that uses the memory, or for deferred launches. */
+    } next; /* the next wait: none, for a call that uses the memory, or for deferred launches */
     bool defers;     /* the setting allows this launch to be deferred */
     bool is_ordered; /* the launch has waited for earlier deferred launches */
 };
 
 /*
- * Puts the kernel of PLAN in the stream of deferred launches, and ends the plan. The rows are
- * placed. If there is no such stream, launches nothing, and sets a wait in WAITS. Returns 0 or an
- * error.
+ * Puts the kernel of PLAN in the stream of deferred launches, and ends the plan. The rows of PLAN
+ * are placed. If there is no such stream, launches nothing, and sets the next wait in WAITS to
+ * FOR_DEFERRED. Returns 0 or an error.
  */
 static int defer_plan(const struct rex_request *request, struct rex_plan *plan, struct waits *waits)
 {
@@ -130,8 +130,8 @@ static __attribute__((noinline)) bool is_deferred(const struct rex_request *requ
 }
 
 /*
- * Plans and runs the launch. If it has to wait first, sets the next wait in WAITS instead. Returns
- * 0 or an error.
+ * Plans and runs the launch. If the launch has to wait first, sets the next wait in WAITS instead.
+ * Returns 0 or an error.
  */
 static int plan_and_run(struct rex_request *request, bool is_mapped, struct waits *waits)
 {
@@ -174,11 +174,12 @@ static int plan_and_run(struct rex_request *request, bool is_mapped, struct wait
     bool is_awaited =
         result == REX_OK && plan.ranges.count > 0 && rex_present_is_awaited(&plan.ranges);
     /*
-     * An end of a mapping waits for this launch. If libomptarget launched, the launch would have
-     * the last reference, and would copy the rows back at its end. So the rows are copied here,
-     * too. libomptarget makes the copy, because it knows attached pointers. After a deferred launch
-     * no row is copied: a program cannot observe whether the kernel was still running when the end
-     * came.
+     * An end of a mapping waits for this launch. A launch by libomptarget would have the last
+     * reference to the rows, and would copy the rows back at its end. So copy the rows back here,
+     * too. libomptarget makes the copies, because libomptarget knows attached pointers.
+     *
+     * A deferred launch copies no row back. The program cannot observe whether the kernel was still
+     * running when the end came.
      */
     for (size_t i = 0; is_awaited && result == REX_OK && i < plan.ranges.count; i++) {
         const struct rex_range *range = &plan.ranges.range[i];
@@ -249,10 +250,14 @@ int rex_launch_by_driver(struct rex_request *request)
 /* ---- rows that libomptarget maps ------------------------------------------------------------- */
 
 /*
- * LLVM 18 cannot launch a plain kernel on a GPU. But libomptarget maps and unmaps rows in a launch
- * as it does in data calls. So libomptarget maps the rows, with members, attached pointers and
- * mappers. Then the driver launches, and libomptarget unmaps the rows. Other releases launch the
- * kernel themselves, because one launch waits once, and these steps wait three times.
+ * LLVM 18 cannot launch a plain kernel on a GPU. But a launch by libomptarget maps and unmaps rows
+ * as data calls do. So librex makes the launch in three steps:
+ * - A data call of libomptarget maps the rows, with members, attached pointers and mappers.
+ * - The driver launches the kernel.
+ * - A data call of libomptarget unmaps the rows.
+ *
+ * Each step waits for the device. A launch by another release waits only once, so other releases
+ * launch the kernel themselves.
  */
 
 /* Fallback reasons that do not matter after libomptarget has mapped the rows by a data call. */

@@ -2,8 +2,8 @@
  * byruntime.c - a launch by libomptarget, with a packet in the form of the bound release.
  *
  * libomptarget gets a copy of the packet of the program, because LLVM 16 to 23 change the number of
- * arguments and the grid in the packet. If the program launched again with a changed packet,
- * libomptarget would read past its arrays.
+ * arguments and the grid in the packet. If the program launched again with the changed packet,
+ * libomptarget would read past the arrays of the program.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -72,9 +72,11 @@ static void add_packet_row(struct __tgt_kernel_arguments *packet, bool at_end, v
 }
 
 /*
- * Launches with one more row in the packet. LLVM 14 to 17 do not pass the parameter for the runtime
- * to an env kernel, so the added row is this parameter. LLVM 23 and 24 overwrite the last row with
- * it.
+ * Launches with one more row in the packet:
+ * - LLVM 14 to 17 do not pass the parameter for the runtime to an env kernel. The added first row
+ *   passes this parameter.
+ * - On the host device, LLVM 23 and 24 overwrite the last row. The added last row is the row that
+ *   they overwrite.
  */
 static int send_packet_with_row(const struct rex_request *request,
                                 struct __tgt_kernel_arguments *packet, bool at_end, int *returned)
@@ -94,9 +96,9 @@ static int send_packet_with_row(const struct rex_request *request,
 }
 
 /*
- * Enters the present table, and then checks that the rows are mapped. Between an earlier check and
- * the entry, another call could map a part of the rows. The rows of a packet are not checked.
- * Returns 0 or an error.
+ * Enters the present table, checks the rows against the mappings, and sends PACKET. After an
+ * earlier check, another call could map a part of the rows before the entry. The rows of a packet
+ * from the program are not checked. Returns 0 or an error.
  */
 static int enter_and_send(const struct rex_request *request, const struct rex_packet_rule *rule,
                           struct __tgt_kernel_arguments *packet, int *returned)
@@ -121,8 +123,8 @@ static int enter_and_send(const struct rex_request *request, const struct rex_pa
 /* ---- the launch ------------------------------------------------------------------------------ */
 
 /*
- * Logs the fallback reason. Fails if the launch has attributes, or if it is on a GPU and
- * REX_LAUNCH_BY is `driver`.
+ * Logs the fallback reason. Fails if the launch has attributes. Also fails if the device is a GPU
+ * and REX_LAUNCH_BY is `driver`.
  */
 static int log_or_refuse_reason(const struct rex_request *request)
 {
@@ -163,13 +165,16 @@ int rex_launch_by_runtime(const struct rex_request *request, int *returned)
         return result;
     if (form == REX_FORM_ENV)
         rule = &release->env;
-    /* The release raises the limit of the kernel only if the dynamic memory alone has 48 KiB. */
+    /*
+     * The release raises the kernel's limit of dynamic memory only if this memory alone has at
+     * least 48 KiB.
+     */
     if (release->static_memory_uncounted && grid.dynamic_memory < REX_SHARED_MEMORY &&
         (uint64_t)grid.dynamic_memory + target->kernel->shared_memory > REX_SHARED_MEMORY)
         grid.dynamic_memory = REX_SHARED_MEMORY;
     if (rex_kernel_flags(target->kernel) & REX_KERNEL_CALLED) {
         rule = &release->host;
-        grid.dynamic_memory = 0; /* the host device ignores it; LLVM 23 and 24 check it */
+        grid.dynamic_memory = 0; /* the host device ignores the size, but LLVM 23 and 24 check it */
     }
     result = rex_check_grid(target, rule, &grid);
     if (result != REX_OK)

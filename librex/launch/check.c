@@ -96,8 +96,8 @@ static int check_signature(const struct rex_request *request)
 }
 
 /*
- * If the parameters are unknown, as in a host image, the image gives the form. A kernel keeps its
- * form: after a launch as env it cannot be launched as plain, and the reverse.
+ * If the parameters are unknown, as in a host image, the image gives the form. A kernel keeps the
+ * form of its first launch: a later launch in the other form fails.
  */
 int rex_check_form(const struct rex_target *target, uint32_t rows, const struct rex_map *map,
                    enum rex_kernel_form *form)
@@ -160,7 +160,7 @@ static int check_release(const struct rex_request *request, enum rex_kernel_form
     if ((rex_kernel_flags(target->kernel) & REX_KERNEL_CALLED) || form != REX_FORM_PLAIN ||
         !release->plain.refused)
         return REX_OK;
-    /* If offloading is disabled or the device does not exist, a later check reports that. */
+    /* If offloading is disabled or the device does not exist, a later check reports the error. */
     if (rex_device_offload(request->device, &number) != REX_OK)
         return REX_OK;
     write_fallback_reason(request, why);
@@ -198,8 +198,8 @@ int rex_check_parameters(const struct rex_request *request, enum rex_kernel_form
     /* rex_check_rows() has checked the rows of a launch without a packet. */
     for (int32_t i = 0; request->is_packet && i < map->count; i++) {
         /*
-         * LLVM 14 to 22 overwrite the base of a row with REX_MAP_RETURN_PARAM, and pass the kernel
-         * a wild pointer.
+         * If a row has REX_MAP_RETURN_PARAM, LLVM 14 to 22 overwrite the base of the row, and pass
+         * the kernel a wild pointer.
          */
         if (map->types[i] & REX_MAP_RETURN_PARAM)
             return rex_fail(
@@ -297,7 +297,7 @@ struct rex_launch_config rex_grid_stride(const struct rex_launch_config *launch,
     rex_grid_complete(&grid, launch->trip_count > 0 ? launch->trip_count : 1, NULL);
     uint64_t resident = rex_gpu_most(REX_GPU_RESIDENT_THREADS);
     for (int i = 0; i < 3; i++)
-        resident /= grid.threads[i]; /* the product of the threads may overflow 64 bits */
+        resident /= grid.threads[i]; /* not by the product, which may overflow */
     if (most > 0)
         resident = most / ((uint64_t)grid.teams[1] * grid.teams[2]);
     resident -= resident % cluster;
@@ -320,8 +320,8 @@ int rex_check_strict(const struct rex_launch_config *launch, const char *what)
 }
 
 /*
- * Refuses a grid or a block that the driver would refuse, because libomptarget would then abort the
- * process.
+ * Refuses a grid or a block that the driver would refuse. If the driver refuses a launch by
+ * libomptarget, libomptarget aborts the process.
  */
 int rex_check_limits(const struct rex_target *target, const struct rex_grid *grid)
 {

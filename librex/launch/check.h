@@ -12,11 +12,14 @@
 /* ---- the grid -------------------------------------------------------------------------------- */
 
 /*
- * Sets the numbers of GRID that are 0. Threads become 128 in x, and 1 in y and z. Teams become 1 in
- * y and z. In x there are as many teams as TRIP_COUNT iterations need, in whole clusters. There are
- * 128 teams if TRIP_COUNT is 0, or negative in a packet. Returns 0, or REX_EINVAL if a number in x
- * exceeds INT32_MAX, with a message that names KERNEL. If KERNEL is NULL, the numbers are not
- * checked.
+ * Replaces each number of GRID that is 0:
+ * - The threads in x become 128.
+ * - The teams in x become as many as TRIP_COUNT iterations need, rounded up to whole clusters. They
+ *   become 128 if TRIP_COUNT is 0, or exceeds INT64_MAX.
+ * - The teams and threads in y and z become 1.
+ *
+ * If KERNEL is not NULL, fails with REX_EINVAL if a number in x exceeds INT32_MAX. The message
+ * names KERNEL. Otherwise returns 0.
  */
 int rex_grid_complete(struct rex_grid *grid, uint64_t trip_count, const char *kernel);
 
@@ -25,8 +28,8 @@ int rex_grid_complete(struct rex_grid *grid, uint64_t trip_count, const char *ke
     (REX_LAUNCH_NOWAIT | REX_LAUNCH_STRICT | REX_LAUNCH_GRID_STRIDE | REX_LAUNCH_COOPERATIVE)
 
 /*
- * Returns LAUNCH with a complete grid, and without REX_LAUNCH_GRID_STRIDE. If teams in x are 0 in
- * LAUNCH, the grid gets at most MOST blocks. If MOST is 0, the maximum is the number of blocks that
+ * Returns LAUNCH with a complete grid, and without REX_LAUNCH_GRID_STRIDE. If the teams in x are 0
+ * in LAUNCH, MOST limits the number of blocks. If MOST is 0, the limit is the number of blocks that
  * the resident threads of a GPU allow.
  */
 struct rex_launch_config rex_grid_stride(const struct rex_launch_config *launch, uint64_t most);
@@ -50,7 +53,7 @@ int rex_check_grid(const struct rex_target *target, const struct rex_packet_rule
 /* ---- rows and parameters --------------------------------------------------------------------- */
 
 /*
- * Finds the form of the kernel, plain or env, from the number of ROWS of MAP that are arguments.
+ * Finds the form of the kernel, plain or env. ROWS is the number of rows of MAP that are arguments.
  * Stores the form in the kernel and in *FORM. Returns 0 or an error.
  */
 int rex_check_form(const struct rex_target *target, uint32_t rows, const struct rex_map *map,
@@ -61,8 +64,8 @@ int rex_check_form_of(const struct rex_target *target, const struct rex_map *map
                       enum rex_kernel_form *form);
 
 /*
- * Checks the rows against the parameters of the kernel. Stores the form in the kernel and in *FORM,
- * and the number of rows in the kernel. Returns 0 or an error.
+ * Checks the rows of REQUEST against the parameters of the kernel. Stores the form in the kernel
+ * and in *FORM. Stores the number of rows in the kernel. Returns 0 or an error.
  */
 int rex_check_parameters(const struct rex_request *request, enum rex_kernel_form *form);
 

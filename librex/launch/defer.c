@@ -15,7 +15,10 @@
 #include "cuda/pinned.h"
 #include "memory/devicememory.h"
 
-/* Returns true if a word of a value is an address in pinned memory, where a kernel may write. */
+/*
+ * Returns true if a word of the value in ROW is an address in pinned memory. A kernel may write to
+ * such memory.
+ */
 static bool has_pinned_address(const struct rex_map *map, int32_t row)
 {
     uintptr_t word = (uintptr_t)map->base[row];
@@ -43,8 +46,8 @@ static bool is_seen_by_value(const struct rex_plan *plan, int32_t row, uint32_t 
         layout->parameter[parameter].kind == REX_KIND_POINTER)
         kind = REX_KIND_POINTER;
     /*
-     * The program may copy other device memory by libomptarget or the CUDA runtime, without a call
-     * of librex.
+     * If the memory is not from rex_device_alloc(), the program may copy it without a call of
+     * librex: by libomptarget or the CUDA runtime.
      */
     if (kind == REX_KIND_POINTER && map->base[row] != NULL &&
         !rex_is_device_memory(map->base[row], plan->ranges.number))

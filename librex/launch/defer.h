@@ -9,9 +9,10 @@
 #include "launch/plan.h"
 
 /*
- * Returns true if the launch of PLAN may be deferred. Its rows are placed. Each row must be a
- * value, or memory that one mapping has as a whole. The host must be unable to see the result
- * without a call of librex.
+ * Returns true if the launch of PLAN may be deferred. The rows of PLAN are placed. A deferred
+ * launch meets two conditions:
+ * - Each row is a value, or memory that lies in one mapping.
+ * - The host cannot see the result without a call of librex.
  */
 bool rex_plan_may_defer(const struct rex_plan *plan);
 
@@ -23,8 +24,8 @@ bool rex_plan_may_defer(const struct rex_plan *plan);
 int rex_plan_defer(struct rex_plan *plan);
 
 /*
- * Logs once that a launch is not deferred although the setting allows it. Logs only reasons of
- * REQUEST that apply to all launches of the process or of the device.
+ * Logs once that REQUEST is not deferred although the setting allows deferred launches. Logs only
+ * reasons of REQUEST that apply to all launches of the process or of the device.
  */
 void rex_log_not_deferred(const struct rex_request *request);
 

@@ -159,8 +159,9 @@ int rex_module_target_kernel(struct rex_module *module, int64_t device, int32_t 
     if (module != NULL)
         registration = rex_registration_of(module);
     /*
-     * A file without rex_kmp.h may call the wrappers of another file in its binary, but have its
-     * own module. These wrappers pass the module of the file with the header.
+     * The wrappers of rex_kmp.h pass the module of the file that includes the header. Another file
+     * of the binary may call these wrappers, and have its kernels in a module of its own. So find
+     * the module that has the key.
      */
     if (module != NULL &&
         (registration == NULL || rex_table_find(&registration->table, host_key) == NULL)) {
@@ -224,7 +225,9 @@ int rex_launch_check(struct rex_module *module, const struct rex_launch_config *
         result = rex_attributes_refuse(&request);
 leave:
     rex_gate_leave();
-    /* Without a device, check only the rows, because a graph may keep them. */
+    /*
+     * Without a device nothing is launched, but a graph may keep the rows. So check only the rows.
+     */
     if (result == REX_EHOST)
         return rex_check_rows(map, purpose, "a launch");
     return result;

@@ -34,8 +34,8 @@ int rex_launch_check(struct rex_module *module, const struct rex_launch_config *
                      const struct rex_map *map, enum rex_purpose purpose);
 
 /*
- * Launches the kernel with the host key KEY of MODULE, which is registered. The caller sets all
- * members of REQUEST except `target` and `number`. Returns a result of rex_module_launch().
+ * MODULE is registered. Launches its kernel that has the host key KEY. The caller sets all members
+ * of REQUEST except `target` and `number`. Returns a result of rex_module_launch().
  */
 int rex_launch_packet(struct rex_module *module, const void *key, struct rex_request *request);
 

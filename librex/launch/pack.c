@@ -26,9 +26,9 @@
 /* ---- an argument that does not fit its parameter --------------------------------------------- */
 
 /*
- * Writes the end of the message to TEXT. For a scalar of a wrong type, that is the cast that the
- * program needs, for example ": write REX_VALUE((double)k)". Otherwise it is the source text of the
- * row.
+ * Writes the end of the message to TEXT. For a scalar of a wrong type, the end is the cast that the
+ * program needs, for example ": write REX_VALUE((double)k)". Otherwise the end is the source text
+ * of the row.
  */
 static void write_advice(const struct rex_image_parameter *parameter, const struct rex_map *map,
                          int32_t row, char text[REX_ROW_TEXT + 40])
@@ -110,7 +110,9 @@ int rex_wrong_argument(const char *name, const struct rex_layout *layout, uint32
 
 /* ---- room ------------------------------------------------------------------------------------ */
 
-/* Makes room for arguments in LAYOUT. For REX_FORM_ENV, packs the parameter for the runtime. */
+/*
+ * Makes room for arguments that have LAYOUT. For REX_FORM_ENV, packs the parameter for the runtime.
+ */
 static int open_arguments(struct rex_arguments *arguments, const struct rex_layout *layout,
                           enum rex_kernel_form form)
 {
@@ -154,8 +156,8 @@ static int fail_width(const struct rex_loaded_kernel *kernel, uint32_t parameter
 
 /*
  * Checks ROW against PARAMETER, and packs WORD. If the parameter is wider than a pointer, packs the
- * value at the address of ROW instead. Without a signature, the kinds of the parameters are
- * unknown. Returns 0 or an error.
+ * value at the address of ROW instead. Without a signature the kinds of the parameters are unknown,
+ * so only the sizes are compared. Returns 0 or an error.
  */
 static int check_and_pack(struct rex_arguments *arguments, const struct rex_loaded_kernel *kernel,
                           uint32_t parameter, const struct rex_map *map, int32_t row,
@@ -178,17 +180,19 @@ static int check_and_pack(struct rex_arguments *arguments, const struct rex_load
                 "kernel \"%.*s\": map row %d: the address of the value is NULL (bytes: %zu)",
                 REX_KERNEL_NAME(kernel->name), row, width);
     }
-    /* WORD is little-endian: its low bytes are a shorter value */
+    /* the host is little-endian: a shorter value is in the first bytes of WORD */
     memcpy(arguments->values + wanted->offset, width > sizeof word ? map->begin[row] : &word,
            width);
     return REX_OK;
 }
 
 /*
- * Packs ROW. DEVICE is the device address of its memory, or 0. The argument is the device address
- * of the base of the row, so that a kernel uses the same indices as the host. Returns false if only
- * check_and_pack() can pack *WORD. A caller in a loop passes its own copies of the arguments and of
- * the map, because the compiler must assume that the store of a value changes the originals.
+ * Packs ROW. DEVICE is the device address of the memory of ROW, or 0. The argument is the device
+ * address of the base of the row, so that a kernel uses the same indices as the host. Returns false
+ * if only check_and_pack() can pack *WORD.
+ *
+ * rex_pack_arguments() passes local copies of the arguments and of the map. Otherwise the compiler
+ * would have to assume that storing a value changes the arguments and the map.
  */
 static inline bool pack_row(const struct rex_arguments *arguments, const struct rex_layout *layout,
                             uint32_t parameter, const struct rex_map *map, int32_t row,
@@ -210,7 +214,7 @@ static inline bool pack_row(const struct rex_arguments *arguments, const struct 
         if (type & REX_MAP_PTR_AND_OBJ)
             *word = *(uintptr_t *)map->base[row];
         *word = device != 0 ? device + *word - (uintptr_t)map->begin[row] : 0;
-        /* The parameter is a pointer, or its kind is unknown. */
+        /* Pack here only if the parameter is a pointer, or its kind is unknown. */
         if ((size_and_kind & ~((uint32_t)REX_KIND_POINTER << 16)) != sizeof *word)
             return false;
     }
@@ -319,7 +323,7 @@ int rex_pack_launch(struct rex_stream_gpu *gpu, struct rex_module *module,
         is_unusual |= (type & ~REX_ROW_BITS(type)) != 0;
         parameters += (type & REX_MAP_TARGET_PARAM) != 0;
     }
-    /* The rows are not all plain: some have modifiers, are private, or are not arguments. */
+    /* Some rows have modifiers, are private, or are not arguments. */
     if (REX_UNLIKELY(is_unusual)) {
         result = rex_check_rows(map, REX_FOR_QUEUE, target.name);
         if (result != REX_OK)

@@ -17,7 +17,10 @@
 
 /* ---- an argument and its parameter ----------------------------------------------------------- */
 
-/* Returns the REX_KIND_ of a literal of TYPE, or REX_KIND_UNKNOWN if the program has not set it. */
+/*
+ * Returns the REX_KIND_ of a literal of TYPE, or REX_KIND_UNKNOWN if the program has not set a
+ * kind.
+ */
 static inline unsigned rex_type_kind(int64_t type)
 {
     return (unsigned)((uint64_t)type >> 32) & 15;
@@ -81,10 +84,7 @@ int rex_wrong_argument(const char *name, const struct rex_layout *layout, uint32
 
 /* ---- packing --------------------------------------------------------------------------------- */
 
-/*
- * The state of one stream or graph for launches on its GPU. Its owner begins with a struct of
- * zeros.
- */
+/* The state of one stream or graph for launches on its GPU. A new state is a struct of zeros. */
 struct rex_stream_gpu {
     const char *queue; /* name of the queue; NULL: a graph */
     int number;        /* libomptarget's number of the device */
@@ -94,10 +94,10 @@ struct rex_stream_gpu {
     bool remember;  /* cache device addresses */
     /*
      * Called with BEGINS true before a command waits for the stream, and with BEGINS false after
-     * it. NULL for a graph, whose commands do not wait.
+     * the wait. NULL for a graph, whose commands do not wait.
      */
     void (*waits)(struct rex_stream_gpu *gpu, bool begins);
-    uint64_t peers; /* bit N is set after peer access to GPU N, modulo 64, was requested */
+    uint64_t peers; /* bit N: peer access to a GPU with number N modulo 64 was requested */
     struct rex_addresses addresses;
     struct rex_arguments arguments;
 };
@@ -109,15 +109,16 @@ struct rex_packed {
 };
 
 /*
- * Checks a launch of a kernel of MODULE. DESCRIPTION and the rows MAP describe the launch. Packs
- * its arguments. The context of the GPU is current. Returns 0 or an error.
+ * Checks a launch of a kernel of MODULE. DESCRIPTION and the rows MAP describe the launch. Stores
+ * the launch in *PACKED, and its packed arguments in `arguments` of GPU. The context of the GPU is
+ * current. Returns 0 or an error.
  */
 int rex_pack_launch(struct rex_stream_gpu *gpu, struct rex_module *module,
                     const struct rex_launch_config *description, const struct rex_map *map,
                     struct rex_packed *packed);
 
 /*
- * Packs the rows MAP as ARGUMENTS for KERNEL, which has FORM. DEVICE[i] is the device address of
+ * Packs the rows of MAP in ARGUMENTS for KERNEL, which has FORM. DEVICE[i] is the device address of
  * row i. The caller has checked the number of rows. Returns 0 or an error.
  */
 int rex_pack_arguments(struct rex_arguments *arguments, const struct rex_loaded_kernel *kernel,

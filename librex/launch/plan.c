@@ -1,11 +1,14 @@
 /*
  * plan.c - the plan of a launch by the driver: its rows are read, pinned and placed.
  *
- * A mapped row has device memory. Any other row is an own row: it gets device memory for the time
- * of the launch. The staged memory has three parts in this order:
+ * A mapped row has device memory. Any other row of memory is an own row: it gets device memory for
+ * the time of the launch. The staged memory has the own rows in this order:
  * - rows that are only copied to the device;
  * - rows that are copied in both directions;
- * - rows that are only copied back. So one copy for each direction is enough.
+ * - rows that are only copied back;
+ * - rows that are not copied.
+ *
+ * So one copy for each direction is enough.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -69,7 +72,7 @@ static unsigned place_row(struct rex_plan *plan, const struct rex_range *range)
     void *begin = map->begin[row];
     if (plan->is_mapped) { /* the data begin of libomptarget has waited for the copies */
         void *device = rex_memory_address(begin, plan->ranges.number);
-        /* LLVM 16 and later pass the host address for a section of size 0. */
+        /* LLVM 16 and later pass the host address for an unmapped section of size 0. */
         plan->device[row] = (uintptr_t)(device != NULL ? device : begin);
         return device == NULL && size > 0 ? REX_REASON_UNSEEN : 0u;
     }
@@ -84,8 +87,8 @@ static unsigned place_row(struct rex_plan *plan, const struct rex_range *range)
         return 0;
     }
     /*
-     * If the base of any mapping lies outside its row, a row of size 0 may lie between the two.
-     * Only libomptarget finds the mapping by such an address.
+     * If the base of a mapping lies outside the mapped memory, a row of size 0 may lie between the
+     * base and the memory. Only libomptarget finds a mapping by such an address.
      */
     if (range->is_mapped || (type & REX_MAP_PRESENT) || (size == 0 && rex_bases_are_apart()) ||
         !rex_is_absent(begin, (size_t)size, plan->ranges.number))
@@ -96,7 +99,7 @@ static unsigned place_row(struct rex_plan *plan, const struct rex_range *range)
     }
     /* For a row of size 0, pass the address that libomptarget passes. */
     bool is_null = plan->release->empty_is_null;
-    if (is_null && map->base[row] != begin) /* libomptarget would add the difference to NULL */
+    if (is_null && map->base[row] != begin) /* libomptarget would add an offset to NULL */
         return REX_REASON_UNSEEN;
     plan->device[row] = is_null ? 0 : (uintptr_t)begin;
     plan->has_empty = true;
@@ -107,9 +110,9 @@ static unsigned place_row(struct rex_plan *plan, const struct rex_range *range)
 
 /*
  * Finds own rows that lie in other own rows. If a row lies in an earlier row, libomptarget maps
- * only the earlier row, and makes only its copies. For equal rows, the first row makes the copies
- * of all. Returns REX_REASON_OVERLAP if rows overlap in another way, or if an inner row asks for a
- * copy that the outer row does not make.
+ * only the earlier row, and makes only the copies of the earlier row. For equal rows, the first row
+ * makes the copies of all. Returns REX_REASON_OVERLAP if rows overlap in another way, or if an
+ * inner row asks for a copy that the outer row does not make.
  */
 static unsigned unite_own_rows(struct rex_plan *plan)
 {
@@ -141,8 +144,8 @@ static unsigned unite_own_rows(struct rex_plan *plan)
 #define LEAST_ALIGNMENT 16
 
 /*
- * Sets the offset of each own row with these DIRECTIONS, from AT on. Aligns each row for any object
- * of its size. Returns the end of the rows.
+ * Sets the offsets of the own rows that are copied in exactly these DIRECTIONS, from offset AT on.
+ * Aligns each row for any object of its size. Returns the end of the rows.
  */
 static size_t give_offsets(struct rex_plan *plan, int64_t directions, size_t at)
 {
@@ -254,8 +257,8 @@ int rex_plan_check(struct rex_request *request, struct rex_plan *plan)
 }
 
 /*
- * Finds the device address of each row whose range is pinned, or plans its memory. Returns fallback
- * reasons.
+ * Finds the device address of each row whose range is pinned. Plans device memory for each row that
+ * is not mapped. Returns fallback reasons.
  */
 static unsigned place_pinned_rows(struct rex_plan *plan)
 {
@@ -273,8 +276,8 @@ static unsigned place_pinned_rows(struct rex_plan *plan)
         int32_t own = plan->own[i].span.row;
         reasons |= rex_base_is_apart(map, own) ? REX_REASON_UNSEEN : 0u;
         /*
-         * LLVM 14 aborts if a row of size 0 lies in a later own row. With a fallback reason,
-         * rex_check_presence() refuses such a launch.
+         * LLVM 14 aborts if a row of size 0 lies in a later own row. The fallback reason leads to a
+         * launch by libomptarget, before which rex_check_presence() refuses such rows.
          */
         for (int32_t row = 0; plan->release->one_end_a_call && row < own; row++)
             if (map->sizes[row] == 0 && rex_row_contains(map, own, map->begin[row], 1))

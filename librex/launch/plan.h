@@ -12,9 +12,9 @@
 #include "present/present.h"
 
 /*
- * Offsets in the staged memory of a launch, in bytes. `total` is its end. `in` is the end of the
- * rows that are copied to the device. The rows that are copied back lie from `out_begin` to
- * `out_end`.
+ * Offsets in the staged memory of a launch, in bytes. `total` is the end of the staged memory. `in`
+ * is the end of the rows that are copied to the device. The rows that are copied back lie from
+ * `out_begin` to `out_end`.
  */
 struct rex_staged {
     size_t total, in, out_begin, out_end;
@@ -42,9 +42,9 @@ struct rex_plan {
     size_t own_count;
     uintptr_t *device; /* array: the device address of each row of `map` */
     struct rex_staged staged;
-    bool may_be_mapped; /* all rows may be values and mapped memory: rex_present_pin_rows() */
+    bool may_be_mapped; /* maybe each row is a value or mapped: try rex_present_pin_rows() */
     bool is_mapped;     /* libomptarget has mapped the rows for this launch */
-    bool is_exact;      /* each own row has its own allocation */
+    bool is_exact;      /* own rows are not staged: each has an allocation of its exact size */
     bool has_empty;     /* an unmapped row has size 0 */
     bool has_updates;   /* a mapped row has REX_MAP_ALWAYS, so each launch copies it */
     bool is_pageable;   /* each own row that is copied is pageable memory, or too large to stage */

@@ -12,9 +12,9 @@
  * saves a microsecond or two.
  *
  * The first graph of a process takes 150 us to make, and each later graph 15 us. Many launches must
- * save this time. So a graph is made after enough launches of a kernel with about as many bytes
- * (within an eighth). The bytes of a graph are rounded up. If the driver refuses a graph, single
- * calls launch.
+ * save this time. So a graph is made only after many launches of a kernel with about as many bytes.
+ * find_launch_graph() rounds the bytes, so that the graph fits all these launches. If the driver
+ * refuses a graph, single calls launch.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -39,9 +39,10 @@ static int run_failed(const struct rex_plan *plan, const char *what)
 }
 
 /*
- * Waits after a failure, because work in the stream may still use the memory of the launch. FOUND
- * is the result of a failed wait. If FOUND is 0, RESULT is an error from before the wait. Marks the
- * device as lost if the wait fails, or if an earlier kernel failed. Returns an error.
+ * Waits after a failure, because work in the stream may still use the memory of the launch. If the
+ * wait for the launch failed, FOUND is its result. Otherwise FOUND is 0, and RESULT is an error
+ * from before that wait. Marks the device as lost if an earlier kernel failed, or if the wait of
+ * this function fails. Returns an error.
  */
 static __attribute__((noinline)) int wait_after_failure(const struct rex_plan *plan, int result,
                                                         int found)
@@ -106,7 +107,7 @@ static int copy_own_rows(const struct rex_plan *plan, int64_t direction)
     return REX_OK;
 }
 
-/* Copies the mapped rows with REX_MAP_ALWAYS in DIRECTION. Returns 0 or an error. */
+/* Copies, in DIRECTION, the mapped rows that have REX_MAP_ALWAYS. Returns 0 or an error. */
 static int copy_updated_rows(const struct rex_plan *plan, int64_t direction)
 {
     const struct rex_map *map = plan->map;
@@ -203,8 +204,9 @@ static struct rex_launch_graph *find_launch_graph(struct rex_launch_context *con
 }
 
 /*
- * Launches GRAPH, and makes it first if it is new. Updates the kernel node only if grid or
- * arguments have changed, because an update takes a microsecond. Returns false on failure.
+ * If GRAPH is new, makes the graph of the driver. Then launches GRAPH. Updates the kernel node only
+ * if the grid or the arguments have changed, because an update takes a microsecond. Returns false
+ * on failure.
  */
 static bool put_launch_graph(struct rex_launch_context *context, const struct rex_packed *packed,
                              struct rex_launch_graph *graph)
@@ -252,14 +254,17 @@ static bool put_launch_graph(struct rex_launch_context *context, const struct re
 }
 
 /*
- * Launches PLAN as a graph if a graph pays. Returns false if nothing was put in the stream.
- * Launches are counted only until a graph pays.
+ * Launches PLAN as a graph if a graph pays. Returns false if nothing was put in the stream. Counts
+ * launches only until a graph pays.
  */
 static bool launch_as_graph(const struct rex_plan *plan)
 {
     const struct rex_staged *staged = &plan->staged;
     struct rex_launch_context *context = plan->context;
-    /* The attributes of a kernel node cannot be changed later. */
+    /*
+     * A launch with attributes does not become a graph, because the attributes of a kernel node
+     * cannot be changed later.
+     */
     if (!plan->is_staged || plan->has_updates || staged->in > GRAPH_MOST ||
         staged->out_end - staged->out_begin > GRAPH_MOST || plan->packed.grid.attributes != 0)
         return false;

@@ -9,8 +9,8 @@
 #include "launch/plan.h"
 
 /*
- * Number of launches by single calls of the driver before a graph is made: for launches with
- * copies, and without copies.
+ * A launch becomes a graph after this number of launches by single calls of the driver.
+ * REX_GRAPH_PAYS is for launches with copies, and REX_GRAPH_PAYS_ALONE for launches without copies.
  */
 #define REX_GRAPH_PAYS 16
 #define REX_GRAPH_PAYS_ALONE 64

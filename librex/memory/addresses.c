@@ -3,8 +3,8 @@
  *
  * The hash of a host address selects a hint: the index of the slot that had the address last. If no
  * slot has the memory, librex asks libomptarget. If the present table shows the mapping around the
- * memory, librex asks for the whole mapping. Later look-ups in that mapping then find it in the
- * cache.
+ * memory, librex asks for the device address of the whole mapping. Later look-ups in that mapping
+ * then find the mapping in the cache.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -124,8 +124,8 @@ uintptr_t rex_addresses_find(struct rex_addresses *addresses, const void *begin,
 /* ---- use ------------------------------------------------------------------------------------- */
 
 /*
- * If the new memory touches a range, or no slot is free, extends the range that grows least.
- * Otherwise takes a free slot. A range may then include memory that no command uses.
+ * If the new memory touches a range, or no slot is free, extends the range that grows least. An
+ * extended range may include memory that no command uses. Otherwise takes a free slot.
  */
 void rex_addresses_use_range(struct rex_addresses *addresses, uint64_t begin, size_t size)
 {

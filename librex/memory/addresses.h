@@ -24,14 +24,14 @@ struct rex_found_mapping {
 
 /*
  * The device addresses that one queue or graph has looked up. The lock of the queue or graph guards
- * them. A struct of zeros is an empty cache.
+ * this struct. A struct of zeros is an empty cache.
  */
 struct rex_addresses {
     struct rex_found_mapping mapping[REX_FOUND_MAPPINGS];
     uint8_t hint[REX_FOUND_HINTS]; /* index of the mapping for the hash of an address */
     struct {
         uint64_t begin, end;
-    } range[REX_DEVICE_RANGES]; /* device addresses from the program that pending commands use */
+    } range[REX_DEVICE_RANGES]; /* device addresses that the program passed to pending commands */
     uint32_t ranges;
     uint32_t next;
     uint32_t command;    /* number of the command that is being added */
@@ -42,15 +42,15 @@ struct rex_addresses {
 #define REX_COMMAND_ANY UINT32_MAX /* number of a command that can no longer fail */
 
 /*
- * Returns the generation for look-ups. If REMEMBER is true, it is rex_mapping_generation, so
- * earlier results of that generation are valid. If REMEMBER is false, it is a new number, so no
+ * Returns the generation for look-ups. If REMEMBER is true, returns rex_mapping_generation, so
+ * earlier results of that generation are valid. If REMEMBER is false, returns a new number, so no
  * earlier result is valid.
  */
 uint64_t rex_addresses_generation(bool remember);
 
 /*
  * Starts a command, whose look-ups use rex_addresses_generation(REMEMBER). If the command fails,
- * call rex_addresses_undo(): it removes the marks of ranges that no earlier command has marked.
+ * the caller calls rex_addresses_undo(), which removes the marks that only this command has set.
  */
 void rex_addresses_begin(struct rex_addresses *addresses, bool remember);
 void rex_addresses_undo(struct rex_addresses *addresses);
@@ -66,15 +66,15 @@ uintptr_t rex_addresses_find(struct rex_addresses *addresses, const void *begin,
 void rex_addresses_use_range(struct rex_addresses *addresses, uint64_t begin, size_t size);
 
 /*
- * Returns true if a part of SIZE bytes at BEGIN is marked as used, or a part of their copy on
- * device NUMBER.
+ * SIZE bytes at BEGIN may be mapped on device NUMBER. Returns true if a part of these bytes, or a
+ * part of their device memory, is marked as used.
  */
 bool rex_addresses_in_use(const struct rex_addresses *addresses, const void *begin, size_t size,
                           int number);
 
 /*
- * SIZE bytes at BEGIN may have a copy on device NUMBER. Returns true if rex_addresses_use_range()
- * has marked a part of this copy. NUMBER may differ from the device of ADDRESSES.
+ * SIZE bytes at BEGIN may be mapped on device NUMBER. Returns true if rex_addresses_use_range() has
+ * marked a part of their device memory. NUMBER may differ from the device of ADDRESSES.
  */
 bool rex_addresses_ranges_in_use(const struct rex_addresses *addresses, const void *begin,
                                  size_t size, int number);
@@ -82,12 +82,13 @@ bool rex_addresses_ranges_in_use(const struct rex_addresses *addresses, const vo
 /* Marks all memory as unused. */
 void rex_addresses_unmark(struct rex_addresses *addresses);
 
-/* Marks all memory that FROM has as used in TO. */
+/* Marks all memory of FROM as used in TO. */
 void rex_addresses_use_all(struct rex_addresses *to, const struct rex_addresses *from);
 
 /*
- * Looks up all mappings again on device NUMBER. Returns true if each still has its device address;
- * all are then valid in GENERATION. Returns false also if a used slot was overwritten.
+ * Looks up all mappings again on device NUMBER. Returns true if each mapping still has its device
+ * address. All mappings are then valid in GENERATION. Also returns false if a used slot was
+ * overwritten.
  */
 bool rex_addresses_renew(struct rex_addresses *addresses, int number, uint64_t generation);
 

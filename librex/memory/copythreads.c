@@ -27,7 +27,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 struct worker {
     struct rex_copy_crew *crew;
     unsigned number;
-    uint64_t seen; /* `serial` of the last job that the thread has seen */
+    uint64_t seen; /* `serial` of the crew when the thread last looked */
 };
 
 static struct rex_copy_crew {
@@ -37,7 +37,7 @@ static struct rex_copy_crew {
     struct worker worker[REX_COPY_THREADS_MOST];
     uint64_t serial;  /* number of the current or last job */
     unsigned count;   /* number of threads for the job */
-    unsigned at_work; /* number of these threads that have not returned */
+    unsigned at_work; /* number of these threads that have not finished the job */
     void (*work)(unsigned number, void *job);
     void *job;
 } crews[REX_COPY_CREWS_MOST]; /* zeros initialise the condition variables */

@@ -12,14 +12,16 @@
 #define REX_COPY_CREWS_MOST 8
 
 /*
- * Returns the number of threads in a crew if the process has this many PROCESSORS. The number is
- * half of PROCESSORS, but 0 instead of 1: one thread is slower than the driver.
+ * Returns the number of threads in a crew. PROCESSORS is the number of processors of the process.
+ * The result is half of PROCESSORS, and at most REX_COPY_THREADS_MOST. It is 0 instead of 1,
+ * because one thread is slower than the driver.
  */
 unsigned rex_copy_threads_of(int processors);
 
 /*
- * Returns the number of threads in a crew. The setting REX_COPY_THREADS gives the number. Without
- * the setting it is rex_copy_threads_of() the processors of the process. 0: threads do not copy.
+ * Returns the number of threads in a crew. The setting REX_COPY_THREADS gives this number. Without
+ * the setting, rex_copy_threads_of() computes the number from the processors of the process. If the
+ * number is 0, threads do not copy.
  */
 unsigned rex_copy_threads(void);
 
@@ -30,8 +32,8 @@ unsigned rex_copy_threads(void);
 struct rex_copy_crew;
 
 /*
- * Returns the maximum number of crews of COUNT threads each. Together the crews have at most half
- * as many threads as PROCESSORS, but there is at least one crew.
+ * Returns the maximum number of crews of COUNT threads each. All crews together have at most
+ * PROCESSORS / 2 threads, but there is at least one crew.
  */
 unsigned rex_copy_crews_of(int processors, unsigned count);
 

@@ -59,8 +59,8 @@ static int check_mapped_rows(const struct data_call *call)
 /* ---- bases of use_device_ptr ----------------------------------------------------------------- */
 
 /*
- * libomptarget overwrites the base of a row with REX_MAP_RETURN_PARAM by the row's device address.
- * A second begin of the map would read this device address as a host address, and compute a wrong
+ * If a row has REX_MAP_RETURN_PARAM, libomptarget overwrites its base by its device address. A
+ * second begin of the map would read this device address as a host address, and compute a wrong
  * device address. So librex keeps the bases, and restores them when the map is ended or begun
  * again.
  */
@@ -82,7 +82,7 @@ struct bases {
 
 static struct bases *kept_bases; /* guarded by rex_lists_lock() */
 
-/* Restores the bases of MAP. Call it before a begin of MAP, or after its end. */
+/* Restores the bases of MAP, before a begin of MAP or after an end of MAP. */
 static void put_bases_back(const struct rex_map *map)
 {
     struct bases **at = &kept_bases, *returned;
@@ -103,9 +103,9 @@ static void put_bases_back(const struct rex_map *map)
 }
 
 /*
- * Corrects the base of row I if the memory is not mapped. LLVM 14 to 21 then write NULL minus the
- * offset of the row from its base; later releases write the host address. OpenMP 5.1 requires the
- * host address, or NULL if the program asks for NULL (REX_MAP_FB_NULLIFY).
+ * Corrects the base of row I if the memory is not mapped. For such a row, LLVM 14 to 21 return NULL
+ * minus the offset of the row from its base. Later releases return the host address. OpenMP 5.1
+ * requires the host address, or NULL if the program asks for NULL (REX_MAP_FB_NULLIFY).
  */
 static void settle_absent_base(const struct rex_map *map, int32_t i, void *base, int number)
 {
@@ -255,8 +255,8 @@ static int make_data_call(struct rex_module *module, int64_t device, const struc
             goto leave;
     }
     /*
-     * Check an end before it enters the table. The check waits for queues, and other calls would
-     * have to wait for a call that has entered.
+     * Check an end before it enters the table, because the check waits for queues. After the entry,
+     * other calls with this memory would have to wait, too.
      */
     if (purpose == REX_FOR_END) {
         result = check_mapped_rows(&call);

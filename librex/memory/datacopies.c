@@ -2,9 +2,9 @@
  * datacopies.c - rows of data calls that librex copies itself.
  *
  * libomptarget maps all rows. It copies each row by a call of the driver, and waits for each copy.
- * librex may copy instead if it sees all calls, and no pointer is attached in mapped memory. Then
- * threads copy large rows, and librex waits once for several small or pinned rows. At the end of a
- * region librex copies a row back only if the call certainly ends the mapping. Otherwise
+ * librex may copy instead if librex sees all calls, and no pointer is attached in mapped memory.
+ * Then threads copy large rows, and librex waits once for several small or pinned rows. At the end
+ * of a region librex copies a row back only if the call certainly ends the mapping. Otherwise
  * libomptarget copies the row.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -73,9 +73,9 @@ static size_t cut_at_pointers(const struct rex_map *map, int number, struct rex_
 }
 
 /*
- * Updates the COUNT parts of the rows that have no attached pointers. An update of whole rows by
- * libomptarget would also copy the pointers of the host, and then restore the pointers of the
- * device. In between, a kernel could follow a host pointer.
+ * Updates the rows of MAP, except their attached pointers. COUNT is the number of parts between the
+ * pointers. An update of whole rows by libomptarget would also copy the pointers of the host, and
+ * then restore the pointers of the device. In between, a kernel could follow a host pointer.
  */
 static int update_beside_pointers(const char *what, int64_t device, int number,
                                   const struct rex_map *map, size_t count)
@@ -138,8 +138,8 @@ int rex_rows_update(const char *what, int64_t device, int number, const struct r
     int result = REX_OK;
     for (int32_t i = 0, some = 1; i <= map->count && result == REX_OK; i += some) {
         /*
-         * True if librex has copied rows from row I on, or no row is left. libomptarget then
-         * updates the earlier rows that librex has not copied.
+         * True if librex has copied `some` rows from row `i` on, or if no row is left. libomptarget
+         * then updates the rows from `done` to before `i`, which librex has not copied.
          */
         bool are_copied = i == map->count;
         if (i < map->count)
@@ -175,8 +175,8 @@ static int32_t copy_and_trace(const struct rex_copy *copies, int32_t count, int 
 }
 
 /*
- * Allocates an array of types and an array of copies, for each row of MAP, in one block. Returns
- * NULL if librex may not copy, or memory is short.
+ * Allocates in one block an array of types and an array of copies, with one element for each row of
+ * MAP. Returns NULL if librex may not copy, or memory is short.
  */
 static int64_t *types_and_copies(const struct rex_map *map, struct rex_copy **copies)
 {
@@ -200,7 +200,8 @@ int rex_rows_begin(const char *what, int64_t device, int number, const struct re
         copies[i] = (struct rex_copy){.host = copy.host};
         /*
          * Copy only a row that makes a new mapping, because no launch by libomptarget can use that
-         * mapping before the copy. The copy needs a device address, so it comes after the begin.
+         * mapping before the copy. The copy needs a device address, so librex copies after the
+         * begin.
          */
         if ((types[i] & REX_MAP_TO) && copy.size > 0 &&
             rex_mapping_is_new(copy.host, copy.size, number) &&

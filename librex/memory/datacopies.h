@@ -9,10 +9,10 @@
 #include "memory/rowcheck.h"
 
 /*
- * Make a data call on DEVICE, whose number is NUMBER: rex_rows_begin() a begin, rex_rows_update()
- * an update. WHAT names the call in messages. The call has entered the present table
- * (rex_present_enter()). librex copies the rows that it can copy; libomptarget copies the others.
- * Return the result of rex_call_data().
+ * rex_rows_begin() makes a begin on DEVICE, and rex_rows_update() makes an update. NUMBER is the
+ * number of the device. WHAT names the call in messages. The caller has entered the present table
+ * (rex_present_enter()). librex copies the rows that it can copy, and libomptarget copies the
+ * others. Both functions return the result of rex_call_data().
  */
 int rex_rows_begin(const char *what, int64_t device, int number, const struct rex_map *map);
 int rex_rows_update(const char *what, int64_t device, int number, const struct rex_map *map);
@@ -20,7 +20,7 @@ int rex_rows_update(const char *what, int64_t device, int number, const struct r
 /*
  * Copies back rows of MAP before a call ends their mappings. The call has entered the present
  * table. Returns a malloc()ed column of types for the call, without REX_MAP_FROM for the rows that
- * librex has copied. If it returns NULL, the call uses MAP's own types.
+ * librex has copied. If the result is NULL, the call uses the types of MAP.
  */
 int64_t *rex_rows_copy_back(const struct rex_map *map, int number);
 

@@ -1,5 +1,6 @@
 /*
- * devicememory.h - a list of the device memory that the program has from rex_device_alloc().
+ * devicememory.h - the device memory that the program has from rex_device_alloc(), and waits for
+ * devices.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -15,8 +16,8 @@
 int rex_none_registered(const char *what);
 
 /*
- * Waits for the deferred launches on device NUMBER. Returns 0, or REX_ECUDA if the device is lost,
- * maybe by one of these launches.
+ * Waits for the deferred launches on device NUMBER. Returns 0, or REX_ECUDA if the device is lost.
+ * One of these launches may have lost the device.
  */
 int rex_await_device(int number, const char *caller);
 

@@ -12,7 +12,7 @@
 struct rex_fill {
     void *to;
     uint32_t value;     /* the low `width` bytes are the pattern */
-    size_t width, size; /* bytes of the pattern, and of the memory */
+    size_t width, size; /* bytes of the pattern; bytes of the memory */
 };
 
 /*

@@ -1,13 +1,15 @@
 /*
- * makecopy.c - copies between host memory and a GPU. The driver or librex's threads make them, or
+ * makecopy.c - copies between host memory and a GPU. The driver or librex's threads make a copy, or
  * many small copies go together through pinned memory.
  *
  * On an H100 the driver copies pinned memory in place, at 50 GB/s. It copies pageable memory
  * through its own buffers with one thread, at 9 to 14 GB/s. librex's threads reach 25 to 39 GB/s.
  * Each thread has a launch context with two chunks of pinned memory. The thread copies one chunk
- * while the device copies the other. Small copies go together through the pinned memory of one
- * launch context, with one wait. A single copy of 64 KB takes half of the driver's time. Pinned
- * rows of a call need only one wait, and no chunk.
+ * while the device copies the other.
+ *
+ * Small copies go together through the pinned memory of one launch context, with one wait. For 64
+ * KB, even a single copy through this memory takes half of the driver's time. Pinned rows of a call
+ * need only one wait, and no chunk.
  *
  * If a copy by librex fails, the driver or libomptarget makes the whole copy again, and returns the
  * result.
@@ -38,7 +40,7 @@ struct job {
     int ordinal;   /* the driver's number of the GPU */
     size_t next;   /* index of the first chunk that no thread has begun */
     unsigned able; /* number of threads that had all resources */
-    bool is_first; /* a thread allocated resources, so the time is not typical */
+    bool is_first; /* a thread allocated resources, so the time of the copy is not typical */
     bool said, failed;
     char why[256]; /* reason of the first failure, if `said` */
 };
@@ -76,10 +78,14 @@ struct pace {
 
 static struct {
     struct pace driver[SIZES], threads[SIZES];
-    uint64_t by_driver;          /* time of all large copies by the driver, in nanoseconds */
-    uint64_t until_retry[SIZES]; /* driver's time since threads were slower, in nanoseconds */
-    size_t small_copies;         /* number of small copies left to libomptarget */
-} seen;                          /* all members are atomic */
+    uint64_t by_driver; /* time of all large copies by the driver, in nanoseconds */
+    /*
+     * time of the driver's copies since the threads' last copy, counted while threads are slower;
+     * in nanoseconds
+     */
+    uint64_t until_retry[SIZES];
+    size_t small_copies; /* number of small copies left to libomptarget */
+} seen;                  /* all members are atomic */
 
 static size_t size_class(size_t size)
 {
@@ -90,8 +96,8 @@ static size_t size_class(size_t size)
 }
 
 /*
- * All accesses to these numbers are relaxed: no other data depend on a number, and a lost update
- * changes little.
+ * All accesses to the numbers in `seen` are relaxed: no other data depend on a number, and a lost
+ * update changes little.
  */
 static uint64_t get_relaxed(const uint64_t *number)
 {
@@ -106,7 +112,7 @@ static bool are_threads_slower(size_t at)
                (double)get_relaxed(&driver->nanoseconds) / (double)get_relaxed(&driver->bytes);
 }
 
-/* If the program sets the number of threads, they make large copies from the first on. */
+/* If the program sets the number of threads, threads make large copies from the first copy on. */
 bool rex_copy_threads_pay(size_t size)
 {
     size_t at = size_class(size);
@@ -154,8 +160,8 @@ struct piece {
 static bool take_piece(struct job *job, struct piece *piece)
 {
     /*
-     * Relaxed: any thread may copy any piece. The threads wait for their streams, and the caller
-     * for the threads, before the bytes are used.
+     * Relaxed: any thread may copy any piece. Before the bytes are used, each thread waits for its
+     * stream, and the caller waits for the threads.
      */
     piece->at = __atomic_fetch_add(&job->next, 1, __ATOMIC_RELAXED) * CHUNK;
     /* Relaxed: a thread that reads an old value copies one more piece. */
@@ -219,13 +225,13 @@ static void share_copy(unsigned number, void *argument)
         say_why(job);
         return;
     }
+    /* Relaxed: the caller reads `is_first` and `able` after all threads have returned. */
     if (own->event[1] == NULL)
-        __atomic_store_n(&job->is_first, true, __ATOMIC_RELAXED); /* Relaxed: as for `able` */
+        __atomic_store_n(&job->is_first, true, __ATOMIC_RELAXED);
     if (!rex_launch_context_make_chunks(own)) {
         say_why(job);
         goto give_back;
     }
-    /* Relaxed: read after all threads have returned. */
     __atomic_fetch_add(&job->able, 1, __ATOMIC_RELAXED);
     bool done = job->copy.to_host ? copy_from_device(job, own) : copy_to_device(job, own);
     if (!done)
@@ -234,7 +240,7 @@ static void share_copy(unsigned number, void *argument)
     if (!waited)
         say_why(job);
     /*
-     * Relaxed: other threads read `failed` only to stop early. The caller reads it after all
+     * Relaxed: other threads read `failed` only to stop early. The caller reads `failed` after all
      * threads have returned.
      */
     if (!done || !waited)
@@ -251,7 +257,10 @@ static bool find_gpu_of(uint64_t address, int *ordinal)
            *ordinal >= 0 && *ordinal < REX_CUDA_DEVICES_MAX;
 }
 
-/* Returns true if threads may make COPY. If the driver makes such a copy, its time is recorded. */
+/*
+ * Returns true if threads may make COPY. If the driver makes such a copy, copy_large() records the
+ * time.
+ */
 static bool is_large_copy(const struct rex_copy *copy)
 {
     return copy->size >= REX_COPY_LARGE && rex_copy_threads() > 0 &&
@@ -260,8 +269,8 @@ static bool is_large_copy(const struct rex_copy *copy)
 }
 
 /*
- * Makes the large COPY by threads. Work that COPY depends on is complete. Returns false if
- * rex_copy_threads_pay() returns false, or if the threads have failed.
+ * Has threads make the large COPY. Work that COPY depends on is complete. Returns false if COPY is
+ * not complete, for example because threads do not pay or have failed.
  */
 static bool copy_by_threads(const struct rex_copy *copy)
 {
@@ -297,7 +306,7 @@ static int copy_by_driver(const struct rex_copy *copy, void *stream)
 
 /*
  * For pageable memory, cuMemcpy*Async() returns after all but the last part is copied. So the time
- * of the call is the time of the copy.
+ * of the call is about the time of the copy.
  */
 static int copy_large(const struct rex_copy *copy, void *stream)
 {
@@ -344,8 +353,8 @@ bool rex_copy_is_ours(struct rex_copy *copy)
 }
 
 /*
- * Bytes of a piece. The processor fills one piece of a staged copy while the device reads the piece
- * before.
+ * Maximum bytes of a piece of a staged copy to the device. The processor fills a piece while the
+ * device reads the previous piece.
  */
 #define PIECE ((size_t)256 << 10)
 
@@ -389,9 +398,9 @@ static bool copy_through(const struct rex_copy *copies, size_t count,
 
 /*
  * Returns the number of copies that can be made together, or 0 if the first copy is large. Sets
- * *STAGED to the bytes of staging memory for these copies. The processor accesses the host memory
- * of a staged copy, not in the order of the stream. So copies of different directions go together
- * only while all are pinned.
+ * *STAGED to the bytes of staging memory for these copies. For a staged copy the processor accesses
+ * the host memory, and does not wait for earlier work of the stream. So copies of different
+ * directions go together only while all are pinned.
  */
 static size_t count_together(const struct rex_copy *copies, size_t count, size_t *staged)
 {
@@ -420,8 +429,9 @@ size_t rex_copy_some(const struct rex_copy *copies, size_t count, int number, bo
     if (ordinal == -1 ||
         (ordinal == REX_ORDINAL_UNKNOWN && !find_gpu_of(copies[0].device, &ordinal))) {
         /*
-         * The address may belong to the host device, so restart the count of small copies. Relaxed:
-         * no other data depend on the count.
+         * The memory may be on the host device, where librex makes no copies. Restart the count of
+         * small copies, so that libomptarget makes the next small copies. Relaxed: no other data
+         * depend on the count.
          */
         __atomic_store_n(&seen.small_copies, 0, __ATOMIC_RELAXED);
         return some;

@@ -1,5 +1,5 @@
 /*
- * makecopy.h - copies between host memory and a GPU. The driver or librex's threads make them, or
+ * makecopy.h - copies between host memory and a GPU. The driver or librex's threads make a copy, or
  * many small copies go together through pinned memory.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -40,8 +40,8 @@ int rex_copy_put(const struct rex_copy *copy, void *stream, bool may_wait);
 bool rex_copies_are_allowed(void);
 
 /*
- * Returns true if rex_copy_some() makes COPY faster than libomptarget. The driver has the functions
- * of REX_CUDA_QUEUES. Sets `is_pinned` of COPY. There are three such kinds of copies:
+ * Returns true if rex_copy_some() makes COPY faster than libomptarget. Sets `is_pinned` of COPY.
+ * The driver has the functions of REX_CUDA_QUEUES. The result is true for three kinds of copies:
  * - librex has pinned the host memory.
  * - COPY is large, and its host memory is pageable.
  * - COPY fits into a chunk, its host memory is pageable, and libomptarget has made enough such
@@ -50,21 +50,23 @@ bool rex_copies_are_allowed(void);
 bool rex_copy_is_ours(struct rex_copy *copy);
 
 /*
- * Makes the first of COUNT copies between the host and libomptarget's device NUMBER. Also makes
- * small and pinned copies after it. They must have the direction of the first copy, unless all are
- * pinned. A copy of size 0 is skipped; for each other copy rex_copy_is_ours() has returned true.
- * Returns the number of copies that the call tried to make.
+ * Makes the first of COUNT copies between the host and libomptarget's device NUMBER. If this copy
+ * is small or pinned, also makes the small and pinned copies that follow. Stops before a copy that
+ * is large, has size 0, does not fit into the staging memory, or has another direction. Pinned
+ * copies may have different directions. If the first copy has size 0, skips only this copy. For
+ * each other copy rex_copy_is_ours() has returned true. Returns the number of copies that the call
+ * tried to make or skipped.
  *
- * *ARE_MADE is true if these copies are complete. If it is false, the memory is not on a GPU, or a
- * call failed. The caller then has libomptarget make all of these copies, because each may be
- * incomplete. A permanent failure makes libomptarget fail, too.
+ * *ARE_MADE is true if these copies are complete. If *ARE_MADE is false, the memory is not on a
+ * GPU, or a call failed. The caller then has libomptarget make all of these copies, because each
+ * may be incomplete. If the failure is permanent, libomptarget fails, too.
  */
 size_t rex_copy_some(const struct rex_copy *copies, size_t count, int number, bool *are_made);
 
 /*
- * rex_copy_large_took() records the time of a large copy of SIZE bytes, BY_THREADS or by the
- * driver. rex_copy_threads_pay() compares these times. It returns true if threads should make a
- * large copy of SIZE bytes.
+ * rex_copy_large_took() records the time of a large copy of SIZE bytes. BY_THREADS is false if the
+ * driver made the copy. rex_copy_threads_pay() compares the recorded times, and returns true if
+ * threads should make a large copy of SIZE bytes.
  */
 void rex_copy_large_took(bool by_threads, size_t size, uint64_t nanoseconds);
 bool rex_copy_threads_pay(size_t size);

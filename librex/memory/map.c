@@ -67,7 +67,7 @@ static __attribute__((noinline)) int check_and_put_row(struct rex_map_builder *b
         return rex_fail(REX_EINVAL, "map row %lld: a mapper maps NULL (bytes: %lld)", number,
                         (long long)row->size);
     /*
-     * Refuse a row that lies in the surrounding section, but reaches out of the element that is
+     * Refuse a row that overlaps the surrounding section, but reaches out of the element that is
      * mapped.
      */
     uintptr_t begin = (uintptr_t)row->begin, end = begin + (uintptr_t)row->size;

@@ -2,8 +2,8 @@
  * rectangle.c - copies of rectangular parts of arrays between devices. Implements
  * rex_device_copy_part() of rex/launch.h.
  *
- * A run is the adjacent elements that one copy can copy. omp_target_memcpy_rect() waits for each
- * run. librex gathers small runs, and waits once for many.
+ * A run is a group of adjacent elements that one copy can copy. omp_target_memcpy_rect() waits for
+ * each run. librex gathers small runs, and waits once for many.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -109,8 +109,8 @@ static int copy_runs(struct rectangle *all, int count)
     int64_t index[REX_MOST_DIMENSIONS] = {0};
     int run = count - 1, result = REX_OK;
     /*
-     * If both parts have all elements of the last dimensions, these form one run with the dimension
-     * before.
+     * If both parts have all elements of the last dimensions, a run spans these dimensions and the
+     * dimension before them.
      */
     while (run > 0 && rex_dimension_is_whole(&to->dimensions[run]) &&
            rex_dimension_is_whole(&from->dimensions[run]))

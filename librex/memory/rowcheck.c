@@ -206,8 +206,8 @@ int rex_fail_null_column(const char *kernel, const struct rex_map *map)
 /*
  * LLVM 14 to 23 map the rows of a call in their order. A row inside an earlier row uses the mapping
  * of that row. If a row overlaps an earlier row in any other way, libomptarget aborts, unless the
- * later row is implicit. An implicit row then counts as mapped. If the implicit row is copied, LLVM
- * 23 and 24 copy the whole row, past the end of the mapping.
+ * later row is implicit. Such an implicit row counts as mapped. If such an implicit row is copied,
+ * LLVM 23 and 24 copy the whole row, past the end of the mapping.
  */
 
 int rex_spans_compare(const void *left, const void *right)
@@ -231,9 +231,9 @@ static int order_as_mapped(const void *left, const void *right)
 }
 
 /*
- * Moves the spans that libomptarget maps to the front of SPANS, in the order of the rows, and sets
- * *MAPPED to their number. Fails if another span reaches out of the mapped span that it overlaps,
- * unless `may_exceed` is true.
+ * Finds the spans that libomptarget maps, and moves them to the front of SPANS, in the order of the
+ * rows. Sets *MAPPED to their number. Any other span overlaps a mapped span. Fails if such a span
+ * reaches out of the mapped span, unless its `may_exceed` is true.
  */
 static int map_in_order(struct rex_row_span *spans, size_t count, size_t *mapped,
                         const struct rex_map *map, const char *what)

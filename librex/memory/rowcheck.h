@@ -72,8 +72,8 @@ static inline bool rex_map_has_text(const struct rex_map *map)
 const char *rex_row_text(const struct rex_map *map, int32_t i, char text[REX_ROW_TEXT]);
 
 /*
- * If row I of a raw call is a member, checks that it lies in its parent: libomptarget crashes on
- * other members. A row with unknown bits passes. Returns 0 or REX_EINVAL, with a message that
+ * If row I of a raw call is a member, checks that the row lies in its parent: libomptarget crashes
+ * on other members. A row with unknown bits passes. Returns 0 or REX_EINVAL, with a message that
  * begins with WHAT.
  */
 int rex_check_member(const struct rex_map *map, int32_t i, const char *what);
@@ -85,8 +85,8 @@ int rex_check_member(const struct rex_map *map, int32_t i, const char *what);
 #define REX_ROW_MOST ((int64_t)1 << 40)
 
 /*
- * Checks the size of row I, if the row is mapped: libomptarget aborts if the device has too little
- * memory. Returns 0 or REX_ENOMEM, with a message that begins with WHAT.
+ * If row I is mapped, checks that the row has at most REX_ROW_MOST bytes. libomptarget aborts if
+ * the device has too little memory. Returns 0 or REX_ENOMEM, with a message that begins with WHAT.
  */
 int rex_check_size(const struct rex_map *map, int32_t i, const char *what);
 
@@ -106,7 +106,7 @@ int rex_fail_null_column(const char *kernel, const struct rex_map *map);
 
 /*
  * A range of memory of row `row`. If `pointer` is true, the range is the attached pointer, which
- * libomptarget maps first. Otherwise the range is the memory of the row itself.
+ * libomptarget maps before the memory of the row. Otherwise the range is the memory of the row.
  */
 struct rex_row_span {
     uintptr_t begin, end;
@@ -138,9 +138,10 @@ static inline bool rex_span_contains(const struct rex_row_span *outer,
 int rex_spans_compare(const void *left, const void *right);
 
 /*
- * Checks *COUNT SPANS that are not mapped yet and that one call will map. Returns 0, or
- * REX_EOVERLAP if libomptarget would abort, with a message that begins with WHAT. Removes each span
- * that lies in another span, and updates *COUNT: each remaining span gets its own mapping.
+ * Checks SPANS, which are not mapped yet and which one call will map. *COUNT is the number of
+ * spans. Returns 0, or REX_EOVERLAP if libomptarget would abort, with a message that begins with
+ * WHAT. Removes each span that libomptarget does not map, and updates *COUNT. Each remaining span
+ * gets its own mapping.
  */
 int rex_new_spans_check(struct rex_row_span *spans, size_t *count, const struct rex_map *map,
                         const char *what);

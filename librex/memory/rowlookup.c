@@ -18,10 +18,11 @@
 #include "omp/runtime.h"
 
 /*
- * Returns true if row I may be larger than its mapping. An implicit row may be larger, unless it is
- * copied, because libomptarget copies the whole row. A section with a mapper is implicit and is not
- * copied, but must not be larger. Otherwise libomptarget would map the elements beyond the mapping
- * in other device memory.
+ * Returns true if row I may be larger than its mapping. Only an implicit row may be larger, with
+ * two exceptions:
+ * - The row is copied: libomptarget would copy the whole row.
+ * - The row is a section with a mapper: libomptarget would map the elements beyond the mapping in
+ *   other device memory.
  */
 static bool may_exceed(const struct rex_map *map, int32_t i, enum rex_purpose purpose)
 {
@@ -108,7 +109,7 @@ int rex_fail_absent(enum rex_purpose purpose, const char *what, const struct rex
                     rex_row_text(map, row, text));
 }
 
-/* Looks WANTED up, and adds it to the spans if the call will map it. */
+/* Looks up WANTED. Adds WANTED to the spans of LOOK if the call will map it. */
 static int check_span(struct look *look, const struct rex_row_span *wanted)
 {
     const void *begin = (const void *)wanted->begin;
@@ -121,8 +122,8 @@ static int check_span(struct look *look, const struct rex_row_span *wanted)
     if (look->purpose == REX_FOR_UPDATE || look->purpose == REX_FOR_QUEUE ||
         rex_row_has(type, REX_MAP_PRESENT)) {
         /*
-         * An earlier row of the call may map this memory first. Ignore implicit rows, because their
-         * mappings may be smaller.
+         * If an earlier row of the call maps this memory, the row passes. Ignore earlier rows with
+         * `may_exceed`: their mappings may be smaller than the rows.
          */
         bool is_asked =
             is_absent && !look->release->presence_at_entry && rex_purpose_begins(look->purpose);
@@ -165,8 +166,8 @@ static int check_mapped_row(struct look *look, int32_t i)
     int64_t type = map->types[i], parent = rex_row_parent(type);
     uintptr_t begin = (uintptr_t)map->begin[i], end = begin + (uintptr_t)map->sizes[i];
     /*
-     * libomptarget maps the pointer before the memory, unless the parent of the row contains the
-     * pointer.
+     * libomptarget maps the attached pointer before the memory of the row, unless the parent of the
+     * row contains the pointer.
      */
     if (rex_purpose_begins(look->purpose) && rex_row_has(type, REX_MAP_PTR_AND_OBJ) &&
         !rex_row_has(type, REX_MAP_NOT_MAPPED) &&
@@ -187,11 +188,12 @@ static int check_mapped_row(struct look *look, int32_t i)
 
 /*
  * Returns true if the present table shows that all rows are right. Each row then lies in one
- * mapping, or is a new row: without special type bits, absent, and apart from the other rows.
- * Returns false if librex has to ask libomptarget. The table cannot show that a row is absent in
- * two cases:
+ * mapping, or is new. A new row is absent, has no special type bits, and does not overlap another
+ * row. Returns false if librex has to ask libomptarget. The table cannot show that a row is absent
+ * in two cases:
  * - Another call is mapping memory that has no entry yet.
- * - The driver does not launch, and the table does not follow all calls.
+ * - A call may have mapped the row outside the table: librex does not see all mappings, or the
+ *   process has fallback reasons.
  */
 static bool are_ranges_right(const struct rex_map *map, const struct rex_range_lock *ranges,
                              enum rex_purpose purpose)
@@ -234,8 +236,8 @@ int rex_check_presence(const struct rex_map *map, enum rex_purpose purpose, int 
     /*
      * Refuse a row of size 0 if a later row of the launch maps the memory around it. At the begin
      * the row of size 0 comes first, finds no mapping, and adds no reference. At the end of the
-     * launch it drops a reference. The end of the later row then finds no mapping, and libomptarget
-     * aborts.
+     * launch the row of size 0 drops a reference. The end of the later row then finds no mapping,
+     * and libomptarget aborts.
      */
     for (int32_t i = 0; i < map->count; i++) {
         uintptr_t begin = (uintptr_t)map->begin[i];

@@ -30,8 +30,8 @@ int rex_fail_absent(enum rex_purpose purpose, const char *what, const struct rex
 enum rex_presence rex_presence_after_load(const void *begin, size_t size, int number);
 
 /*
- * Memory that the present table lacks may be mapped by a call that librex did not see. Returns true
- * if libomptarget has no mapping of such memory.
+ * The present table lacks SIZE bytes at BEGIN, but a call that librex did not see may have mapped
+ * them. Returns true if libomptarget has no mapping of these bytes.
  */
 bool rex_is_absent(const void *begin, size_t size, int number);
 

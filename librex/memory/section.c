@@ -92,8 +92,8 @@ int rex_map_add_strided(struct rex_map_builder *builder, void *base, int64_t ele
         if (dimensions[d].length == 0)
             return REX_OK;
     /*
-     * If the part has all elements of the last dimensions, these form one run with the dimension
-     * before.
+     * If the part has all elements of the last dimensions, a run spans these dimensions and the
+     * dimension before them.
      */
     while (run > 0 && rex_dimension_is_whole(&dimensions[run]))
         run--;
@@ -122,9 +122,9 @@ int rex_map_add_strided(struct rex_map_builder *builder, void *base, int64_t ele
     (REX_MAP_ALWAYS | REX_MAP_DELETE | REX_MAP_CLOSE | REX_MAP_PRESENT | REX_MAP_OMPX_HOLD)
 
 /*
- * The rows of an element become members of the row of the section. Other rows would find the memory
- * mapped by that row, and add a reference. Then libomptarget would copy nothing, and attached
- * pointers would stay mapped until the end of the process.
+ * The rows of an element become members of the row of the section. Rows that are not members would
+ * find their memory mapped by the row of the section, and add a reference. Then libomptarget would
+ * copy nothing, and attached pointers would stay mapped until the end of the process.
  */
 int64_t rex_type_inside(const struct rex_map_builder *builder, int64_t type)
 {
@@ -171,8 +171,9 @@ int rex_map_add_mapped(struct rex_map_builder *builder, rex_mapper *mapper, stru
     int64_t own = builder->row - 1;
     builder->section = rex_type_inside(builder, section.type);
     /*
-     * A type cannot name a parent after row REX_PARENT_MAX. Then name the parent of the surrounding
-     * section, because libomptarget does not check which row is the parent.
+     * A type cannot name a parent after row REX_PARENT_MAX. If the section comes after that row,
+     * name the parent of the surrounding section. libomptarget does not check which row is the
+     * parent.
      */
     builder->parent = own <= REX_PARENT_MAX ? own : around.parent;
     builder->part = section;
@@ -203,8 +204,8 @@ void rex_map_for_runtime(rex_mapper *mapper, int64_t element_size, void *handle,
     }
     /*
      * Push an empty component first. LLVM 14 to 22 never count a reference for the first component
-     * of a call of a mapper, so its memory would stay mapped. Number the rows after the components
-     * that libomptarget already has, so that members name their parents.
+     * of a call of a mapper, so the memory of that component would stay mapped. Number the rows
+     * after the components that libomptarget already has, so that members name their parents.
      */
     REX_REAL(push_mapper_component)
     (handle, NULL, NULL, 0, 0, NULL);

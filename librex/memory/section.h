@@ -16,7 +16,7 @@ struct rex_map_builder {
     void **columns;   /* base, begin, sizes, types; NULL in the pass that counts */
     int64_t capacity; /* elements of a column; INT32_MAX in the pass that counts, 0 with `handle` */
     int64_t section;  /* type of the surrounding section; valid if `depth` > 0 */
-    struct rex_row part;  /* the surrounding section; `base` is the element that is mapped */
+    struct rex_row part; /* the surrounding section; `base` is the address of the current element */
     int64_t element_size; /* bytes of an element */
     int64_t parent;       /* row that is the parent of the elements; valid if `depth` > 0 */
     /* handle of libomptarget, which gets each row at once; NULL if the program builds the map */

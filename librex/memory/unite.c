@@ -3,8 +3,8 @@
  *
  * A program may pass one array twice in a call, as an input and as an output. LLVM 14 to 22 make
  * one mapping, and only the copies of the first row: the output would be lost without an error. So
- * librex gives each such row the directions of all. Memory that was mapped before the call is not
- * copied more often, because a row without ALWAYS then copies nothing.
+ * librex gives each of these rows the directions of all of them. If the memory was mapped before
+ * the call, it is not copied more often, because a row without ALWAYS then copies nothing.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -20,9 +20,9 @@
 /* ---- rows that are compared ------------------------------------------------------------------ */
 
 /*
- * Writes the rows to compare to SPANS. Returns their number, or 0 if all rows ask for equal copies.
- * Leaves out parents, which copy nothing, and their members. Leaves out rows with an attached
- * pointer or a mapper, because they map more memory than the row.
+ * Writes to SPANS the rows that have to be compared. Returns their number, or 0 if all rows ask for
+ * equal copies. Leaves out parents, which copy nothing, and their members. Leaves out rows with an
+ * attached pointer or a mapper, because such a row maps other memory, too.
  */
 static size_t collect_spans(const struct rex_map *map, struct rex_row_span *spans)
 {
@@ -55,8 +55,9 @@ static bool are_spans_in_order(const struct rex_row_span *spans, size_t count)
 /* ---- parts ----------------------------------------------------------------------------------- */
 
 /*
- * Fails if libomptarget maps WHOLE for the call, and makes fewer copies than PART asks for.
- * libomptarget always copies a part with ALWAYS. A part with PRESENT was mapped before the call.
+ * Fails if libomptarget maps WHOLE for the call, and makes fewer copies than PART asks for. A part
+ * with ALWAYS passes, because libomptarget always copies it. A part with PRESENT passes, because
+ * its memory was mapped before the call.
  */
 static int check_part(const struct rex_map *map, const struct rex_row_span *part,
                       const struct rex_row_span *whole, int64_t device, const char *what)
@@ -100,10 +101,10 @@ static int unite_spans(const struct rex_row_span *spans, size_t count, const str
                spans[next].end == spans[i].end)
             next++;
         /*
-         * The spans from I to before NEXT are equal. Only directions that had ALWAYS keep it.
-         * Example: a launch copies in both directions, and one direction has ALWAYS. If the memory
-         * is new, the first row makes both copies. If the memory was mapped before, the other rows
-         * make only the ALWAYS copy.
+         * The spans from I to before NEXT are equal. A direction gets ALWAYS only if a row has
+         * ALWAYS for this direction. Example: a launch copies in both directions, and one direction
+         * has ALWAYS. If the memory is new, the first row makes both copies. If the memory was
+         * mapped before, the other rows make only the ALWAYS copy.
          */
         int64_t all = 0, always = 0;
         for (size_t j = i; j < next; j++) {
@@ -129,7 +130,7 @@ static int unite_spans(const struct rex_row_span *spans, size_t count, const str
 }
 
 #define SPANS_ON_STACK 32
-#define FEW 16 /* this many spans are compared in pairs, because sorting would take longer */
+#define FEW 16 /* up to this many spans are compared in pairs, because sorting would take longer */
 
 int rex_rows_unite(struct rex_map *map, enum rex_purpose purpose, int64_t device, const char *what,
                    int64_t **types)

@@ -9,10 +9,10 @@
 #include "memory/rowcheck.h"
 
 /*
- * Rows of MAP with equal begin and size get the directions of all of them. The call is for DEVICE;
- * PURPOSE is a launch, a begin or an end. If rows overlap, MAP gets a new column of types, and the
- * caller frees *TYPES. The old column does not change. If no rows overlap, *TYPES is NULL, and MAP
- * does not change. A map without columns passes.
+ * If rows of MAP have equal begins and sizes, each of them gets the directions of all of them. The
+ * call is for DEVICE; PURPOSE is a launch, a begin or an end. If rows overlap, MAP gets a new
+ * column of types, and the caller frees *TYPES. The old column does not change. If no rows overlap,
+ * *TYPES is NULL, and MAP does not change. A map without columns passes.
  *
  * Returns REX_EOVERLAP if a row lies in an earlier row that the call maps, and needs a copy that
  * the earlier row lacks. Returns REX_ENOMEM if memory is short, otherwise 0. The message begins

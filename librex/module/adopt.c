@@ -6,8 +6,7 @@
  * If REX_ADOPT is on, as under rex-run, libomptarget gets a copy of the descriptor that is adapted
  * to its release. librex first sets the wait policy of the GPUs that the images are for. The
  * program's own descriptor, images and entries may be in read-only memory and are never written. If
- * REX_ADOPT is off, the descriptor is forwarded unchanged: a program may have its own librex beside
- * a library that clang built.
+ * REX_ADOPT is off, librex forwards the descriptor unchanged.
  *
  * A copy that libomptarget was given is never freed: see struct rex_descriptor.
  *
@@ -192,9 +191,9 @@ static size_t count_opened(const struct rex_release *release, const unsigned cha
 /* ---- a descriptor ---------------------------------------------------------------------------- */
 
 /*
- * Copies the images and entries of ORIGINAL to COPY. In code that clang builds, an image's entries
- * are the host's. *IS_CHANGED becomes true if an image or the host's entries differ in the copy.
- * Returns 0, or -1 if memory ran out.
+ * Copies the images and entries of ORIGINAL to COPY. In code that clang builds, every image has the
+ * host's table of entries. *IS_CHANGED becomes true if an image or the host's entries differ in the
+ * copy. Returns 0, or -1 if memory ran out.
  */
 static int fill_adopted(struct __tgt_bin_desc *copy, const struct __tgt_bin_desc *original,
                         const struct rex_release *release, const char *binary, bool *is_changed)
@@ -288,7 +287,10 @@ fail:
 __attribute__((visibility("default"))) void __tgt_register_lib(struct __tgt_bin_desc *desc);
 __attribute__((visibility("default"))) void __tgt_unregister_lib(struct __tgt_bin_desc *desc);
 
-/* If memory runs out, forwards the descriptor unchanged and does not add it to the list. */
+/*
+ * If there is no memory for a struct adopted, forwards the descriptor unchanged, and does not add
+ * it to the list.
+ */
 void __tgt_register_lib(struct __tgt_bin_desc *desc)
 {
     struct __tgt_bin_desc *given = desc;

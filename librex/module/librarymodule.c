@@ -45,8 +45,9 @@ static const struct rex_image_symbol *symbol_with_entry(const struct rex_view *v
 
 /*
  * Makes the entries. One block holds the entries, the keys of kernels and the names. The keys are
- * adjacent bytes, as in a program. A global has as much memory on the host as on the device,
- * although librex does not copy it.
+ * adjacent bytes, as in a program. Only globals of host images have entries. Each gets host memory
+ * of its size: libomptarget maps this memory to the device's global. librex copies nothing between
+ * the two memories.
  */
 static int make_library_entries(struct rex_library *library, const struct rex_module_image *image)
 {

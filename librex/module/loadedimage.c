@@ -160,7 +160,7 @@ int rex_loaded_image_prepare(struct rex_registration *registration, int ordinal,
 
 /*
  * Sets the kernel's maximum of dynamic shared memory. The driver keeps the value that was set last,
- * so that only larger values are set.
+ * so the function sets only larger values.
  */
 static int allow_dynamic_memory(struct rex_loaded_kernel *kernel, uint32_t bytes)
 {

@@ -219,7 +219,8 @@ int rex_registration_match(struct rex_registration *registration, struct rex_ker
  * Reads the fallback reasons that hold for all launches of the module: the reasons why
  * libomptarget, not the driver, has to launch. State in the image is such a reason: librex's load
  * of the image does not have the values that kernels of libomptarget's load have written. If the
- * table has globals, libomptarget maps them when it loads the image, and librex sees no call.
+ * table has globals, also calls rex_mapped_unseen(): libomptarget maps the globals when it loads
+ * the image, without a call that librex sees.
  */
 static void read_reasons(struct rex_registration *registration)
 {

@@ -81,8 +81,8 @@ struct retained {
 static struct retained *all_retained;
 
 /*
- * Compares BYTES with all retained images. These are few and rarely have equal sizes, so that this
- * takes less time than a hash of a megabyte.
+ * Compares BYTES with all retained images. These images are few and rarely have equal sizes, so the
+ * comparison takes less time than a hash of a megabyte.
  */
 unsigned char *rex_retained(const unsigned char *bytes, size_t size)
 {
@@ -162,9 +162,8 @@ void rex_modules_list(struct rex_module *module, struct rex_registration *known)
 }
 
 /*
- * Pins the shared object of MODULE: the object must stay loaded. MODULE stays on the list, even if
- * its registration fails. libomptarget keeps the object's keys and names in tables that it never
- * clears.
+ * Keeps the shared object of MODULE loaded, because libomptarget keeps the object's keys and names
+ * in tables that it never clears. MODULE stays on the list, even if its registration fails.
  */
 struct rex_registration *rex_modules_know(struct rex_module *module)
 {

@@ -409,8 +409,8 @@ int rex_module_fini(struct rex_module *module)
         rex_deferred_wait_all();
         result = check_unused(registration);
         /*
-         * On success, no other thread is inside the gate (omp/gate.h), if the release requires
-         * that.
+         * After success no other thread is inside the gate (omp/gate.h), if the release requires an
+         * empty gate.
          */
         if (result == REX_OK)
             result = rex_gate_register(registration->image_path, true);

@@ -18,7 +18,10 @@
 #define REX_MOST_THREADS 1024 /* maximum threads of a block, on any NVIDIA GPU */
 
 /* Flags of a kernel. */
-/* the first parameter is not 8 bytes wide, so that it is not the runtime's parameter */
+/*
+ * the first parameter is not 8 bytes wide, so it is not the pointer that the runtime passes first
+ * to env kernels
+ */
 #define REX_KERNEL_NARROW_FIRST 1
 #define REX_KERNEL_MATCHED 2 /* compared with the image */
 /*
@@ -98,10 +101,7 @@ static inline struct rex_registration *rex_registration_of(const struct rex_modu
     return (struct rex_registration *)__atomic_load_n(&module->packet_rules, __ATOMIC_ACQUIRE);
 }
 
-/*
- * Hashes KEY by Fibonacci hashing. Host keys are neighbouring addresses; the top bits of their
- * hashes differ.
- */
+/* Hashes KEY by Fibonacci hashing, because host keys are neighbouring addresses. */
 static inline uint32_t rex_hash_key(const void *key)
 {
     return (uint32_t)(((uint64_t)(uintptr_t)key * 0x9e3779b97f4a7c15u) >> 32);

@@ -46,7 +46,10 @@ static struct rex_registration *next_registration(bool on_host, struct rex_modul
     return NULL;
 }
 
-/* The images that one trial, a load that tests libomptarget's load, loads on one GPU. */
+/*
+ * The images of a trial. A trial loads images on one GPU, to test whether libomptarget can load
+ * them there.
+ */
 struct trial {
     /* first module that may have a registered image that is not loaded yet, or NULL */
     struct rex_module *first;

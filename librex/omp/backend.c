@@ -34,7 +34,7 @@ static const char *first_obeyed(void)
     return NULL;
 }
 
-/* Before libomptarget is bound, the program may call it without librex. */
+/* Before libomptarget is bound, the program may call libomptarget without librex. */
 unsigned rex_backend_state = REX_REASON_UNSEEN_CALLS;
 
 void rex_backend_bind(bool sees_all, bool disabled)

@@ -58,12 +58,12 @@ enum rex_reason_bit {
 #undef REX_REASON_BIT
 };
 
-/* The reasons with which the driver has no GPU for the launch. */
+/* If a launch has one of these reasons, the driver has no GPU for the launch. */
 #define REX_REASON_NO_GPU \
     ((unsigned)(REX_REASON_NO_DRIVER | REX_REASON_DISABLED | REX_REASON_DEVICE))
 
 /*
- * The reasons with which libomptarget reports its own work to the user, and would not report work
+ * With these reasons libomptarget reports its work to the user. libomptarget cannot report work
  * that librex does.
  */
 #define REX_REASON_REPORTS ((unsigned)(REX_REASON_ENVIRONMENT | REX_REASON_TOOL))

@@ -17,8 +17,10 @@
 #define REX_MAP_NOT_MAPPED (REX_MAP_LITERAL | REX_MAP_PRIVATE)
 
 /*
- * Type bits that a row may have: a value, private memory, and memory that is mapped without a
- * parent.
+ * Type bits that a row may have:
+ * - REX_ROW_VALUE: if the row is a value;
+ * - REX_ROW_PRIVATE: if the row is private memory;
+ * - REX_ROW_MAPPED: if the row is memory that is mapped without a parent.
  */
 #define REX_ROW_VALUE \
     (REX_MAP_LITERAL | REX_MAP_TARGET_PARAM | REX_MAP_IMPLICIT | REX_MAP_KIND_MASK)
@@ -31,7 +33,7 @@
 #define REX_ROW_RETURNED (REX_MAP_RETURN_PARAM | REX_MAP_FB_NULLIFY)
 
 /*
- * Bits that may be set in the type of a mapped row if each call with the row changes libomptarget's
+ * If the type of a mapped row has only these bits, each call with the row changes libomptarget's
  * reference count by one.
  */
 #define REX_ROW_COUNTED ((REX_ROW_MAPPED & ~REX_MAP_OMPX_HOLD) | REX_ROW_RETURNED)

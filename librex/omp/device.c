@@ -26,8 +26,8 @@
 /* ---- functions for device memory ------------------------------------------------------------- */
 
 /*
- * `own` has the functions of libomptarget. `counted` has functions that pass the gate and call
- * these.
+ * `own` has the functions of libomptarget. `counted` has functions that pass the gate and call the
+ * functions of `own`.
  */
 static struct rex_omp own, counted;
 
@@ -143,7 +143,10 @@ bool rex_device_was_used;
  */
 static int ordinals[REX_CUDA_DEVICES_MAX];
 
-/* A registration may change the device numbers of libomptarget. */
+/*
+ * A registration may change the device numbers of libomptarget, so the stored ordinals are
+ * discarded.
+ */
 void rex_devices_registered(int change)
 {
     __atomic_fetch_add(&rex_registered_modules, change, __ATOMIC_RELEASE);
@@ -167,7 +170,7 @@ int rex_openmp_default_device(void)
     int number = __atomic_load_n(&last, __ATOMIC_RELAXED);
     /*
      * Do not call libomp after its thread destructor has run in this thread, because libomp would
-     * crash. Do not call it at the end of the process, because libomp would start again.
+     * crash. Do not call libomp at the end of the process, because libomp would start again.
      */
     if (default_device == NULL || rex_thread.ends > 0 || rex_gate_enter_raw() != REX_OK)
         return number;
@@ -370,7 +373,8 @@ int rex_device_require_gpu(void)
 
 /*
  * The driver does not count GPUs that CUDA_VISIBLE_DEVICES hides. libomptarget may have fewer
- * devices than the driver has GPUs: it counts only GPUs that a registered image fits.
+ * devices than the driver has GPUs, because libomptarget counts only GPUs that a registered image
+ * fits. The function uses the smaller number, or the number of GPUs if libomptarget has no device.
  */
 int rex_device_for_rank(void)
 {

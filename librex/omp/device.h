@@ -56,9 +56,9 @@ static inline bool rex_runtime_disabled(void)
 }
 
 /*
- * Number of devices that libomptarget last returned. If offloading is disabled, it is
- * REX_DEVICES_DISABLED, so that each device number passes the checks: libomptarget then returns -1
- * for any device.
+ * Number of devices that libomptarget last returned. If offloading is disabled, the number is
+ * REX_DEVICES_DISABLED, so that each device number passes the checks of librex. libomptarget then
+ * returns -1 for any device.
  */
 #define REX_DEVICES_DISABLED (INT32_MAX - 1)
 extern int rex_omp_devices;
@@ -119,8 +119,8 @@ int rex_device_resolve(int64_t device, int *number);
 
 /*
  * Calls rex_device_resolve() for work that needs a device other than the host. If DEVICE is the
- * host or offloading is disabled, the result depends on the setting REX_REQUIRE_GPU. If it is off,
- * returns REX_EHOST without a message. If it is on, returns REX_ENODEVICE.
+ * host or offloading is disabled, the result depends on the setting REX_REQUIRE_GPU. If the setting
+ * is off, returns REX_EHOST without a message. If the setting is on, returns REX_ENODEVICE.
  */
 int rex_device_offload(int64_t device, int *number);
 
@@ -139,13 +139,14 @@ static inline void rex_device_used(void)
 }
 static inline bool rex_devices_used(void)
 {
-    /* Relaxed: no memory order would show a use that another thread has not finished. */
+    /* Relaxed: with any memory order, the caller may miss a use that another thread begins now. */
     return __atomic_load_n(&rex_device_was_used, __ATOMIC_RELAXED);
 }
 
 /*
- * Sets ATTEMPT, which librex calls under rex_load_lock() before the first use of device NUMBER. At
- * that use libomptarget loads its images on the device. If ATTEMPT fails, librex does not call
+ * Sets the function ATTEMPT, which tests whether libomptarget can load its images on a device
+ * (module/trialload.h). librex calls ATTEMPT under rex_load_lock() before the first use of the
+ * device, which is the use that loads the images. If ATTEMPT fails, librex does not call
  * libomptarget, and calls ATTEMPT again at the next use.
  */
 void rex_loads_expect(int (*attempt)(int number));
@@ -164,15 +165,17 @@ static inline bool rex_load_is_due(int number)
 
 /*
  * Call rex_load_check() before a call in which libomptarget may load images on DEVICE. If ATTEMPT
- * has not succeeded on DEVICE, rex_load_check() calls it through rex_load_try(). Returns 0 or the
- * error of ATTEMPT.
+ * has not succeeded on DEVICE, rex_load_check() calls ATTEMPT through rex_load_try(). Returns 0 or
+ * the error of ATTEMPT.
  */
 int rex_load_try(int64_t device);
 static inline int rex_load_check(int64_t device)
 {
     /*
-     * Relaxed: a thread that registers a module sees its own bits. Other threads read the bits
-     * again under the lock.
+     * Relaxed: the bits are set while the gate keeps other threads outside, and the caller is
+     * inside. So the caller misses no bit, unless its thread is not in the list of threads
+     * (rex_gate_enter_raw()). If a bit is set, rex_load_try() reads the bit of the device again
+     * under the lock.
      */
     bool is_none_due = __atomic_load_n(&rex_loads_due, __ATOMIC_RELAXED) == 0;
     return __builtin_expect(is_none_due, 1) ? 0 : rex_load_try(device);

@@ -5,18 +5,18 @@
  * reads the count of each thread. A thread that enters increments its count, and then reads the
  * gate. So at least one of the two threads detects the other.
  *
- * If another thread is inside, the registration lowers the gate and tries again later. So a launch
- * waits while a module is being registered. It waits at most one nap while a registration waits for
- * launches. Otherwise there could be a deadlock: host kernels may have threads that launch. Such a
- * launch would wait for the registration, the registration for the kernel, and the kernel for the
- * launch.
+ * If another thread is inside, the registration sleeps (a nap) and tries again. The registration
+ * lowers the gate before at least every second nap. So a launch waits until a module is registered,
+ * but at most one nap for a registration that waits for launches. Otherwise there could be a
+ * deadlock: a kernel on the host may have threads that launch. Such a launch would wait for the
+ * registration, the registration for the kernel, and the kernel for the launch.
  *
  * The count of each thread is in its TLS, so that a launch counts itself by one instruction. A
  * shared counter would cost four instructions more, because each thread would still need its own
  * nesting depth.
  *
- * The gate counts calls of libomptarget by librex. It also counts the calls of forwarders by the
- * program, unless there is an OMPT tool (calls.c). A nested call of a thread always passes.
+ * The gate counts calls of libomptarget by librex. The gate also counts the calls of forwarders by
+ * the program, unless there is an OMPT tool (calls.c). A nested call of a thread always passes.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -41,8 +41,8 @@ static const struct rex_thread *gate;
 /* ---- entering and leaving -------------------------------------------------------------------- */
 
 /*
- * The thread that has raised the gate may enter itself: a registration logs, and the log function
- * of the program may launch.
+ * Returns true if another thread has raised the gate. The thread that has raised the gate may pass:
+ * a registration calls the program's log function, which may launch.
  */
 static bool is_kept_out(void)
 {
@@ -301,8 +301,8 @@ static void lower_gate_after_fork(void)
 }
 
 /*
- * If the forking thread had raised the gate before the fork, its registration continues in the
- * child.
+ * If the forking thread had raised the gate before the fork, the registration of this thread
+ * continues in the child.
  */
 static void close_gate_in_child(void)
 {

@@ -22,8 +22,9 @@
  * Call rex_gate_enter() before each call of libomptarget, and rex_gate_leave() after it. For a
  * registration call rex_gate_register() instead. rex_gate_enter() may wait for a registration,
  * except inside another call. It returns the result of rex_gate_check(); call rex_gate_leave() only
- * after 0. A cancelled thread does not end between the two functions. Otherwise it could end in a
- * read() or write() of libomptarget or the driver, and would never unlock their locks.
+ * after 0. A cancelled thread does not end between the two functions. Otherwise the thread could
+ * end in a read() or write() of libomptarget or the driver, and would never release the locks that
+ * it holds there.
  */
 int rex_gate_enter(void);
 void rex_gate_leave(void);
@@ -66,17 +67,17 @@ static inline bool rex_gate_is_over(void)
 }
 
 /*
- * Returns REX_EBUSY if this thread is inside a call or inside the log function of the program. It
- * then cannot register or end a module. Otherwise returns 0. The message begins with WHAT, the name
- * of the module.
+ * Returns REX_EBUSY if this thread is inside a call or inside the log function of the program. Such
+ * a thread cannot register or end a module. Otherwise returns 0. The message begins with WHAT, the
+ * name of the module.
  */
 int rex_gate_check_outside(const char *what);
 
 /*
- * Call rex_gate_register() before the registration of the module WHAT, or before its end if ENDS is
- * true. Call rex_gate_registered() after it. Between the two functions no other thread is inside
- * libomptarget. Every release crashes if a launch runs during a registration. LLVM 14 to 18 crash
- * if a thread loads a module that another thread ends.
+ * Call rex_gate_register() before the registration of the module WHAT, or before the end of the
+ * module if ENDS is true. Call rex_gate_registered() after the registration or the end. Between the
+ * two functions no other thread is inside libomptarget. Every release crashes if a launch runs
+ * during a registration. LLVM 14 to 18 crash if a thread loads a module that another thread ends.
  *
  * rex_gate_register() returns 0, or an error of rex_gate_check_outside() or rex_gate_check(). It
  * returns REX_EBUSY if calls of other threads do not end within a minute.
@@ -97,13 +98,13 @@ uint32_t rex_gate_pause(void);
 void rex_gate_resume(uint32_t depth);
 
 /*
- * These functions wait for deferred launches (cuda/deferred.h):
+ * These functions wait for deferred launches (cuda/deferred.h). A thread that is inside the gate
+ * leaves the gate during the wait.
  * - rex_await_launch(): until LAUNCH on device NUMBER is done;
- * - rex_await_launch_for(): for about MILLISECONDS at most, or without limit if they are 0; it
- *   returns true if the launch is done;
+ * - rex_await_launch_for(): for about MILLISECONDS at most, or without limit if MILLISECONDS is 0;
+ *   the function returns true if the launch is done;
  * - rex_await_deferred(): until all launches on device NUMBER are done;
- * - rex_await_all_deferred(): until all launches on all devices are done. A thread that is inside
- *   the gate leaves the gate during the wait.
+ * - rex_await_all_deferred(): until all launches on all devices are done.
  */
 void rex_await_launch(int number, uint64_t launch);
 bool rex_await_launch_for(int number, uint64_t launch, int milliseconds);

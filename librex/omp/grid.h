@@ -75,8 +75,8 @@ static inline void rex_packet_set_grid(struct __tgt_kernel_arguments *packet,
 }
 
 /*
- * Returns the grid of a call with the packet ARGS. A packet of version 1 (clang 15) has no grid, so
- * TEAMS and THREADS of the call give it.
+ * Returns the grid of a call with the packet ARGS. A packet of version 1 (clang 15) has no grid;
+ * the grid is then TEAMS and THREADS, which are arguments of the call.
  */
 static inline struct rex_grid rex_grid_of_packet(const struct __tgt_kernel_arguments *args,
                                                  int32_t teams, int32_t threads)

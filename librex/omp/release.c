@@ -16,14 +16,14 @@
 
 /*
  * Rules for plain kernels. For a packet of version 2, LLVM 16, 17 and 19 to 23 add no parameter.
- * LLVM 15 ignores the version. LLVM 18 adds a parameter for every version. Up to 19 the CUDA plugin
- * launches grids of one dimension only. LLVM 23 reads y, z and dynamic memory only from packets of
- * version 3 and later.
+ * LLVM 15 ignores the version. LLVM 18 adds a parameter for every version. Up to LLVM 19 the CUDA
+ * plugin launches grids of one dimension only. LLVM 23 reads y, z and dynamic memory only from
+ * packets of version 3 and later.
  */
 #define PLAIN(dims, memory) .version = 2, .dimensions = (dims), .dynamic_memory = (memory)
 /*
  * Rules for env kernels. LLVM 18 always adds the first parameter. LLVM 19 to 23 add it for packets
- * of version 3. Before 18 librex adds a row for the first parameter.
+ * of version 3. Before LLVM 18 librex adds a row for the first parameter.
  */
 #define ENV_BY_ROW(memory) \
     .version = 2, .leading_row = true, .dimensions = 1, .dynamic_memory = (memory)

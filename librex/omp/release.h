@@ -44,7 +44,7 @@ struct rex_release {
      */
     uint32_t newest_packet;
     bool no_packet; /* the release has no __tgt_target_kernel */
-    bool no_flags;  /* packets of its clang have no Flags, but later releases read Flags */
+    bool no_flags;  /* clang of this release writes no Flags; later releases read Flags */
     /* on the host device, entries of program and image match by position, not by name */
     bool entries_by_position;
     /* a kernel gets NULL, not the host address, for an unmapped section of size 0 */
@@ -71,7 +71,7 @@ struct rex_release {
     bool late_image_ignored;
     /*
      * The image is read after its registration has ended, so its memory must stay. LLVM 15 to 20
-     * read it at later registrations, and LLVM 21 when it is unloaded.
+     * read the image at later registrations, and LLVM 21 when the image is unloaded.
      */
     bool image_read_later;
     /*
@@ -108,7 +108,7 @@ struct rex_release {
     int newest_old_header;
     /* refuses the header of CUDA 13 for SMs above newest_old_header, too */
     bool new_header_refused;
-    /* newest driver function that its CUDA plugin needs; NULL: librex does not check */
+    /* newest driver function that the CUDA plugin needs; NULL: librex does not check */
     const char *driver_function;
     const char *driver_since; /* the first CUDA release with driver_function */
     /*

@@ -33,7 +33,7 @@ static __thread bool binding;
 static struct {
     /*
      * Members are written under rex_load_lock(). Other threads read `path`, `doubt` and `chosen`
-     * after they have read a `release`.
+     * only after `release` is set.
      */
     const struct rex_release *release;
     char path[PATH_MAX];
@@ -93,7 +93,7 @@ static struct {
     char path[PATH_MAX];
     sem_t needless;
     enum early_state state; /* atomic */
-    bool is_left;           /* a thread still uses `early`, because its caller did not join it */
+    bool is_left;           /* a detached thread was still loading, and may use `early` */
 } early;
 
 static void *load_early(void *unused)
@@ -336,7 +336,10 @@ static __attribute__((noinline)) void warn_of_other(const char *loaded)
                 rex_settings[REX_OPTION_OMPTARGET].variable, named, loaded);
 }
 
-/* Use a loaded libomptarget. A second one would share its symbols, but not its state. */
+/*
+ * Use a loaded libomptarget. A second libomptarget would share the symbols of the first, but not
+ * its state.
+ */
 static __attribute__((noinline)) int choose(void)
 {
     static const char *const names[] = {"libomptarget.so", NULL};

@@ -285,8 +285,8 @@ static int compare_candidates(const void *a, const void *b)
     if (one->is_beside_openmp != other->is_beside_openmp)
         return other->is_beside_openmp - one->is_beside_openmp;
     /*
-     * LLVM 18 comes after the others: it launches no plain kernel, and loads no image after the
-     * first use of a device.
+     * LLVM 18 comes after the others: it launches no plain kernel, and loads no image that is
+     * registered after the first use of a device.
      */
     if (late != 0)
         return late;

@@ -64,8 +64,8 @@ int rex_search_tell(const char *path, const struct rex_release **release, char *
 /* ---- one libomp ------------------------------------------------------------------------------ */
 
 /*
- * Finds the first loaded library whose file name begins with one of PREFIXES, and writes its path
- * to PATH. PREFIXES ends in NULL. Returns false if there is no such library.
+ * Finds the first loaded library whose file name begins with one of PREFIXES, and writes the path
+ * of this library to PATH. PREFIXES ends in NULL. Returns false if there is no such library.
  */
 bool rex_loaded(const char *const *prefixes, char path[PATH_MAX]);
 

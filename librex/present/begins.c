@@ -19,9 +19,9 @@ void rex_begin_add_refs(struct rex_entry *entry, enum rex_counts counts)
 }
 
 /*
- * Marks the reference counts of new entries as unknown if a launch in the list uses their memory.
- * The launch may have added a reference to the mapping. The function treats BEGIN as an end, because
- * an end excludes each call in the list.
+ * Marks the reference counts of new entries as unknown if a call in `at_work` uses their memory.
+ * The call may have added a reference to the mapping. The function treats BEGIN as an end, because
+ * an end excludes all other calls that use its memory.
  */
 static void forget_listed(struct rex_present_table *table, const struct rex_range_lock *begin)
 {
@@ -37,8 +37,8 @@ static void forget_listed(struct rex_present_table *table, const struct rex_rang
 }
 
 /*
- * A range inside another range needs no entry. If memory for entries is short, launches by the
- * driver would not wait for the begin. So the driver launches no more.
+ * A range inside another range needs no entry. Without an entry, launches by the driver would not
+ * wait for the begin. So if memory for entries is short, the driver launches no more.
  */
 void rex_begin_make_entries(struct rex_present_table *table, struct rex_range_lock *begin)
 {
@@ -93,9 +93,9 @@ static void cut_loose(struct rex_present_table *table, uintptr_t at)
 }
 
 /*
- * If BEGIN maps a part of a loose entry, the entry is cut, so that librex asks libomptarget for each
- * part. A loose entry with users is not cut and gets no owner: the users came before the memory
- * became loose.
+ * If BEGIN maps a part of a loose entry, the entry is cut, so that librex asks libomptarget for
+ * each part. A loose entry with users is not cut and gets no owner: the users came before the
+ * memory became loose.
  */
 void rex_begin_own_loose(struct rex_present_table *table, const struct rex_range_lock *begin)
 {

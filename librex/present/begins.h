@@ -8,13 +8,16 @@
 
 #include "present/mappings.h"
 
-/* Adds the references that a range with COUNTS takes of ENTRY. */
+/* Adds to ENTRY the references that a begin of a range adds. COUNTS is `counts` of the range. */
 void rex_begin_add_refs(struct rex_entry *entry, enum rex_counts counts);
 
-/* Makes entries for the absent memory of BEGIN, whose ranges are in order. */
+/* Makes entries for the absent memory of the call BEGIN. The ranges of this call are in order. */
 void rex_begin_make_entries(struct rex_present_table *table, struct rex_range_lock *begin);
 
-/* Makes BEGIN the owner of the loose memory that it may map. */
+/*
+ * Makes the call BEGIN the owner of each loose entry without users that its ranges touch (loose:
+ * present.h). First cuts such entries at the edges of these ranges.
+ */
 void rex_begin_own_loose(struct rex_present_table *table, const struct rex_range_lock *begin);
 
 #endif

@@ -17,9 +17,8 @@ static bool takes_last(const struct rex_entry *entry, uint32_t taken)
 }
 
 /*
- * Counts in `taken` the references that END drops of each entry. Returns true if another call makes
- * or ends an entry. Also returns true if another call updates memory in which END detaches a
- * pointer.
+ * Counts in `taken` of each entry the references that END drops. Returns true in two cases: another
+ * call makes or ends the mapping of an entry, or another call updates a pointer that END detaches.
  */
 static bool count_taken(struct rex_present_table *table, const struct rex_range_lock *end)
 {
@@ -49,7 +48,7 @@ static bool count_taken(struct rex_present_table *table, const struct rex_range_
 /*
  * The end of RANGE has waited, and a newer begin has added a reference, so that this end is not the
  * last any more. Returns true while ENTRY still has users from the time of the first call of this
- * function. Other calls do not wait for the end.
+ * function. Other calls do not wait for this end.
  *
  * The end must not subtract its references at once. The end that belongs to the newer begin would
  * then be the last, and wait for the older users. Such a user may be a kernel that waits for the
@@ -101,8 +100,9 @@ static bool find_used(const struct rex_present_table *table, struct rex_range_lo
 }
 
 /*
- * Adds each range with `is_used` to `awaited` of its entries, and outside the open times to `held`,
- * too. First subtracts what an earlier call has added. Returns true if a range has `is_used`.
+ * Counts each range with `is_used` in `awaited` of its entries. Outside the open times (struct
+ * rex_table_wait), also counts the range in `held`. First subtracts what an earlier call of this
+ * function has added. Returns true if a range has `is_used`.
  */
 static bool mark_used(struct rex_present_table *table, struct rex_range_lock *end)
 {

@@ -9,20 +9,26 @@
 #include "present/mappings.h"
 
 /*
- * Returns true if END has to wait. It waits for users of a mapping that it may end last, or for a
- * call that makes or ends an entry. Marks the memory for which it waits.
+ * Returns true if the call END has to wait for one of these:
+ * - users of a mapping of which END may be the last end;
+ * - older users of a mapping to which a begin has added a reference during the wait
+ *   (awaits_older());
+ * - a call that makes or ends a mapping in the memory of END;
+ * - an update of a pointer that END detaches.
+ *
+ * Counts the ranges of END that wait for users in `awaited` and `held` of struct rex_entry.
  */
 bool rex_end_has_to_wait(struct rex_present_table *table, struct rex_range_lock *end);
 
 /*
- * If IS_HELD is true, launches and updates of ranges with `needs_all` wait from now on. If it is
- * false, they go on. The function itself does not wait.
+ * If IS_HELD is true, launches and updates of the ranges of END with `needs_all` wait from now on.
+ * If IS_HELD is false, such launches and updates go on. The function itself does not wait.
  */
 void rex_end_hold(struct rex_present_table *table, struct rex_range_lock *end, bool is_held);
 
 /*
- * Lets END go on. Makes END the owner of each entry whose mapping it may end. For each other entry,
- * makes END a user, and subtracts the references of END.
+ * Lets the call END go on. Makes END the owner of each entry whose mapping END may end, and a user
+ * of each other entry. Subtracts from `refs` of each other entry the references that END drops.
  */
 void rex_end_goes_on(struct rex_present_table *table, struct rex_range_lock *end);
 

@@ -23,28 +23,28 @@ struct rex_range_lock;
  */
 struct rex_entry {
     uintptr_t begin, end; /* both are 0 if the entry is free */
-    uintptr_t device;     /* device address of `begin`; 0 if only libomptarget launches on it */
+    uintptr_t device;     /* device address of `begin`; 0: only libomptarget uses this memory */
     const struct rex_range_lock *owner; /* the call that is making or ending the mapping, or NULL */
-    bool is_gone;     /* the mapping has ended, and the entry is removed after its last user */
-    bool is_loose;    /* only libomptarget launches and copies here (rex_mapped_unseen()) */
+    bool is_gone;     /* the mapping has ended; the entry is removed when it has no user */
+    bool is_loose;    /* loose (present.h): only libomptarget launches and copies here */
     bool is_attached; /* a row has attached a pointer in this memory */
     /*
-     * libomptarget kept the mapping at an end: it does not end a row with an attached pointer,
-     * unless the row is a member
+     * an end has left the mapping, whose memory has an attached pointer: libomptarget ends such a
+     * mapping only if the row is a member
      */
     bool is_kept : 1;
     bool is_shown : 1;               /* the program has the device address (rex_present_show()) */
-    uint32_t users;                  /* number of shared calls at work */
-    uint32_t updates;                /* users that are updates, which the driver may copy */
-    uint32_t attaching;              /* users that attach or detach a pointer in this memory */
-    uint32_t older;                  /* users that came before the current generation */
+    uint32_t users;                  /* number of shared calls at work on the entry */
+    uint32_t updates;                /* number of users that are updates */
+    uint32_t attaching;              /* number of users that attach or detach a pointer here */
+    uint32_t older;                  /* number of users from before `generation` */
     uint32_t generation;             /* current generation of users: awaits_older() in ends.c */
-    uint32_t held;                   /* ranges of ends that keep launches and updates waiting */
-    uint32_t awaited;                /* ranges of ends that wait for the users; includes `held` */
+    uint32_t held;                   /* number of ends' ranges with `is_held` (struct rex_range) */
+    uint32_t awaited;                /* number of ends' ranges that wait for the users */
     uint64_t born;                   /* serial number; newer entries have larger numbers */
     uint64_t launch;                 /* number of the newest deferred launch that uses the entry */
     uint32_t refs;                   /* libomptarget's reference count, or REX_REFS_UNKNOWN */
-    uint32_t taken;                  /* references that the examined end drops */
+    uint32_t taken;                  /* references that an end drops: count_taken() in ends.c */
     uint32_t next[REX_ENTRY_LEVELS]; /* number of the next entry on each level; 0: none */
 };
 
@@ -57,7 +57,7 @@ struct rex_entry_list {
     size_t count, room;
     uint64_t made;   /* number of entries ever added */
     uint32_t used;   /* number of array elements ever used; 0: `entry` has no head yet */
-    uint32_t free;   /* first free entry, and next[0] is the next free one; 0: none is free */
+    uint32_t free;   /* number of the first free entry, whose next[0] is the next; 0: none */
     uint32_t levels; /* number of levels in use */
 };
 

@@ -35,16 +35,16 @@ static bool excludes(const struct rex_range_lock *ranges, const struct rex_range
     bool by_driver = ranges->call == REX_CALL_BY_DRIVER || other->call == REX_CALL_BY_DRIVER;
     /*
      * libomptarget aborts if one call maps memory that the other call has mapped in part. If both
-     * map equal memory, libomptarget counts two references. But LLVM 14 and 15 may delete a mapping
-     * that a call has just found.
+     * calls map equal memory, libomptarget counts two references. But LLVM 14 and 15 may delete a
+     * mapping that a call has just found.
      */
     if (maps(ranges) && maps(other) && is_mapped_anew(range) && is_mapped_anew(with) &&
         (rex_found_may_be_deleted() ||
          (!are_same_bytes(range, with) && !range->is_empty && !with->is_empty)))
         return true;
     /*
-     * If only libomptarget uses mappings, an end waits only for a call that maps a part of its
-     * memory. libomptarget refuses an end of memory that is mapped in part.
+     * If only libomptarget uses mappings, an end waits only for a call that maps overlapping memory
+     * that is not equal. libomptarget refuses an end of memory that is mapped in part.
      */
     if (!is_in_force)
         return ranges->call == REX_CALL_ENDS && is_mapped_anew(with) &&
@@ -64,8 +64,8 @@ bool rex_range_meets(const struct rex_range_lock *ranges, const struct rex_range
                      const struct rex_range_lock *other, size_t *first, bool is_in_force)
 {
     /*
-     * OTHER uses all memory, because its rows are unknown: only libomptarget sees the rows of a
-     * mapper.
+     * The rows of OTHER are unknown: a row has a mapper, or memory for the ranges was short. So
+     * OTHER counts as using all memory.
      */
     if (other->is_all && !other->is_waiting) {
         bool has_to_wait =
@@ -89,8 +89,11 @@ bool rex_range_meets(const struct rex_range_lock *ranges, const struct rex_range
             continue;
         }
         /*
-         * OTHER is a begin or an end that waits. RANGES waits for it, too. Otherwise launches or
-         * updates in close succession would keep OTHER waiting for ever.
+         * OTHER is a begin or an end that waits. Two kinds of calls wait for OTHER, too:
+         * - a launch by the driver, if no mapping has all bytes of the range;
+         * - an update of a pointer that OTHER attaches or detaches.
+         *
+         * Otherwise such calls in close succession would keep OTHER waiting for ever.
          */
         bool gives_way =
             (ranges->call == REX_CALL_BY_DRIVER && !range->is_whole && !with->is_whole) ||

@@ -12,9 +12,12 @@
 #include "present/mappings.h"
 
 /*
- * Returns true if the driver may use mappings, or a call at work may use the driver. Also returns
- * true if libomptarget may delete a mapping that another call has found. If the result is false,
- * only libomptarget uses mappings, and no call waits for users.
+ * Returns true in three cases:
+ * - the driver may use mappings;
+ * - a call at work may use the driver;
+ * - libomptarget may delete a mapping that another call has found.
+ *
+ * Otherwise only libomptarget uses mappings, and fewer calls exclude each other.
  */
 static inline bool rex_is_in_force(const struct rex_present_table *table)
 {
@@ -22,20 +25,22 @@ static inline bool rex_is_in_force(const struct rex_present_table *table)
 }
 
 /*
- * Returns true if the call RANGES must wait for the call OTHER because of RANGE, one of its ranges.
- * Set *FIRST to 0 before the first range. If RANGES are in order, the function increases *FIRST to
- * skip the ranges of OTHER that end before RANGE.
+ * Returns true if the call RANGES must wait for the call OTHER because of RANGE, a range of the
+ * call RANGES. IS_IN_FORCE is the result of rex_is_in_force().
+ *
+ * Set *FIRST to 0 before the first range. If `is_ordered` of RANGES is true, the function increases
+ * *FIRST to skip the ranges of OTHER that end before RANGE.
  */
 bool rex_range_meets(const struct rex_range_lock *ranges, const struct rex_range *range,
                      const struct rex_range_lock *other, size_t *first, bool is_in_force);
 
-/* Returns the first call at work for which RANGES must wait, or NULL if there is none. */
+/* Returns the first call in `at_work` for which the call RANGES must wait, or NULL. */
 const struct rex_range_lock *rex_find_met(const struct rex_present_table *table,
                                           const struct rex_range_lock *ranges);
 
 /*
  * Returns true if the call RANGES excludes a user of ENTRY because of RANGE. That is so if one of
- * the two calls attaches a pointer there, and the other is an update.
+ * the two calls attaches a pointer in ENTRY, and the other is an update.
  */
 static inline bool rex_attach_excludes(const struct rex_range_lock *ranges,
                                        const struct rex_range *range, const struct rex_entry *entry)
@@ -45,8 +50,8 @@ static inline bool rex_attach_excludes(const struct rex_range_lock *ranges,
 }
 
 /*
- * Add a call to `at_work` of TABLE, and remove it. The call uses memory without an entry, or is a
- * begin or an end that waits.
+ * rex_at_work_add() adds a call to `at_work` of TABLE: a call that uses memory without an entry, or
+ * a begin or an end that waits. rex_at_work_remove() removes the call.
  */
 void rex_at_work_add(struct rex_present_table *table, struct rex_range_lock *ranges);
 void rex_at_work_remove(struct rex_present_table *table, struct rex_range_lock *ranges);

@@ -165,10 +165,10 @@ void rex_ending_end(int number)
 
 /*
  * LLVM 14 and 15 have no omp_get_mapped_ptr(). But a data begin writes the device address to the
- * base of a row with REX_MAP_RETURN_PARAM, and adds a reference, which the data end drops. LLVM 15
- * crashes if a row without a reference meets the end of its mapping. That cannot happen here,
- * because no mapping ends during a look-up. For absent memory the function returns NULL without a
- * data call: the data end would end a mapping that another thread makes in between.
+ * base of a row with REX_MAP_RETURN_PARAM, and adds a reference, which the data end drops. If a
+ * mapping ended during such a call, LLVM 15 could crash. No mapping ends during a look-up. For
+ * absent memory the function returns NULL without a data call: the data end would end a mapping
+ * that another thread makes in between.
  */
 static void *pointer_by_row(const void *address, int device)
 {

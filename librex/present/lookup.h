@@ -20,8 +20,8 @@ enum rex_presence {
 enum rex_presence rex_memory_presence(const void *address, size_t size, int number);
 
 /*
- * Like rex_memory_presence(), but returns REX_ABSENT in place of REX_PRESENT_INSIDE. With
- * REX_PRESENT_WHOLE, *DEVICE is the device address.
+ * Like rex_memory_presence(), but returns REX_ABSENT in place of REX_PRESENT_INSIDE. If the result
+ * is REX_PRESENT_WHOLE, sets *DEVICE to the device address of the bytes.
  */
 enum rex_presence rex_memory_find(const void *address, size_t size, int number, void **device);
 
@@ -31,10 +31,10 @@ void *rex_memory_address(const void *address, int number);
 /* ---- look-ups that take references ----------------------------------------------------------- */
 
 /*
- * In LLVM 14 and 15 only a data call returns the device address of mapped memory. This call adds a
- * reference and drops it again. If another thread ended the mapping in between, its end would not
- * be the last: it would copy nothing back, and the mapping might stay. So librex lets no mapping of
- * a device end during a look-up.
+ * In LLVM 14 and 15 only a data call returns the device address of mapped memory. A data begin adds
+ * a reference, and a data end drops the reference. If another thread ended the mapping in between,
+ * the end of that thread would not be the last end: it would copy nothing back, and the mapping
+ * might stay. So librex lets no mapping of a device end during a look-up.
  */
 
 /*
@@ -44,8 +44,8 @@ void *rex_memory_address(const void *address, int number);
 void rex_lookups_bind(void);
 
 /*
- * Returns true on LLVM 14 and 15. Their last end of a mapping deletes the mapping even if another
- * call has found it just before. So calls that map or end equal memory exclude each other.
+ * Returns true on LLVM 14 and 15. The last end of a mapping deletes the mapping even if another
+ * call has just found the mapping. So calls that map or end equal memory exclude each other.
  */
 bool rex_found_may_be_deleted(void);
 
@@ -59,12 +59,12 @@ void rex_lookup_end(int number);
 /*
  * Begin and end a call of libomptarget that ends mappings. rex_ending_begin() waits until no
  * look-up has a reference. It returns false if look-ups take no references; then do not call
- * rex_ending_end(). A thread may nest the two functions, because functions of LLVM 15 call each
- * other through the forwarders.
+ * rex_ending_end(). Pairs of these functions may nest, because functions of LLVM 15 call each other
+ * through the forwarders.
  *
- * Enter the gate (gate.h) before rex_ending_begin(), not after it. A registration waits for all
- * calls inside the gate. If a thread waited for the registration between begin and end, there could
- * be a deadlock.
+ * Enter the gate (gate.h) before rex_ending_begin(), not after it. Otherwise a thread could wait
+ * for a registration between the two functions. A look-up inside the gate would wait for that
+ * thread, and the registration for the look-up: a deadlock.
  */
 bool rex_ending_begin(int number);
 void rex_ending_end(int number);

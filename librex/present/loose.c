@@ -12,7 +12,8 @@
 
 /*
  * Writes to *FOUND the first loose entry from AT to END that has no user and no owner. Returns
- * false if there is none. *CHANGES is a count of changes, to detect later changes.
+ * false if there is none. Sets *CHANGES to a number, which changes when memory becomes loose or a
+ * begin uses loose memory.
  */
 static bool find_loose(struct rex_present_table *table, uintptr_t at, uintptr_t end,
                        struct rex_entry *found, unsigned *changes)
@@ -31,7 +32,7 @@ static bool find_loose(struct rex_present_table *table, uintptr_t at, uintptr_t 
 
 /*
  * Removes loose entries in the memory of BEGIN if libomptarget no longer has their mappings. Call
- * it before BEGIN maps its memory.
+ * this before BEGIN maps memory.
  */
 static void look_at_loose(struct rex_present_table *table, const struct rex_range_lock *begin)
 {
@@ -43,7 +44,8 @@ static void look_at_loose(struct rex_present_table *table, const struct rex_rang
              find_loose(table, at, begin->range[i].end, &gone, &changes); at = gone.end) {
             /*
              * Do not ask for the device address. On LLVM 14 and 15 that look-up takes a reference.
-             * Dropping the reference could end the mapping of a launch of another thread too early.
+             * Dropping the reference could end a mapping that a launch of another thread still
+             * uses.
              */
             if (omp->is_present((const void *)gone.begin, begin->number) ||
                 omp->is_present((const void *)(gone.end - 1), begin->number))

@@ -9,7 +9,7 @@
 #include "present/mappings.h"
 
 /*
- * Makes the memory of RANGES loose, because the call may be unfinished when it returns, or has
+ * Makes the memory of the call RANGES loose. The call may be unfinished when it returns, or it has
  * failed. Mappings beside a row of no length become loose, too, because libomptarget may have
  * counted a reference to them. Absent memory does not become loose: an unfinished call has already
  * mapped its memory. The driver launches no more in two cases: the memory of the call is unknown,
@@ -18,8 +18,8 @@
 void rex_loosen_call(struct rex_present_table *table, const struct rex_range_lock *ranges);
 
 /*
- * Call this for a call that maps memory. Removes loose entries in its memory if libomptarget no
- * longer has their mappings. Then pins its ranges. Repeats both steps if memory has become loose in
+ * RANGES is a call that maps memory. Removes each loose entry in this memory if libomptarget no
+ * longer has the mapping. Then pins the ranges. Repeats both steps if memory has become loose in
  * between.
  */
 void rex_pin_looked_at(struct rex_present_table *table, struct rex_range_lock *ranges);

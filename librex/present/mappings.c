@@ -32,7 +32,7 @@ REX_FORK_RENEWED(15, forget_all);
 /* ---- entries --------------------------------------------------------------------------------- */
 
 /*
- * Returns true if TABLE has no entry. Does not lock the table, because most calls come while
+ * Returns true if TABLE has no entry. Does not lock the table, to save time: most calls come while
  * nothing is mapped. `count` is written atomically for this function.
  */
 static bool is_empty(const struct rex_present_table *table)
@@ -77,7 +77,10 @@ void rex_attached_add(struct rex_present_table *table, uintptr_t address)
 bool rex_attached_find(uintptr_t begin, uintptr_t end, int number, uintptr_t *address)
 {
     struct rex_present_table *table = rex_present_table(number);
-    /* Relaxed: an update and a call that attaches a pointer in its memory exclude each other. */
+    /*
+     * Relaxed: an update, and a call that attaches a pointer in the same memory, exclude each
+     * other.
+     */
     if (table == NULL || __atomic_load_n(&table->attached.count, __ATOMIC_RELAXED) == 0)
         return false;
     pthread_mutex_lock(&table->lock);

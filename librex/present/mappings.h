@@ -20,23 +20,20 @@
 
 #define REX_LOOSE_FEW 64 /* memory becomes loose at least this often before all of it is examined */
 
-/*
- * The table of one device. While a thread has locked the table, it must not log or call
- * libomptarget.
- */
+/* The table of one device. A thread that has locked the table must not log or call libomptarget. */
 struct rex_present_table {
     pthread_mutex_t lock;
-    pthread_cond_t changed; /* signalled when a call leaves, or a look-up ends */
+    pthread_cond_t changed; /* signalled when calls and look-ups that wait must check again */
     struct rex_entry_list mapped;
     struct rex_entry_list attached; /* attached pointers in mapped memory */
     /* list of calls that use memory without an entry, and of begins and ends that wait */
     struct rex_range_lock *at_work;
     size_t by_driver;  /* number of calls at work that may use the driver */
-    size_t awaiting;   /* number of ranges whose ends wait for users; also read without the lock */
+    size_t awaiting;   /* number of ranges with `marked` above 0; also read without the lock */
     uint64_t changes;  /* number of times that waiting calls were woken */
     uint64_t dropped;  /* newest deferred launch whose entry has been removed */
-    unsigned ends;     /* number of calls that are ending mappings, if look-ups take references */
-    bool is_looking;   /* a thread is in a look-up that takes references */
+    unsigned ends;     /* number of calls between rex_ending_begin() and rex_ending_end() */
+    bool is_looking;   /* a thread is between rex_lookup_begin() and rex_lookup_end() */
     unsigned loosened; /* number of times that memory became loose; also read without the lock */
     unsigned begun;    /* number of ranges of begins that had loose memory */
     unsigned look_at;  /* examine all loose memory when `loosened` is at least this number */
@@ -57,8 +54,8 @@ static inline struct rex_present_table *rex_present_table(int number)
 bool rex_entry_find(uintptr_t begin, uintptr_t end, int number, struct rex_entry *found);
 
 /*
- * Writes the begins of the settled mappings (rex_entry_is_settled()) before and after RANGE to
- * BEGINS. Returns their number. Returns 0 if RANGE touches an entry.
+ * Writes to BEGINS the first addresses of the settled mappings (rex_entry_is_settled()) before and
+ * after RANGE. Returns the number of these mappings. Returns 0 if RANGE touches an entry.
  */
 size_t rex_entries_beside(struct rex_present_table *table, const struct rex_range *range,
                           uintptr_t begins[2]);
@@ -84,8 +81,8 @@ static inline bool rex_entry_is_settled(const struct rex_entry *entry)
     REX_EACH_ENTRY_BETWEEN(&(table)->mapped, entry, (range)->begin, (range)->end)
 
 /*
- * Makes the memory from BEGIN to END loose: its entries, and new entries for the rest. Returns
- * false if memory for new entries is short.
+ * Makes the memory from BEGIN to END loose: marks its entries as loose, and adds loose entries for
+ * memory without an entry. Returns false if memory for new entries is short.
  */
 bool rex_entries_loosen(struct rex_present_table *table, uintptr_t begin, uintptr_t end);
 
@@ -96,8 +93,8 @@ bool rex_entries_loosen(struct rex_present_table *table, uintptr_t begin, uintpt
 void rex_attached_add(struct rex_present_table *table, uintptr_t address);
 
 /*
- * Removes the entries from BEGIN to END whose mappings have ended and which have no user. Also
- * removes their attached pointers.
+ * Removes each entry from BEGIN to END whose mapping has ended, if the entry has no user and no
+ * owner. Also removes the attached pointers in the memory of the entry.
  */
 void rex_entries_clean(struct rex_present_table *table, uintptr_t begin, uintptr_t end);
 
@@ -105,13 +102,16 @@ void rex_entries_clean(struct rex_present_table *table, uintptr_t begin, uintptr
 void rex_entries_forget_refs(struct rex_present_table *table, const struct rex_range *range);
 
 /*
- * Marks the reference counts of the entry with RANGE and of its neighbours as unknown. RANGE is of
- * a row of no length. LLVM 15 to 24 search from the base of each mapping, so such a row may add a
- * reference to a neighbour.
+ * RANGE is the range of a row of no length. Marks as unknown the reference counts of the entry with
+ * RANGE, and of the next entry on each side. LLVM 15 to 24 search from the base of each mapping, so
+ * such a row may add a reference to a neighbour.
  */
 void rex_entries_forget_beside(struct rex_present_table *table, const struct rex_range *range);
 
-/* Add CALL as a user of ENTRY because of RANGE, and remove it. */
+/*
+ * rex_entry_add_user() makes a call a user of ENTRY because of its range RANGE. CALL is the kind of
+ * the call. rex_entry_remove_user() does the reverse.
+ */
 static inline void rex_entry_add_user(struct rex_entry *entry, enum rex_present_call call,
                                       struct rex_range *range)
 {
@@ -135,11 +135,15 @@ static inline void rex_entry_remove_user(struct rex_entry *entry, enum rex_prese
     entry->attaching -= range->attaches;
 }
 
-/* Call this when a call that may have ended a mapping leaves. */
+/*
+ * Begins a new generation of mappings (rex_mapping_generation). Call this when a call that may have
+ * ended a mapping leaves the table.
+ */
 void rex_mapping_next_generation(void);
 
 /*
- * Removes all entries except loose ones, because they may be wrong. After this call, librex asks
+ * Marks the entries of all devices, except loose entries, as gone, because their mappings may have
+ * ended. Removes the marked entries that have no user and no owner. After this call, librex asks
  * libomptarget for memory without an entry.
  */
 void rex_mappings_forget(void);

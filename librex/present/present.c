@@ -14,15 +14,15 @@
  * An end subtracts its references when it goes on. An end that may be the last waits while the
  * entry has users, and marks its memory. Launches and updates of marked memory wait, too, in
  * windows that double (struct rex_table_wait); begins do not wait. If a new begin adds a reference,
- * the end is not the last any more. Its marks are then removed, and it goes on after the users that
- * the entry had at that time.
+ * the end is not the last any more. The marks are then removed, and the end goes on when the users
+ * from that time have left.
  *
  * A call that attaches a pointer excludes an update of the memory of the pointer, because the
- * update copies the pointer of the host.
+ * update would overwrite the attached pointer with the host pointer.
  *
- * Calls that use memory without an entry are in a list. There, two launches exclude each other if
- * one is by the driver, and one copies the memory back. A begin of such memory waits for launches
- * by the driver.
+ * Calls that use memory without an entry are in the list `at_work`. Two launches in this list
+ * exclude each other if one is by the driver, and one copies the memory back. A begin of such
+ * memory waits for launches by the driver.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -70,7 +70,7 @@ static void put_in_order(struct rex_range_lock *ranges)
     ranges->is_ordered = true;
 }
 
-/* Sets the members of RANGE: ENTRY is settled, and has all of RANGE. */
+/* Sets the members of RANGE for the settled ENTRY, which has all bytes of RANGE. */
 static inline void note_settled(struct rex_range *range, const struct rex_entry *entry)
 {
     uintptr_t device = entry->device;
@@ -80,7 +80,7 @@ static inline void note_settled(struct rex_range *range, const struct rex_entry 
     range->device = device != 0 ? device + (range->begin - entry->begin) : 0;
 }
 
-/* Returns true if entry NUMBER has the memory, of at least one byte. NUMBER may be a wrong guess. */
+/* Returns true if entry NUMBER has all bytes from BEGIN to END. NUMBER may be a wrong guess. */
 static inline bool has_in_entry(const struct rex_entry_list *in, uint32_t number, uintptr_t begin,
                                 uintptr_t end)
 {
@@ -88,8 +88,9 @@ static inline bool has_in_entry(const struct rex_entry_list *in, uint32_t number
 }
 
 /*
- * Pins the rows of MAP for rex_present_pin_rows(). Returns false if it has stopped before a row.
- * Sets only what the end of such a launch reads. noinline: the loop needs all registers.
+ * Pins the rows of MAP for rex_present_pin_rows(). Returns false if a row cannot be pinned here;
+ * the rows before this row are pinned. Sets only the members of a range that such a launch uses
+ * later. noinline: the loop needs all registers.
  */
 static __attribute__((noinline)) bool pin_mapped_rows(const struct rex_entry_list *in,
                                                       struct rex_range_lock *launch,
@@ -152,9 +153,10 @@ static bool unpin_known(struct rex_present_table *table, struct rex_range_lock *
  * Looks up how the ranges that are not pinned are mapped. Tries the guessed entry of each range
  * first. Returns true if the call has to wait for one of these:
  * - the owner of an entry;
- * - an update of memory in which the call attaches a pointer, or the reverse;
+ * - an update of memory in which the call attaches a pointer;
+ * - a call that attaches a pointer, if this call is an update of the pointer;
  * - an end that keeps launches and updates waiting;
- * - a call with memory without an entry. Then `met` of RANGES is that call.
+ * - a call in `at_work`, to which `met` of RANGES then points.
  */
 static bool look_up_ranges(const struct rex_present_table *table, struct rex_range_lock *ranges)
 {
@@ -186,10 +188,10 @@ static bool look_up_ranges(const struct rex_present_table *table, struct rex_ran
             range->is_loose |= entry->is_loose;
             range->is_attached |= entry->is_attached;
             /*
-             * If the mapping may end before libomptarget looks it up, the call does not become a
-             * user. A loose mapping may end. If only libomptarget launches, an end of the whole
-             * range does not wait for a launch, because libomptarget accepts both orders. So the
-             * mapping of the whole range may end, too.
+             * The call does not become a user of a mapping that may end before libomptarget looks
+             * up the mapping. A loose mapping may end. If `force` is false, a mapping that is equal
+             * to the range may end, too: its end does not wait for a launch, because libomptarget
+             * accepts both orders.
              */
             bool is_all_of_it = range->begin == entry->begin && range->end == entry->end;
             bool has_all = rex_entry_has(entry, range->begin, range->end);
@@ -270,12 +272,12 @@ void rex_present_show(const void *address, int number)
 
 /*
  * Waits, without the lock, for deferred launches on the mappings that END may end. Returns true
- * after a wait. The caller then checks END again. So END takes its entries in a critical section in
- * which no deferred launch remains.
+ * after a wait. The caller then checks END again. So when END takes its entries, no deferred launch
+ * is pending on them.
  *
  * A thread that launches without a pause would keep END waiting for ever. So from the second wait
- * on, END first holds launches for *HOLD milliseconds: they wait. After that time END waits without
- * holding launches, because a kernel may wait for a thread that launches.
+ * on, the function first lets launches wait for *HOLD milliseconds. After that time launches go on
+ * during the wait, because a kernel may wait for a thread that launches.
  */
 static bool has_awaited_launches(struct rex_present_table *table, struct rex_range_lock *end,
                                  int *hold)
@@ -312,7 +314,9 @@ static bool has_awaited_launches(struct rex_present_table *table, struct rex_ran
     return true;
 }
 
-/* Returns true if END has to wait for other calls. Waits itself for deferred launches. */
+/*
+ * Returns true if END has to wait for other calls. The function itself waits for deferred launches.
+ */
 static bool has_end_to_wait(struct rex_present_table *table, struct rex_range_lock *end, int *hold)
 {
     do
@@ -346,8 +350,8 @@ unsigned rex_present_pin(struct rex_range_lock *ranges)
             continue;
         }
         /*
-         * Launches by libomptarget do not wait for each other, because one kernel may wait for the
-         * other. So libomptarget launches, too, beside such a launch.
+         * The kernel of a launch by libomptarget may wait for the kernel of this launch. So this
+         * launch does not wait, and libomptarget makes this launch, too.
          */
         if (ranges->met != NULL && ranges->met->call == REX_CALL_LAUNCHES)
             reasons = REX_REASON_BESIDE;
@@ -399,8 +403,8 @@ bool rex_present_pin_rows(struct rex_range_lock *launch, const struct rex_map *m
 }
 
 /*
- * Stores the number of a deferred launch in its entries, unless an entry has a larger number of
- * another thread.
+ * Stores the number of a deferred launch in each of its entries, unless the entry has the larger
+ * number of another launch.
  */
 static __attribute__((noinline)) void leave_number(struct rex_present_table *table,
                                                    struct rex_range_lock *launch)
@@ -453,7 +457,10 @@ void rex_present_unpin(struct rex_range_lock *ranges)
                 rex_begin_add_refs(entry, range->is_shared ? range->counts : REX_COUNTS_UNKNOWN);
         }
     }
-    /* Only after all ranges, because a new entry may also lie in an earlier range of the call. */
+    /*
+     * Clear the owner only after the loop above: a new entry may also touch an earlier range. If
+     * that range cleared the owner, the range of the entry would not set `device`.
+     */
     for (size_t i = 0; i < ranges->count && ranges->call >= REX_CALL_BEGINS; i++)
         REX_EACH_ENTRY(table, entry, &ranges->range[i])
     if (entry->owner == ranges)
@@ -472,7 +479,7 @@ bool rex_present_is_awaited(const struct rex_range_lock *launch)
     const struct rex_entry *entry;
     bool is_awaited = false;
     REX_ASSERT(table != NULL);
-    /* Relaxed: if an end begins to wait only now, it may as well come after the launch. */
+    /* Relaxed: an end that begins to wait only now may also come after the launch. */
     if (__atomic_load_n(&table->awaiting, __ATOMIC_RELAXED) == 0)
         return false;
     pthread_mutex_lock(&table->lock);

@@ -4,7 +4,8 @@
  * libomptarget owns the mappings. librex keeps an index of the mappings whose begins it has seen,
  * so that the driver can launch with them. A data call and a launch by libomptarget enter the table
  * before they begin, and leave the table after they end. A launch by the driver pins its rows
- * before it begins, and unpins them after it ends. Between the two, each call is at work.
+ * before it begins, and unpins them after it ends. A call is at work from when it enters the table
+ * or pins its rows until it leaves the table or unpins them.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -21,7 +22,7 @@
 /* ---- calls of libomptarget ------------------------------------------------------------------- */
 
 enum rex_present_call {
-    REX_CALL_BY_DRIVER, /* a launch, which pins its rows and does not enter the table */
+    REX_CALL_BY_DRIVER, /* a launch by the driver; it pins its rows, and does not enter the table */
     REX_CALL_UPDATES,   /* the driver may copy for an update, but not for the kinds below */
     REX_CALL_LAUNCHES,
     REX_CALL_BEGINS,
@@ -34,8 +35,8 @@ enum rex_present_call {
 enum rex_counts { REX_COUNTS_NONE, REX_COUNTS_ONE, REX_COUNTS_UNKNOWN };
 
 /*
- * Returns the end of SIZE bytes at BEGIN, but of at least one byte. The end is UINTPTR_MAX if the
- * bytes reach past the end of the address space.
+ * Returns the end of SIZE bytes at BEGIN, or of one byte if SIZE is 0. The end is UINTPTR_MAX if
+ * the bytes reach past the end of the address space.
  */
 static inline uintptr_t rex_end_of(const void *begin, size_t size)
 {
@@ -47,10 +48,10 @@ static inline uintptr_t rex_end_of(const void *begin, size_t size)
 struct rex_range {
     uintptr_t begin, end;
     uintptr_t device;    /* device address of `begin`; 0 if unknown */
-    uint64_t marked;     /* entries with a smaller `born` count this range in `awaited`; 0: none */
-    uint32_t at;         /* number of the first entry; a guess unless `is_shared` */
+    uint64_t marked;     /* entries with a lower `born` count the range in `awaited`; 0: none */
+    uint32_t at;         /* number of the first entry in the range; a guess unless `is_shared` */
     int32_t row;         /* row of the call's map */
-    uint32_t generation; /* generation of the entry when the call became a user */
+    uint32_t generation; /* `generation` of the entry when the call became a user */
     uint32_t awaits;     /* an end waits for users of older generations than this; 0: no wait */
     enum rex_counts counts;
     bool is_changed; /* the call copies the memory back, if the call itself has mapped it */
@@ -59,14 +60,14 @@ struct rex_range {
     bool is_in_one;     /* one mapping has all bytes, and no call was making or ending it */
     bool is_whole;      /* one mapping has all bytes, and no other call may end it */
     bool is_shared;     /* the call is a user of the mapping */
-    bool is_loose;      /* some bytes are loose: see rex_mapped_unseen() */
+    bool is_loose;      /* some bytes are loose (defined at the end of this file) */
     bool is_attached;   /* some mapping has an attached pointer */
     bool is_empty : 1;  /* the row has no length; the range has one byte */
     bool is_new : 1;    /* the call makes the mapping */
     bool attaches : 1;  /* the range is a pointer that the call attaches */
     bool shows : 1;     /* the call returns the device address to the program */
     bool needs_all : 1; /* the call is an end that excludes all other calls with this memory */
-    bool is_held : 1;   /* launches and updates wait for this range */
+    bool is_held : 1;   /* launches and updates of this memory wait for the call */
     bool is_used : 1;   /* `needs_all` is true, and other calls use the memory */
     bool was_used : 1;  /* `is_used` was true while the end waited */
 };
@@ -75,11 +76,12 @@ struct rex_range {
 _Static_assert(sizeof(struct rex_range) == 64, "a range fits a line of the cache");
 
 /*
- * The wait of one call. While a call waits, it is not a user or owner of memory. To prevent
- * starvation, launches and updates also wait for a begin or an end that waits. They do so only in
- * windows: 10 ms, then 20 ms, 40 ms and so on. After each window they go on for an equal time.
- * Otherwise there could be a deadlock, because a call that uses the memory may wait for such a
- * launch.
+ * The wait of one call. While a call waits, it is not a user or owner of memory.
+ *
+ * To prevent starvation, launches and updates also wait for a begin or an end that waits. They wait
+ * only in windows of 10 ms, 20 ms, 40 ms and so on. After each window they go on for an equal time.
+ * Otherwise there could be a deadlock: a call that uses the memory may wait for a launch that waits
+ * for the begin or the end.
  */
 struct rex_table_wait {
     const void *begin; /* first memory that the call uses, for the log */
@@ -89,14 +91,14 @@ struct rex_table_wait {
     struct timespec since;
     uint64_t changes; /* `changes` of the table when the call began to wait */
     int64_t until;    /* end of the window or of the time after it, in milliseconds after `since` */
-    bool is_open;     /* now is the time after a window, in which others go on */
+    bool is_open;     /* now is the time after a window: launches and updates go on */
     bool is_told;
 };
 
 /* The ranges of one launch or one data call. The call uses them until it ends. */
 struct rex_range_lock {
     struct rex_range_lock *next;
-    struct rex_range *range; /* array of COUNT ranges, sorted by address if there are many */
+    struct rex_range *range; /* array of `count` ranges, sorted by address if there are many */
     size_t count;
     size_t known;   /* number of ranges with entries */
     int32_t values; /* number of rows without a range: values and private memory, except members */
@@ -108,10 +110,10 @@ struct rex_range_lock {
     bool is_ordered, is_listed;
     bool is_alone;   /* no other call at work uses memory without an entry */
     bool is_waiting; /* the call has to wait */
-    bool is_unseen;  /* some memory with `is_new` was mapped before */
+    bool is_unseen;  /* some memory with `is_new` lies in a mapping without an entry */
     bool is_refused; /* the begin was not made, and its new entries are removed */
     uint64_t launch; /* number of a deferred launch; 0: not deferred */
-    bool is_shown; /* the program has a device address of its memory; set by rex_present_unpin() */
+    bool is_shown; /* the program has a device address of the memory; set by rex_present_unpin() */
     /* used during the wait, under the lock of the table: */
     const struct rex_range_lock *met; /* the call at work for which this call waits, or NULL */
     struct rex_table_wait wait;
@@ -120,10 +122,10 @@ struct rex_range_lock {
 /*
  * rex_present_pin() pins the ranges of a call, and fills in their device addresses. It waits for
  * calls at work that exclude this call. Until rex_present_unpin(), no data call begins that may
- * change how the ranges are mapped. For absent memory there is one more rule: two launches that map
- * it exclude each other. The rule holds if one launch is by the driver, and one copies the memory
- * back. Read the fallback reasons after rex_present_pin(): a call that excludes launches by the
- * driver may have added one.
+ * change how the ranges are mapped. One more rule is for two launches that map the same absent
+ * memory. They exclude each other if one launch is by the driver, and one copies the memory back.
+ * Read the fallback reasons after rex_present_pin(): a call that excludes launches by the driver
+ * may have added one.
  *
  * A launch by the driver does not wait in this function, because its thread is inside the gate and
  * has a launch context. If the launch has to wait, nothing is pinned, and `is_waiting` is true.
@@ -131,16 +133,17 @@ struct rex_range_lock {
  *
  * Returns 0, or the fallback reasons of a launch by the driver. With a fallback reason nothing is
  * pinned.
- * - REX_REASON_NESTED: the thread is inside a call of its own, for which the launch would wait.
+ * - REX_REASON_NESTED: the launch has to wait, and its thread is inside another call, for which the
+ *   launch might wait.
  * - REX_REASON_BESIDE: a launch by libomptarget uses the memory.
  */
 unsigned rex_present_pin(struct rex_range_lock *ranges);
 void rex_present_unpin(struct rex_range_lock *ranges);
 
 /*
- * Pins the rows of MAP for a launch by the driver, if each is a value or in one settled mapping, and
- * no call excludes the launch. Then fills the ranges, and writes the device address of each mapped
- * row to DEVICE. Otherwise pins nothing and returns false: fill the ranges, and call
+ * Pins the rows of MAP for a launch by the driver, if each row is a value or lies in one settled
+ * mapping, and no call excludes the launch. Then fills the ranges, and writes the device address of
+ * each mapped row to DEVICE. Otherwise pins nothing and returns false: fill the ranges, and call
  * rex_present_pin().
  */
 bool rex_present_pin_rows(struct rex_range_lock *launch, const struct rex_map *map,
@@ -149,27 +152,26 @@ bool rex_present_pin_rows(struct rex_range_lock *launch, const struct rex_map *m
 /*
  * Marks the mapping that has ADDRESS, if there is one, as shown: the program gets its device
  * address. With the address, the program may read the memory without a call of librex. So librex
- * waits for each later launch with this mapping. Wait for the deferred launches after this
- * function.
+ * waits for each later launch with this mapping. The caller then waits for the deferred launches.
  */
 void rex_present_show(const void *address, int number);
 
-/* Waits until a call leaves the table, or until `until` of WAIT. */
+/* Waits until a call that waits must check again, but at most until `until` of WAIT. */
 void rex_present_wait(struct rex_table_wait *wait);
 
 /*
  * Call this between rex_present_pin() and rex_present_unpin(). Returns true if LAUNCH copies back a
- * row of a mapping for whose last end another call waits. If libomptarget launched, the launch
- * would have a reference to the mapping. The launch would then end last, and copy the row back.
+ * row, and an end that may be the last of the row's mapping waits for users. If libomptarget
+ * launched, the launch would add a reference to the mapping. The launch would then drop the last
+ * reference, and copy the row back.
  */
 bool rex_present_is_awaited(const struct rex_range_lock *launch);
 
 /* ---- the index ------------------------------------------------------------------------------- */
 
 /*
- * One mapping, from its first byte to its last. The data call that made the mapping has returned,
- * and no call that may end it has begun. The index lacks mappings of calls that librex does not
- * see. If librex does not see all calls (rex_forward_first()), the index is empty.
+ * One mapping, from its first byte to its last. The index lacks mappings of calls that librex does
+ * not see. If librex does not see all calls (rex_forward_first()), the index is empty.
  */
 struct rex_mapping {
     uintptr_t begin, end;
@@ -178,14 +180,15 @@ struct rex_mapping {
 };
 
 /*
- * Finds the mapping on device NUMBER that has all SIZE bytes at BEGIN. Returns false if there is
- * none.
+ * Finds the mapping on device NUMBER that has all SIZE bytes at BEGIN. The call that made the
+ * mapping has returned, and no call that may end the mapping has begun. Returns false if there is
+ * no such mapping.
  */
 bool rex_mapping_find(const void *begin, size_t size, int number, struct rex_mapping *found);
 
 /*
- * Finds the first mapping on device NUMBER that has one of SIZE bytes at BEGIN. Returns false if
- * there is none.
+ * Finds the first mapping on device NUMBER that has one of SIZE bytes at BEGIN. A call may be
+ * making or ending this mapping, or the memory is loose. Returns false if there is none.
  */
 bool rex_mapping_find_any(const void *begin, size_t size, int number, struct rex_mapping *found);
 
@@ -197,14 +200,14 @@ bool rex_mapping_find_any(const void *begin, size_t size, int number, struct rex
 bool rex_attached_find(uintptr_t begin, uintptr_t end, int number, uintptr_t *address);
 
 /*
- * Call this in a begin that has entered the table. Returns true if the begin makes exactly this
- * mapping, and no other row or call adds a reference to it.
+ * Call this in a begin that has entered the table. Returns true if the begin makes a mapping of
+ * exactly SIZE bytes at BEGIN, and no other row or call adds a reference to the mapping.
  */
 bool rex_mapping_is_new(const void *begin, size_t size, int number);
 
 /*
- * Call this in an end that has entered the table. Returns true if the end certainly ends exactly
- * this mapping.
+ * Call this in an end that has entered the table. Returns true if the end certainly ends a mapping
+ * of exactly SIZE bytes at BEGIN.
  */
 bool rex_mapping_is_ending(const void *begin, size_t size, int number, struct rex_mapping *found);
 
@@ -230,15 +233,20 @@ extern uint64_t rex_mapping_generation; /* atomic */
  * copies with loose memory, until a begin or a launch by libomptarget finds the memory absent.
  */
 
-/* Call this after mappings may have ended in a call that has not entered the table. */
+/*
+ * Call this after a call that may have ended mappings without entering the table
+ * (rex_present_enter()). Marks the entries of all devices, except loose entries, as gone, and
+ * begins a new generation.
+ */
 void rex_mapping_ended_unseen(void);
 
 /*
- * Call rex_mapped_unseen() if memory may be mapped that the index lacks:
+ * Call rex_mapped_unseen() if memory may be mapped that the index lacks. After this call, librex
+ * asks libomptarget for memory that the index lacks, and rex_all_mappings_are_seen() returns false.
+ * Such memory is:
  * - a global of a module,
  * - memory that a mapper or a nowait call maps,
- * - a mapping that was removed from the index, although it may exist. After this call, librex asks
- *   libomptarget for memory that the index lacks, and rex_all_mappings_are_seen() returns false.
+ * - a mapping that was removed from the index, although it may exist.
  */
 void rex_mapped_unseen(void);
 bool rex_all_mappings_are_seen(void);

@@ -50,7 +50,7 @@ static void note_bases(enum rex_present_call call, const struct rex_map *map)
 
 /* Map type of clang 22: the row attaches the pointer at its base. */
 #define TYPE_ATTACH INT64_C(0x4000)
-#define ON_STACK 32 /* number of ranges without an allocation; a row has at most two ranges */
+#define ON_STACK 32 /* number of ranges that need no allocation; a row has at most two ranges */
 
 /*
  * The outermost call of a thread. Calls may nest, because libomptarget calls its own functions
@@ -58,7 +58,7 @@ static void note_bases(enum rex_present_call call, const struct rex_map *map)
  */
 struct call {
     unsigned depth;
-    void *const *begin; /* column of the map; libomptarget passes this pointer on unchanged */
+    void *const *begin; /* column of the map; nested calls with the same rows get this pointer */
     struct rex_range_lock ranges;
     struct rex_range range[ON_STACK], *more; /* allocated array if there are more ranges, or NULL */
     bool has_mapper;
@@ -71,10 +71,10 @@ bool rex_present_is_entered(void)
 }
 
 /*
- * Returns the number of references that row I adds or drops. A member does not count, because its
- * parent does; but a member with REX_MAP_DELETE ends the whole mapping. If the base lies outside
- * the row, the number is unknown. A row of no length between base and row may then count a
- * reference to this mapping.
+ * Returns the number of references that row I adds or drops. A member counts no reference, because
+ * the parent counts the reference. A row with REX_MAP_DELETE ends the whole mapping, even if the
+ * row is a member. If the base lies outside the row, the number is unknown: a row of no length
+ * between base and row may then count a reference to this mapping.
  */
 static enum rex_counts counts_of(const struct rex_map *map, int32_t i)
 {
@@ -89,8 +89,8 @@ static enum rex_counts counts_of(const struct rex_map *map, int32_t i)
 }
 
 /*
- * Fills in the ranges of a call. The one range is all memory if the call has a mapper, whose rows
- * only libomptarget sees, or if memory for the ranges is short.
+ * Fills in the ranges of a call. The only range is all memory in two cases: the call has a mapper,
+ * whose rows only libomptarget sees, or memory for the ranges is short.
  */
 static void collect_ranges(struct call *own, enum rex_present_call call, const struct rex_map *map,
                            int number)
@@ -171,7 +171,8 @@ static void lock_all(int number)
 
 /*
  * Returns true if a new row lies in a mapping without an entry, which may be larger than the row. A
- * call with another part of that mapping could end it, and an entry for the row would stay.
+ * call with another part of that mapping could end the mapping, and an entry for the row would
+ * stay.
  */
 static bool lies_in_unseen(const struct rex_range_lock *ranges)
 {
@@ -187,8 +188,9 @@ static bool lies_in_unseen(const struct rex_range_lock *ranges)
 }
 
 /*
- * Returns true if a call inside another call has other rows, which the table does not follow.
- * libomptarget itself, a mapper, or the log function may make such a call.
+ * Returns true if a nested call with the rows of MAP has other rows than the outermost call of this
+ * thread. The table does not follow such a call. libomptarget itself, a mapper, or the log function
+ * may make the nested call.
  */
 static bool is_foreign_call(const struct call *own, const struct rex_map *map, int number)
 {
@@ -231,13 +233,16 @@ const struct rex_range_lock *rex_present_enter(enum rex_present_call call,
     collect_ranges(own, call, map, number);
     int64_t types = own->ranges.types;
     /*
-     * The table knows only pointers with a range of their own. Other pointers set a flag for all
-     * memory.
+     * The table knows an attached pointer only if the pointer has a range. For other attached
+     * pointers, librex sets a flag that counts for all memory.
      */
     if (call != REX_CALL_UPDATES && (own->has_mapper || (types & TYPE_ATTACH) ||
                                      (own->ranges.is_all && (types & REX_MAP_PTR_AND_OBJ))))
         __atomic_store_n(&pointers_are_attached, true, __ATOMIC_RELEASE);
-    /* A pointer that a launch attaches stays mapped after the launch. */
+    /*
+     * A mapper may map memory that has no entry. A pointer that a launch attaches stays mapped
+     * after the launch.
+     */
     if ((call != REX_CALL_UPDATES && own->has_mapper) ||
         (call == REX_CALL_LAUNCHES && (types & REX_MAP_PTR_AND_OBJ)))
         rex_mapped_unseen();
@@ -252,7 +257,10 @@ const struct rex_range_lock *rex_present_enter(enum rex_present_call call,
     return &own->ranges;
 }
 
-/* Brings the entries of the call up to date with libomptarget, or makes its memory loose. */
+/*
+ * Brings the entries of the call up to date with libomptarget, or makes the memory of the call
+ * loose.
+ */
 void rex_present_leave(enum rex_present_call call, const struct rex_map *map, int number,
                        enum rex_present_outcome how)
 {

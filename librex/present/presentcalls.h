@@ -23,10 +23,10 @@ enum rex_present_outcome {
  * rex_present_enter() waits for calls at work that exclude this call. A call inside another call
  * does not wait. rex_present_leave() updates the entries of mappings that the call has made or may
  * have ended. With REX_LEFT_UNSURE, the memory of the call becomes loose. Log lines between the two
- * are kept until the call leaves, because the log function of the program may launch.
+ * functions are kept until the call leaves, because the log function of the program may launch.
  *
- * An end does not wait for queues in rex_present_enter(): call rex_before_unmap() or
- * rex_unfinished_wait() (unfinished.h) before.
+ * rex_present_enter() does not wait for queues. Before an end, first call rex_before_unmap() or
+ * rex_unfinished_wait() (unfinished.h).
  *
  * rex_present_enter() returns the ranges of the rows, which are valid until the call leaves. It
  * returns NULL if the table does not follow the call.
@@ -38,7 +38,7 @@ void rex_present_leave(enum rex_present_call call, const struct rex_map *map, in
 
 /*
  * Returns true if this thread is inside a call that has entered the table. A mapper or the log
- * function may launch there. A launch by the driver could then wait for its own thread.
+ * function may launch there. A launch by the driver could then wait for a call of its own thread.
  */
 bool rex_present_is_entered(void);
 
@@ -50,7 +50,7 @@ bool rex_pointers_are_attached(void);
 
 /*
  * Returns true if a call may have mapped a row whose base address lies outside the row. Such a row
- * is a section that does not start at the begin of its array, or comes from a mapper. LLVM 15 and
+ * is a section that does not start at the begin of the array, or comes from a mapper. LLVM 15 and
  * later find the mapping also by an address between the base and the row.
  */
 bool rex_bases_are_apart(void);

@@ -11,8 +11,8 @@
 
 /*
  * If END owns an entry in RANGE that begins at *AT: keeps the entry if STAYS is true, otherwise
- * marks it as ended. Sets *AT to the begin of the next entry in RANGE that END owns. Returns false
- * if there is no next entry.
+ * marks the entry as gone. Sets *AT to the begin of the next entry in RANGE that END owns. Returns
+ * false if there is no next entry.
  */
 static bool settle_entry(struct rex_present_table *table, const struct rex_range_lock *end,
                          const struct rex_range *range, uintptr_t *at, bool stays)
@@ -46,8 +46,8 @@ static bool settle_entry(struct rex_present_table *table, const struct rex_range
 }
 
 /*
- * Writes to *FOUND the first entry from AT on whose mapping has not ended, and which no other call
- * than END owns. Returns false if there is none.
+ * Writes to *FOUND the first entry from AT on whose mapping has not ended, and which has no owner
+ * or the owner END. Returns false if there is none.
  */
 static bool find_unowned(struct rex_present_table *table, const struct rex_range_lock *end,
                          uintptr_t at, struct rex_entry *found)
@@ -88,8 +88,8 @@ static void settle_table(struct rex_present_table *table, const struct rex_range
 }
 
 /*
- * Removes mappings beside rows of no length. The end may have ended such a mapping although it had
- * users.
+ * Removes the entries beside rows of no length if libomptarget no longer has their mappings. The
+ * end may have ended such a mapping although the mapping had users.
  */
 static void look_beside(struct rex_present_table *table, const struct rex_range_lock *end)
 {

@@ -16,8 +16,9 @@ void rex_settle_end(struct rex_range_lock *end);
 
 /*
  * Asks libomptarget for the device addresses of the entries that BEGIN has made. The host device
- * has no entries, because all memory is present there. LLVM 19 and later know the number of
- * devices, which is the number of the host, only after the first mapping.
+ * must have no entries, because all memory is present there. On LLVM 19 and later, librex may
+ * recognise the host device only after the first mapping. The function then leaves `is_mapped`
+ * false, so that the new entries are removed.
  */
 void rex_settle_begin(struct rex_range_lock *begin);
 

@@ -58,7 +58,10 @@ static struct rex_unfinished **find_link(const struct rex_unfinished *unfinished
     return at;
 }
 
-/* In a child of fork(), the list is empty, and `holders` still counts threads of the parent. */
+/*
+ * In a child of fork(), the list is empty, and `holders` still counts threads of the parent. So the
+ * function does not wait for the holders of a queue that is not in the list.
+ */
 void rex_unfinished_remove(struct rex_unfinished *unfinished)
 {
     rex_lock(&lock);
@@ -110,8 +113,8 @@ static int sync_outside(struct rex_unfinished *busy)
 }
 
 /*
- * The queue BUSY stops the call WHAT, because a command may use OBJECT. Waits for BUSY if the
- * setting allows it, and returns the result. Otherwise fails with REX_EBUSY.
+ * The queue BUSY stops the call WHAT, because a command may use OBJECT. With REX_UNFINISHED=wait,
+ * waits for BUSY and returns the result. Otherwise fails with REX_EBUSY.
  */
 static int sync_or_refuse(struct rex_unfinished *busy, const char *what, const char *object)
 {

@@ -17,7 +17,7 @@
 /* ---- before a mapping or a module ends ------------------------------------------------------- */
 
 /*
- * A queue whose commands may be unfinished. Its functions lock the queue. They are called without
+ * A queue whose commands may be unfinished. The functions below lock the queue. Call them without
  * the lock of the list, because they may wait. Until a function returns, the calling thread is a
  * holder, so that the queue stays in the list.
  */
@@ -29,8 +29,8 @@ struct rex_unfinished {
     int number; /* number of the device */
     /*
      * uses() returns true if an unfinished command may use SIZE bytes at BEGIN on device NUMBER. If
-     * BEGIN is NULL, that is any memory. runs() returns true if an unfinished command runs a kernel
-     * of REGISTRATION.
+     * BEGIN is NULL, uses() asks for any memory. runs() returns true if an unfinished command runs
+     * a kernel of REGISTRATION.
      */
     bool (*uses)(struct rex_unfinished *unfinished, const void *begin, size_t size, int number);
     bool (*runs)(struct rex_unfinished *unfinished, const struct rex_registration *registration);
@@ -38,8 +38,8 @@ struct rex_unfinished {
     /* Removes the kernels of REGISTRATION and their names, because they will be freed. */
     void (*forget)(struct rex_unfinished *unfinished, const struct rex_registration *registration);
     /*
-     * Returns true if this queue finds the device lost. A driver call has failed elsewhere with
-     * WHY. If the device is lost, the queue records the loss, and adds its unfinished kernels to
+     * Called after a driver call has failed elsewhere with WHY. Returns true if this queue finds
+     * the device lost. The queue then records the loss, and adds its unfinished kernels to the list
      * NOTED.
      */
     bool (*is_lost)(struct rex_unfinished *unfinished, const char *why,
@@ -47,13 +47,16 @@ struct rex_unfinished {
 };
 
 /*
- * Add a queue to the list, and remove it. rex_unfinished_remove() waits until the queue has no
- * holder.
+ * rex_unfinished_add() adds a queue to the list. rex_unfinished_remove() waits until the queue has
+ * no holder, and removes the queue.
  */
 void rex_unfinished_add(struct rex_unfinished *unfinished);
 void rex_unfinished_remove(struct rex_unfinished *unfinished);
 
-/* First queue of the list. Without the lock of the list, only rex_any_unfinished() reads it. */
+/*
+ * First queue of the list. Without the lock of the list, only rex_any_unfinished() reads this
+ * pointer.
+ */
 extern struct rex_unfinished *rex_unfinished_first;
 static inline bool rex_any_unfinished(void)
 {
@@ -65,13 +68,15 @@ static inline bool rex_any_unfinished(void)
 }
 
 /*
- * Call rex_before_unmap() before the mappings of the rows of MAP on device NUMBER end. Call
- * rex_before_unload() before the registration of a module ends. LAST is true for the last module.
+ * Call rex_before_unmap() before the mappings of the rows of MAP on device NUMBER end. The messages
+ * of this function begin with WHAT. Call rex_before_unload() before the registration of a module
+ * ends. If LAST is true, the module is the last, and each queue with unfinished commands counts as
+ * using the module.
  *
- * If a queue still uses the memory or the module, they return REX_EBUSY with the name of the queue.
- * With REX_UNFINISHED=wait they wait for the queue instead, and return 0 or the error of the wait.
- * They return REX_ECUDA if the device is lost; for a module, if any device is lost. The message
- * begins with WHAT.
+ * If a queue still uses the memory or the module, the functions return REX_EBUSY with the name of
+ * the queue. With REX_UNFINISHED=wait they wait for the queue instead, and return 0 or the error of
+ * the wait. rex_before_unmap() returns REX_ECUDA if the device is lost, and rex_before_unload() if
+ * any device is lost.
  */
 int rex_before_unmap(const struct rex_map *map, int number, const char *what);
 int rex_before_unload(const struct rex_registration *registration, bool last);
@@ -86,7 +91,8 @@ void rex_unfinished_forget(const struct rex_registration *registration);
 
 /*
  * Waits for all unfinished commands on device NUMBER that may use the rows of MAP. If MAP is NULL,
- * that is any memory. Logs a warning with the name of each such queue, and with CALL.
+ * waits for all unfinished commands on the device. Logs a warning with the name of each such queue,
+ * and with CALL.
  */
 void rex_unfinished_sync(const struct rex_map *map, int number, const char *call);
 
@@ -95,13 +101,13 @@ int rex_unfinished_sync_all(int number);
 
 /*
  * Calls rex_unfinished_sync() for the raw call CALL of the program on DEVICE, if MAP has columns.
- * -1 is the default device.
+ * DEVICE -1 is the default device.
  */
 void rex_unfinished_wait(const struct rex_map *map, int64_t device, const char *call);
 
 /*
- * Asks all queues on device NUMBER whether the device is lost. Returns true if a queue finds it
- * lost.
+ * Calls is_lost() of each queue on device NUMBER, with WHY and NOTED. Returns true if a queue finds
+ * the device lost.
  */
 bool rex_unfinished_find_lost(int number, const char *why, struct rex_kernel_list *noted);
 

@@ -13,8 +13,8 @@
 #define TOLD_AFTER 10   /* seconds before a wait is logged */
 
 /*
- * A call has waited WAITED milliseconds. Returns the end of its window, or of the open time after
- * the window. Sets *IS_OPEN to true in an open time.
+ * Returns the end of the window of a call that has waited WAITED milliseconds, or of the open time
+ * after the window. Sets *IS_OPEN to true in an open time.
  */
 static int64_t find_window(int64_t waited, bool *is_open)
 {
@@ -83,7 +83,7 @@ void rex_wait_begin(struct rex_present_table *table, struct rex_range_lock *rang
     if (ranges->call >= REX_CALL_BEGINS)
         rex_at_work_add(table, ranges);
     if (wait->size > 0)
-        return; /* the launch waits again */
+        return; /* a launch that waits again keeps `since` */
     clock_gettime(CLOCK_REALTIME, &wait->since);
     wait->until = FIRST_WINDOW;
     wait->begin = (const void *)ranges->range->begin;

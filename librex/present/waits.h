@@ -16,14 +16,15 @@ static inline void rex_tell_change(struct rex_present_table *table)
 }
 
 /*
- * Begins a wait. A begin or an end is added to `at_work`, because launches and updates wait for it,
- * too.
+ * Starts the wait of the call RANGES, if this call does not wait yet. If the call begins or ends
+ * mappings, also adds the call to `at_work`, so that launches and updates wait for the call (struct
+ * rex_table_wait).
  */
 void rex_wait_begin(struct rex_present_table *table, struct rex_range_lock *ranges);
 
 /*
- * Waits until another call leaves the table, or until `until` of WAIT. Warns once after a long
- * wait, because a kernel may be waiting for this thread.
+ * Waits until a call that waits must check again, but at most until `until` of WAIT. Warns once
+ * after a long wait, because a kernel may be waiting for this thread.
  */
 void rex_wait_for_change(struct rex_present_table *table, struct rex_table_wait *wait);
 

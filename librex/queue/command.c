@@ -74,8 +74,9 @@ static int copy_not_mapped(const struct rex_command *command, int number)
  * lie in mapped memory.
  *
  * For a large copy of pageable memory the driver would block the caller. Threads of librex make
- * this copy instead. They wait until the stream is idle, and the copy is complete on return, so the
- * next command in the stream follows the copy. The queue is not locked during the wait.
+ * this copy instead. The call waits until the stream is idle, and returns after the copy is
+ * complete, so the next command in the stream follows the copy. The queue is not locked during the
+ * wait.
  */
 static int submit_copy(struct rex_stream_gpu *gpu, void *stream, const struct rex_command *command)
 {

@@ -27,7 +27,7 @@ enum rex_command_kind {
 };
 
 /*
- * A command. The program owns the memory of its pointers, but a captured launch has its own copy of
+ * A command. Its pointers point to memory of the program. But a captured launch has its own copy of
  * the map.
  */
 struct rex_command {
@@ -65,8 +65,8 @@ struct rex_command {
 };
 
 /*
- * COMMAND copies from a device to a device. Returns the device that is not NUMBER, or NUMBER if
- * both are.
+ * COMMAND copies from a device to a device. Returns the device that is not NUMBER. Returns NUMBER
+ * if both devices are NUMBER.
  */
 static inline int rex_command_other(const struct rex_command *command, int number)
 {
@@ -81,8 +81,8 @@ int rex_command_submit(struct rex_stream_gpu *gpu, void *stream, const struct re
                        struct rex_loaded_kernel **kernel);
 
 /*
- * Returns true if NUMBER, the device of an immediate queue, is the host. There an update copies
- * nothing. An immediate queue executes commands at once.
+ * NUMBER is the device of an immediate queue, which executes commands at once. Returns true if this
+ * device is the host, or offloading is disabled. An update then copies nothing.
  */
 bool rex_is_nowhere(int number);
 
@@ -90,8 +90,8 @@ bool rex_is_nowhere(int number);
 int rex_command_do(int number, const struct rex_command *command);
 
 /*
- * Checks that COMMAND can be captured for GPU. If IMMEDIATE is true, the device executes commands
- * at once. Returns 0 or an error.
+ * GPU is the state of a graph. Checks that the graph can capture COMMAND. If IMMEDIATE is true, the
+ * device executes commands at once. Returns 0 or an error.
  */
 int rex_command_check(struct rex_stream_gpu *gpu, bool immediate,
                       const struct rex_command *command);
@@ -104,8 +104,8 @@ int rex_command_own_map(struct rex_command *command);
 enum rex_event_state { REX_EVENT_NEW, REX_EVENT_TIMED, REX_EVENT_DRIVER, REX_EVENT_GRAPH };
 
 /*
- * A driver's event for one context. The event is kept until the rex_event is destroyed, because
- * threads may wait for it.
+ * A driver's event for one context. It is kept until the rex_event is destroyed, because threads
+ * may wait for the driver's event.
  */
 struct rex_driver_event {
     struct rex_driver_event *next;
@@ -120,7 +120,8 @@ struct rex_event {
     struct rex_pooled pooled;
     pthread_mutex_t lock; /* guards the fields below: another thread may record the event */
     enum rex_event_state state;
-    struct timespec at;                    /* TIMED: time of the record; no streams */
+    /* TIMED: time of the record, on a device that executes commands at once */
+    struct timespec at;
     const struct rex_driver_event *driver; /* DRIVER: the last recorded of `drivers` */
     struct rex_driver_event *drivers;      /* the driver's events, one for each context */
     uint64_t graph;                        /* GRAPH: number of the graph */

@@ -51,7 +51,9 @@ int rex_queue_refuse_captured(const struct rex_queue *queue, const char *call)
     return rex_fail(REX_EINVAL, "%s: queue \"%s\" is being captured", call, queue->name);
 }
 
-/* Makes COMMAND, and later commands of QUEUE, wait for deferred launches on its devices. */
+/*
+ * Makes COMMAND, and later commands of QUEUE, wait for deferred launches on the devices of COMMAND.
+ */
 static int follow_deferred(struct rex_queue *queue, const struct rex_command *command)
 {
     int number = queue->gpu.number, found = rex_deferred_precede(number, queue->stream);
@@ -275,10 +277,7 @@ int rex_queue_update(struct rex_queue *queue, const struct rex_map *map)
                 (long long)map->sizes[i], map->begin[i], gpu->number, rex_row_text(map, i, text));
             break;
         }
-    /*
-     * A captured update uses the memory only when its graph is launched, and a refused update never
-     * does.
-     */
+    /* An update that is captured or refused does not use the memory now. */
     if (result != REX_OK || queue->capture != NULL)
         rex_addresses_undo(&gpu->addresses);
     if (result != REX_OK)

@@ -11,8 +11,8 @@
 #define REX_GRAPH_LANES 32 /* maximum number of queues in one capture */
 
 /*
- * The driver's graph of the commands. `generation` counts changes of mappings: the graph has the
- * device addresses of that time.
+ * The driver's graph of the commands. The graph has the device addresses of `generation`, a result
+ * of rex_addresses_generation().
  */
 struct rex_driver_graph {
     void *executable, *graph;
@@ -26,21 +26,21 @@ struct rex_driver_graph {
 };
 
 /*
- * A graph of captured commands. On a GPU it also has the driver's graph of the commands, which is
- * made again when device addresses change.
+ * A graph of captured commands. On a GPU it also has the driver's graph of these commands. librex
+ * makes the driver's graph again after device addresses have changed.
  */
 struct rex_graph {
     struct rex_pooled pooled;
     pthread_mutex_t lock;
     uint64_t number;        /* unique in the process */
-    struct rex_graph *next; /* in the list of graphs in capture */
+    struct rex_graph *next; /* in the list `captured` of graph.c */
     struct rex_stream_gpu gpu;
-    bool immediate; /* its queues execute commands at once */
+    bool immediate; /* the queues of the graph execute commands at once */
     struct rex_command *command;
     size_t count, room;
     size_t *launch; /* index of each launch in `command` */
     size_t launches;
-    struct rex_queue *queue[REX_GRAPH_LANES]; /* queues in the capture; queue[0] began it */
+    struct rex_queue *queue[REX_GRAPH_LANES]; /* queue[0] began the capture */
     uint32_t lanes, points;                   /* number of queues; number of recorded events */
     struct rex_driver_graph made;
     bool stale; /* `made` has old device addresses, because rex_graph_build() failed */

@@ -18,12 +18,12 @@
 
 /* Maximum number of arguments that need no allocation. */
 #define USUAL_ARGUMENTS 32
-/* Bytes of an argument on the host device, or of unknown size. */
+/* Bytes of an argument on the host device, and of an argument whose size is unknown. */
 #define WORD 8u
 /* Maximum number of arguments of a kernel whose image does not list its parameters. */
 #define MOST_ARGUMENTS ((size_t)UINT16_MAX)
 
-/* Launches KERNEL with a map of COUNT ARGUMENTS. Returns 0 or an error. */
+/* Launches KERNEL with a map of its arguments. COUNT is their number. Returns 0 or an error. */
 static int launch_with_arguments(struct rex_library *library,
                                  const struct rex_launch_config *launch,
                                  const struct rex_image_symbol *kernel, void *const *arguments,

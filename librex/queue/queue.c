@@ -123,7 +123,7 @@ static void free_queue(struct rex_queue *queue)
     free(queue->trace);
     pthread_cond_destroy(&queue->put);
     pthread_mutex_destroy(&queue->lock);
-    queue->immediate = false; /* rex_queue_enter() detects a destroyed queue only if false */
+    queue->immediate = false; /* rex_queue_enter() checks `forks` only if this is false */
     rex_pool_give(&pool, &queue->pooled);
 }
 

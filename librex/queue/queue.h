@@ -18,13 +18,14 @@ struct rex_queue {
     struct rex_unfinished unfinished;
     struct rex_stream_gpu gpu;
     void *stream;
-    bool immediate;   /* the device is not an NVIDIA GPU: commands are executed at once */
-    bool is_theirs;   /* the program owns the stream and destroys it */
-    bool is_shared;   /* the program may put work in the stream; librex does not see it */
-    bool busy;        /* the stream may have pending work */
-    bool is_waiting;  /* a command waits for the stream, with `lock` released */
-    uint64_t reached; /* bit N: pending copies use another device, with number N modulo 64 */
-    uint64_t serial;  /* number of the last command put in the stream */
+    bool immediate;  /* the device is not an NVIDIA GPU: commands are executed at once */
+    bool is_theirs;  /* the program owns the stream and destroys it */
+    bool is_shared;  /* the program may put work in the stream; librex does not see it */
+    bool busy;       /* the stream may have pending work */
+    bool is_waiting; /* a command waits for the stream, with `lock` released */
+    /* bit N: pending copies use another device, whose number modulo 64 is N */
+    uint64_t reached;
+    uint64_t serial;                /* number of the last command put in the stream */
     struct rex_kernel_list kernels; /* kernels launched since the stream was last idle */
     struct rex_stream_trace *trace; /* owned by the queue; NULL: no trace */
     struct rex_graph *capture;      /* NULL: commands are not captured */

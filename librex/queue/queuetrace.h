@@ -11,7 +11,7 @@
 /* Begins to trace QUEUE, which is new. Without memory or a context, the queue is not traced. */
 void rex_queue_trace_begin(struct rex_queue *queue);
 
-/* Writes all commands of the locked QUEUE, which is traced and idle. */
+/* Writes the commands of the locked QUEUE to the trace. QUEUE is traced and idle. */
 void rex_queue_trace_idle(struct rex_queue *queue);
 
 /* Calls rex_command_submit() for the stream of the locked QUEUE, which is traced. */

@@ -67,13 +67,13 @@ int rex_queue_check_lost(struct rex_queue *queue)
         return queue_work_failed(queue, found);
     struct rex_kernel_list list = {.count = 0};
     int result = REX_ECUDA, number = queue->gpu.number;
-    /* If a deferred launch failed, report it here, because no queue does. */
+    /* If a deferred launch failed, report it here, because no queue reports it. */
     rex_deferred_kernels(number, &list);
     if (list.count > 0) {
         rex_device_lose(queue->gpu.ordinal, number, "a deferred launch", rex_cuda_why(), &list);
         result = rex_device_lost(number, queue->name);
     }
-    /* this queue is idle, so another queue's work failed; that queue reports its kernels */
+    /* this queue is idle, so other work failed; another queue reports its own kernels */
     mark_lost(queue, rex_cuda_why());
     return result;
 }
@@ -81,12 +81,13 @@ int rex_queue_check_lost(struct rex_queue *queue)
 /* ---- busy and idle --------------------------------------------------------------------------- */
 
 /*
- * If BEGINS is true, a command is about to wait for the stream: unlocks the queue. Otherwise the
- * wait is over: locks the queue again. During the wait other threads may query the queue, but their
- * commands wait.
+ * If BEGINS is true, a command is about to wait for the stream: unlocks the queue. If BEGINS is
+ * false, the wait is over: locks the queue again. During the wait other threads may query the
+ * queue, but their commands wait.
  *
- * rex_unlock() would call the program's log function for lines that were held back. That function
- * may put a command in the queue, which would wait for this thread.
+ * This function does not call rex_unlock(), which would call the program's log function for lines
+ * that were held back. The log function may put a command in the queue, and the command would wait
+ * for this thread.
  */
 static void wait_unlocked(struct rex_stream_gpu *gpu, bool begins)
 {
@@ -135,8 +136,8 @@ int rex_queue_sync_locked(struct rex_queue *queue)
 }
 
 /*
- * Queries the stream. Returns 0, REX_CUDA_NOT_READY or another CUresult, and does not note it.
- * Returns -1 if the context cannot be entered; rex_cuda_why() gives the reason.
+ * Queries the stream. Returns 0, REX_CUDA_NOT_READY or another CUresult, without a call of
+ * rex_cuda_note(). Returns -1 if the context cannot be entered; rex_cuda_why() gives the reason.
  */
 static int query_stream(const struct rex_queue *queue)
 {
@@ -173,10 +174,7 @@ static int query_queue(struct rex_queue *queue)
 
 /* ---- the calling thread ---------------------------------------------------------------------- */
 
-/*
- * Calls QUESTION for the locked QUEUE and returns its result. Returns an error if QUEUE is being
- * captured.
- */
+/* Locks QUEUE, and returns the result of QUESTION. Returns an error if QUEUE is being captured. */
 static int ask_queue(struct rex_queue *queue, const char *call,
                      int (*question)(struct rex_queue *queue))
 {

@@ -7,8 +7,8 @@
  * The file is a JSON array of Chrome's trace events, one event in each line. librex collects events
  * in one buffer, and writes the buffer when it is full or 10 ms old. Only whole lines are written.
  * So a killed process leaves an array without its closing bracket, which the format allows. Each
- * event after the first begins with a comma, so such an array with a bracket appended is strict
- * JSON.
+ * event after the first begins with a comma, so the array becomes strict JSON if a bracket is
+ * appended.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -44,7 +44,7 @@ static struct {
     bool is_started;
     char pattern[REX_SETTING_MAX]; /* the pattern of the file's name */
     struct rex_output file;        /* opened at the start; closed after an error */
-    bool is_parents;               /* this is a child of fork that has not opened a file */
+    bool is_parents;               /* this process is a child of fork, and has not opened a file */
     off_t whole;                   /* bytes of the whole lines in the file */
     char buffer[65536];
     size_t used;         /* bytes of the buffer in use */
@@ -96,7 +96,8 @@ void rex_track_drop(struct rex_track *track)
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-#define OLD UINT64_C(10000000) /* age at which an event writes the buffer, in nanoseconds */
+/* An event writes the buffer if the last write is at least this old, in nanoseconds. */
+#define OLD UINT64_C(10000000)
 
 static void warn_of_trace(int error)
 {
@@ -172,8 +173,8 @@ static void end_trace_line(const struct rex_line *line, uint64_t now)
 /* ---- the file: events ------------------------------------------------------------------------ */
 
 /*
- * Writes the NAME of track ID, or of the process. HEAD is the beginning of the line, with
- * "thread_name" or "process_name".
+ * Writes NAME as the name of the process, or of the track with the number ID. HEAD is the beginning
+ * of the line, with "process_name" or "thread_name".
  */
 static void write_name(const char *head, uint32_t id, const char *name)
 {
@@ -224,8 +225,9 @@ static void write_event(const struct rex_slice *slice, uint32_t track,
 /* ---- the file: opening ----------------------------------------------------------------------- */
 
 /*
- * Opens the trace file. Adds the process ID to a name without %p in a child of fork, and to any
- * name if another process has locked the file.
+ * Opens the trace file. The process ID is added to the name of the file in two cases:
+ * - This process is a child of fork, and the name has no %p.
+ * - Another process has locked the file.
  */
 static bool open_trace_file(void)
 {
@@ -297,10 +299,7 @@ static void announce_track(struct rex_track *track)
 void rex_trace_slice(const struct rex_slice *slice)
 {
     int error = errno;
-    /*
-     * Relaxed: a thread may see a new value a call late; the code under the lock reads the value
-     * again.
-     */
+    /* Relaxed: this thread may read an old value. The code under the lock reads the value again. */
     bool to_file = __atomic_load_n(&rex_tracing, __ATOMIC_RELAXED) == REX_TRACE_TO_FILE;
     struct own *own = to_file ? rex_part(REX_PART_TRACK, sizeof *own) : NULL;
     struct rex_track *track = slice->track;
@@ -317,8 +316,8 @@ void rex_trace_slice(const struct rex_slice *slice)
     rex_output_lock();
     if (rex_tracing == REX_TRACE_TO_FILE && track != NULL) {
         /*
-         * Relaxed: a thread may see a new value a call late; without a file that thread writes
-         * nothing.
+         * Relaxed: other threads read the value again under the lock. The calls below write
+         * nothing, because no file is open.
          */
         if (trace.is_parents && !open_trace_file())
             __atomic_store_n(&rex_tracing, REX_TRACE_NOWHERE, __ATOMIC_RELAXED);
@@ -434,8 +433,8 @@ __attribute__((destructor)) static void finish_trace(void)
             warn_of_trace(error);
     }
     /*
-     * Relaxed: a thread may see a new value a call late; rex_trace_slice() reads the value under
-     * the lock.
+     * Relaxed: a thread may read an old value. rex_trace_slice() reads the value again under the
+     * lock.
      */
     __atomic_store_n(&rex_tracing, REX_TRACE_NOWHERE, __ATOMIC_RELAXED);
     rex_output_unlock();

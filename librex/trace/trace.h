@@ -24,8 +24,8 @@ extern enum rex_trace_to rex_tracing; /* read by rex_trace_on() */
 static inline bool rex_trace_on(void)
 {
     /*
-     * Relaxed: a thread may see a new value a call late; rex_trace_slice() reads the value under
-     * the lock.
+     * Relaxed: a thread may read an old value. rex_trace_slice() reads the value again under the
+     * lock.
      */
     return __atomic_load_n(&rex_tracing, __ATOMIC_RELAXED) != REX_TRACE_NOWHERE;
 }
@@ -80,8 +80,9 @@ struct rex_slice {
     uint64_t to, from;   /* bytes copied to and from the device */
     const char *by;      /* of a kernel: REX_TRACE_DRIVER or REX_TRACE_RUNTIME; else NULL */
     const char *because; /* why the driver does not launch, or NULL */
-    bool is_deferred;    /* of a call that returned before its kernel was done, or of that kernel */
-    struct rex_track *on; /* the device's track, if it shows the slice, too; else NULL */
+    /* the call returned before its kernel was done; also true for the slice of this kernel */
+    bool is_deferred;
+    struct rex_track *on; /* the device's track, which also shows the slice, or NULL */
     /* writes members of a JSON object; NULL: no members */
     void (*details)(struct rex_line *line, const void *context);
     const void *context;
@@ -117,8 +118,9 @@ const char *rex_trace_name(const void *key);
 extern __thread unsigned rex_trace_depth;
 
 /*
- * Writes a slice for a copy of SIZE bytes: to device NUMBER, from it, or from another device to it.
- * BEGIN is the result of rex_phase_begin().
+ * Writes a slice for a copy of SIZE bytes. REX_COPIED_TO is a copy from the host to device NUMBER,
+ * and REX_COPIED_FROM the reverse. REX_COPIED_BETWEEN is a copy from another device to device
+ * NUMBER. BEGIN is the result of rex_phase_begin().
  */
 enum rex_copied { REX_COPIED_TO, REX_COPIED_FROM, REX_COPIED_BETWEEN };
 void rex_copy_took(uint64_t begin, enum rex_copied copied, uint64_t size, int number);

@@ -85,7 +85,7 @@ void rex_line_string(struct rex_line *line, const char *before, const char *text
 
 /* ---- types of rows --------------------------------------------------------------------------- */
 
-/* Indexed by bit; attach is new in LLVM 22 and fb_nullify in LLVM 23. */
+/* The names of map types, indexed by bit. attach is new in LLVM 22, and fb_nullify in LLVM 23. */
 static const char *const type_names[] = {
     "to|",           "from|",      "always|",  "delete|",    "ptr_and_obj|", "target_param|",
     "return_param|", "private|",   "literal|", "implicit|",  "close|",       NULL,

@@ -18,13 +18,13 @@
 struct rex_line {
     char *text; /* REX_LINE_MAX bytes */
     size_t length;
-    bool full; /* a piece did not fit */
+    bool full; /* a piece did not fit, or no file is open */
 };
 
 /*
- * These functions append BEFORE to LINE, and then bytes, a text, a number, an address or a time. A
- * time is in microseconds with three decimals. printf formats would take longer than all other work
- * of a slice.
+ * These functions append bytes, a text, a number, an address or a time to LINE. They append BEFORE
+ * first, if they have this parameter. A time is in microseconds with three decimals. printf() would
+ * take longer than all other work of a slice.
  */
 void rex_line_bytes(struct rex_line *line, const void *bytes, size_t size);
 static inline void rex_line_text(struct rex_line *line, const char *text)
@@ -36,8 +36,8 @@ void rex_line_hexadecimal(struct rex_line *line, const char *before, uint64_t nu
 void rex_line_time(struct rex_line *line, const char *before, uint64_t nanoseconds);
 
 /*
- * Appends BEFORE and TEXT as a JSON string. Replaces bytes that are not UTF-8, and cuts TEXT after
- * 1024 bytes.
+ * Appends BEFORE, and then TEXT as a JSON string. Replaces bytes that are not UTF-8, and cuts TEXT
+ * after 1024 bytes.
  */
 void rex_line_string(struct rex_line *line, const char *before, const char *text);
 

@@ -8,8 +8,9 @@
 
 /*
  * Opens a pipe as pipe(2) does, but never with descriptors 0 to 2, even if the tool was started
- * without them. If an end were standard error, a library's messages would mix with the answer. If
- * dup2() gave an end to its own number, closing the end would lose it.
+ * without them. If an end were standard error, a library's messages would mix with the answer. A
+ * child makes an end its standard output by dup2(), and then closes the end. If the end already
+ * were standard output, the child would close its standard output.
  */
 int channel_open(int ends[2]);
 

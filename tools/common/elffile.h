@@ -22,7 +22,7 @@
 
 struct elf_file {
     struct rex_elf elf;
-    /* table of section indices that do not fit into a symbol; all 0 if there is no such table */
+    /* header of the section of indices that no symbol has room for; zeros if there is none */
     Elf64_Shdr extended;
     struct timespec changed;
     bool mapped;
@@ -37,12 +37,15 @@ void elf_file_close(struct elf_file *file);
 /* Drops the pages that were read; they are read again when needed. */
 void elf_file_drop_pages(const struct elf_file *file);
 
-/* Returns true for an object before the link, whose addresses count from its sections. */
+/*
+ * Returns true for an object, a file that is not linked yet. Its addresses are offsets in sections.
+ */
 bool elf_is_object(const struct elf_file *file);
 
 /*
- * A place in memory: section and offset in an object; section 0 and an address in a linked file.
- * elf_compare_places() orders places by section, then by offset.
+ * A place in memory. In an object the place is a section and an offset in the section. In a linked
+ * file `section` is 0, and `offset` is an address. elf_compare_places() orders places by section,
+ * then by offset.
  */
 struct elf_place {
     size_t section;

@@ -8,8 +8,8 @@
 #include <string.h>
 
 /*
- * number of rows after which a loop drops the pages that it has read: some megabytes, with the
- * names
+ * After this number of rows a loop drops the pages that it has read. With the names the rows take
+ * some megabytes.
  */
 #define ROWS_HELD 0x8000
 

@@ -10,8 +10,8 @@
 #include <stdio.h>
 
 /*
- * Prints TEXT. Bytes that could command a terminal become \xNN: control characters, ASCII or U+0080
- * to U+009F, and invalid UTF-8.
+ * Prints TEXT. Each byte for which rex_shown_length() (base/text.h) returns 0 becomes \xNN: such
+ * bytes could command a terminal.
  */
 void print_text(FILE *out, const char *text);
 
@@ -25,15 +25,15 @@ void tool_error(const char *program, const char *text);
 void print_json(FILE *out, const char *text);
 
 /*
- * print_end() checks that the whole output was written. Returns NULL, or the reason why output was
- * lost. After print_begin() a file that gets too large is such a reason, and does not kill the
- * tool.
+ * print_begin() makes the tool ignore SIGXFSZ. After that, output to a file that gets too large is
+ * an error, and does not kill the tool. print_end() returns NULL if the whole output was written,
+ * otherwise the reason why output was lost.
  */
 void print_begin(void);
 const char *print_end(void);
 
 /*
- * Returns true if OUT takes colour: a terminal, unless NO_COLOR is set and not empty, or TERM is
+ * Returns true if OUT takes colour: OUT is a terminal, NO_COLOR is unset or empty, and TERM is not
  * "dumb".
  */
 bool print_colour(FILE *out);

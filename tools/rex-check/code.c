@@ -46,8 +46,8 @@ static const struct key *key_with(const struct wanted *wanted, uint64_t address)
 }
 
 /*
- * Returns the byte that is DISTANCE bytes before AT. BEFORE is the number of bytes before AT:
- * returns 0 if DISTANCE is larger.
+ * Returns the byte that is DISTANCE bytes before AT. Returns 0 if DISTANCE is larger than BEFORE,
+ * the number of bytes that are before AT.
  */
 static unsigned byte_before(const unsigned char *at, uint64_t before, unsigned distance)
 {

@@ -27,7 +27,10 @@ static const struct rex_image_symbol *kernel_of(const struct image *image, const
     return symbol != NULL && symbol->kernel ? symbol : NULL;
 }
 
-/* Return the number of parameters, and parameter INDEX. The runtime's parameter does not count. */
+/*
+ * count_of() returns the number of parameters of KERNEL, and parameter_of() returns parameter
+ * INDEX. The runtime's parameter does not count.
+ */
 static size_t count_of(const struct rex_image_symbol *kernel)
 {
     return (size_t)kernel->parameters - kernel->env;
@@ -67,7 +70,7 @@ char *declared_list(const struct rex_image_symbol *kernel)
 
 struct told {
     const char *kernel;
-    const char *kinds; /* 2 bytes each: enum rex_kind in the low byte, the size above it */
+    const char *kinds; /* 2 bytes for each parameter: the kind (enum rex_kind), then the size */
     size_t count;
 };
 

@@ -52,7 +52,11 @@ static void report_none(const struct program *program, struct report *report)
                                 "__attribute__((used)) or link with -rdynamic");
 }
 
-/* clang's own entries may be at any address, because x86-64 and aarch64 read unaligned pointers. */
+/*
+ * Checks that the size of table INDEX is a whole number of entries, and that the table is aligned
+ * for their pointers. A table with clang's own entries may have any alignment, because x86-64 and
+ * aarch64 read unaligned pointers.
+ */
 static void check_length(const struct program *program, size_t index, struct report *report)
 {
     const struct table *table = &program->tables[index];
@@ -69,7 +73,7 @@ static void check_length(const struct program *program, size_t index, struct rep
                        (unsigned long long)alignment, alignment == 1 ? "" : "s");
 }
 
-/* Compares an entry with its row, if a symbol gives the size and the place of the entry. */
+/* Checks that the symbol ENTRY has the size of an entry, and begins at an entry of its table. */
 static void check_symbol(const struct program *program, const struct entry_symbol *entry,
                          struct report *report)
 {
@@ -90,8 +94,8 @@ static void check_symbol(const struct program *program, const struct entry_symbo
 /* ---- one entry ------------------------------------------------------------------------------- */
 
 /*
- * Returns the name of ROW in messages: its own symbol, else its name, else its number. The caller
- * frees it.
+ * Returns the name of ROW in messages: the symbol of the entry, else the name in the entry, else
+ * the number of the row. The caller frees it.
  */
 static char *called(const struct program *program, const struct row *row)
 {

@@ -10,7 +10,7 @@
 void check_includes(const struct tokens *tokens, struct report *report)
 {
     const struct token *first = NULL, *needed = NULL;
-    /* a header of librex declares the names; another header may declare them */
+    /* brought: a header of librex declares the names. unknown: another header may declare them. */
     bool brought = false, unknown = false;
     for (size_t i = 0; i < tokens->count; i++) {
         const struct token *token = &tokens->list[i], *next = token_at(tokens, i + 1);
@@ -41,8 +41,9 @@ void check_includes(const struct tokens *tokens, struct report *report)
 enum pass { PASS_NAMES, PASS_CLOCKS, PASS_REPORT };
 
 struct calls {
-    const struct token *own;  /* name of a function that returns the time, or NULL */
-    struct place clock, init; /* first clock, and latest call of rex_offload_init() */
+    const struct token *own; /* name of a function that returns the time, or NULL */
+    /* places of the first clock call, and of the latest rex_offload_init() call */
+    struct place clock, init;
     bool times, has_main, registers;
 };
 
@@ -76,8 +77,9 @@ static const struct token *own_clock(const struct tokens *tokens, size_t body)
 }
 
 /*
- * Returns true if a variable keeps the time of the clock at INDEX: `long long t0 = clock();`. The
- * second reading may be in a file that was not given. A seed of random numbers is not a time.
+ * Returns true if a variable keeps the result of the clock at INDEX: `long long t0 = clock();`.
+ * Then the program measures time, even if the second reading is in a file that was not given. A
+ * seed of random numbers is not a time.
  */
 static bool is_kept(const struct tokens *tokens, size_t index)
 {

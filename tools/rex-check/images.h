@@ -13,10 +13,11 @@
 #include "report.h"
 
 struct image {
-    char *path;              /* with the GPU in parentheses if the file has several images */
+    /* path of the file; the GPU follows in parentheses if the file has several images */
+    char *path;
     bool one_of_several;     /* the file has several images; librex chooses one for the GPU */
     bool is_file;            /* a file, not a part of the program */
-    size_t share;            /* number among the program's images that share its entries; else 0 */
+    size_t share;            /* number of this image, from 1, if the program has several; else 0 */
     struct timespec changed; /* time of the file */
     struct rex_image_view *view; /* NULL if the image is for another processor: it is not read */
 };

@@ -142,7 +142,7 @@ static const struct token *address_in(const struct tokens *tokens, struct value 
 /* The parts of a declaration that were read so far. */
 struct declaration {
     const struct token *symbol;
-    bool is_entry, in_section, says_section; /* says: a string, not a macro, names the section */
+    bool is_entry, in_section, says_section; /* says_section: a string names the section */
     size_t inside; /* index of the bracket that closes the last open bracket */
 };
 
@@ -248,7 +248,10 @@ static void add_key(struct items *items, const struct tokens *tokens, const stru
         add(items, ITEM_KEY, tokens, at)->key = text_of(variable);
 }
 
-/* Reads a launch at INDEX, by libomptarget or a wrapper, which passes the address of a key. */
+/*
+ * Reads a launch at INDEX: a call of libomptarget's function, or of a wrapper. One argument of the
+ * call is the address of a key.
+ */
 static void read_launch(struct items *items, const struct tokens *tokens, size_t index)
 {
     const struct token *token = &tokens->list[index];

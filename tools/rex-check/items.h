@@ -13,7 +13,8 @@ enum item_kind {
     ITEM_ENTRY,  /* an entry */
     ITEM_KERNEL, /* a kernel that a device file defines */
     ITEM_KEY,    /* a host key that a launch passes, or whose address is taken outside of entries */
-    ITEM_UNSEEN  /* a place where unseen entries may be defined or, if `placed`, unseen kernels */
+    /* a place that may define entries, or kernels if `placed`, that rex-check does not see */
+    ITEM_UNSEEN
 };
 
 struct item {

@@ -44,7 +44,9 @@ static struct names symbols_of(const struct image *image, bool kernel)
     return names;
 }
 
-/* SAME_KIND has the names of the image's kernels if ROW is a kernel, else of its globals. */
+/*
+ * SAME_KIND has the names of all kernels of IMAGE if ROW is a kernel, else of all globals of IMAGE.
+ */
 static void check_row(const struct program *program, const struct image *image,
                       const struct row *row, const struct names *same_kind, struct report *report)
 {
@@ -123,8 +125,9 @@ static struct names own_table_of(const struct image *image)
 }
 
 /*
- * A shared object for the CPU has functions that are not kernels. If kernels launch kernels, nvcc
- * links the kernels of CUDA's device runtime into the image; programs do not name them.
+ * Returns true if SYMBOL is a kernel of the program. OWN has the names in the table of an image for
+ * the CPU. In such an image most functions are not kernels. In an image for a GPU whose kernels
+ * launch kernels, nvcc also links the kernels of CUDA's device runtime; these do not count.
  */
 static bool is_kernel(const struct image *image, const struct names *own,
                       const struct rex_image_symbol *symbol)

@@ -41,7 +41,8 @@ bool row_is_clangs(const struct row *row)
 }
 
 /*
- * Such a table is in a host image: rex/kernel.h makes it for LLVM 14 and 15, clang always makes it.
+ * rex/kernel.h writes the table of a host image for LLVM 14 and 15, and names its rows
+ * `rex_entry_of_`. clang always writes such a table.
  */
 bool row_is_images(const struct row *row)
 {

@@ -58,7 +58,7 @@ struct entry_symbol {
 struct key {
     const char *name;
     struct elf_place place;
-    uint64_t size; /* 1 for a char; a variable of another type has such a name by chance */
+    uint64_t size; /* a key is a char; a variable with a size above 1 has such a name by chance */
     bool in_entry;
 };
 
@@ -87,10 +87,11 @@ struct module_names {
 struct program {
     const char *path;
     struct elf_file file;
-    bool symbols, all_symbols; /* the file has symbols; it has symbols that are not exported */
-    bool loads_libraries;      /* the program calls rex_library_load() */
-    bool relocations;          /* relocations show launch sites */
-    size_t launch_sites;       /* number of references to host keys */
+    /* symbols: the file has symbols. all_symbols: also symbols that are not exported. */
+    bool symbols, all_symbols;
+    bool loads_libraries; /* the program calls rex_library_load() */
+    bool relocations;     /* relocations show launch sites */
+    size_t launch_sites;  /* number of references to host keys */
 
     struct table *tables;
     struct row *rows;
@@ -122,9 +123,7 @@ bool row_is_clangs(const struct row *row);
 bool row_is_images(const struct row *row);
 bool program_is_image(const struct program *program);
 
-/*
- * Returns true if PROGRAM has no entries and loads libraries, so that it finds all kernels by name.
- */
+/* Returns true if PROGRAM has no entries and loads libraries: it then finds all kernels by name. */
 bool program_is_by_name(const struct program *program);
 
 /* Returns the kind of a program in words: "x86-64 shared object". */

@@ -102,7 +102,8 @@ static int compare_sites(const void *a, const void *b)
 }
 
 /*
- * Returns the first site from INDEX on that has no function yet. NEXT skips sites with a function.
+ * Returns the index of the first site from INDEX on that has no function yet. NEXT has an element
+ * for each site: the index of the site itself while the site has no function, else of a later site.
  */
 static size_t unnamed_from(size_t *next, size_t index)
 {
@@ -114,8 +115,8 @@ static size_t unnamed_from(size_t *next, size_t index)
 }
 
 /*
- * Assigns the sites in FUNCTION to it, unless they have a function: functions of a forged file may
- * overlap.
+ * Sets the function of each site that lies in FUNCTION and has no function yet. Functions of a
+ * forged file may overlap.
  */
 static void name_sites_in(struct program *program, const struct elf_symbol *function, size_t *next)
 {

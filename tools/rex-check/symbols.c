@@ -138,7 +138,10 @@ void symbols_name(struct program *program)
         struct key *key =
             row->key.kind == TARGET_PLACE ? program_key_at(program, row->key.place) : NULL;
         if (key != NULL) {
-            /* A linker script may give one place two names; gcc does not merge keys. */
+            /*
+             * Marks all keys at this place. gcc does not merge keys, but a linker script may give
+             * one place two names.
+             */
             for (struct key *same = key; !same->in_entry; same++) {
                 same->in_entry = true;
                 if (same + 1 == program->keys + program->key_count ||

@@ -21,9 +21,10 @@ struct reader {
     struct tokens *tokens;
     const char *at, *end;
     size_t line;
-    size_t depth;                          /* number of open conditions */
-    size_t off;                            /* depth of the innermost #if 0, or 0 */
-    size_t innermost, around[MOST_AROUND]; /* open bracket: now, and at each #if */
+    size_t depth; /* number of open conditions */
+    size_t off;   /* depth of the innermost #if 0, or 0 */
+    /* index of the innermost open bracket: now, and at each #if */
+    size_t innermost, around[MOST_AROUND];
 };
 
 static bool more(const struct reader *reader)

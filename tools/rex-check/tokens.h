@@ -37,14 +37,15 @@ struct tokens {
 void tokens_read(struct tokens *tokens, const char *text, size_t size);
 
 /*
- * token_is() returns true if TOKEN is the name, or the mark, TEXT; token_is_any() if it is one of
- * WORDS, whose last is NULL.
+ * token_is() returns true if TOKEN is a name or a mark, and equals TEXT. token_is_any() returns
+ * true if TOKEN is a name or a mark, and equals one of WORDS. The last of WORDS is NULL.
  */
 bool token_is(const struct token *token, const char *text);
 bool token_is_any(const struct token *token, const char *const *words);
 
 /*
- * token_has() returns true if a TOKEN of any kind contains TEXT; token_ends() if it ends with TEXT.
+ * TOKEN may be of any kind. token_has() returns true if TOKEN contains TEXT. token_ends() returns
+ * true if TOKEN ends with TEXT.
  */
 bool token_has(const struct token *token, const char *text);
 bool token_ends(const struct token *token, const char *text);

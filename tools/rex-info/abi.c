@@ -198,8 +198,8 @@ static int by_name(const void *a, const void *b)
 }
 
 /*
- * Collects the library's exported functions and the functions of the headers in *ALL, sorted.
- * Returns their number.
+ * Sets *ALL to a list, sorted by name, of the library's exported functions and the functions of the
+ * headers. Returns the number of functions.
  */
 static size_t collect_functions(struct elf_symbols symbols, struct function **all)
 {

@@ -24,7 +24,10 @@
 
 /* ---- GPUs ------------------------------------------------------------------------------------ */
 
-/* Returns how GPU NUMBER, which GPU describes, reaches GPU OTHER. */
+/*
+ * Returns how GPU NUMBER reaches GPU OTHER: "self", "nvlink", "pci" or "host". *GPU is the
+ * description of GPU NUMBER.
+ */
 static const char *link_between(int number, const struct rex_gpu *gpu, int other)
 {
     return number == other                         ? "self"

@@ -18,7 +18,10 @@ struct facts {
     size_t count;
 };
 
-/* Adds a fact, unless its group already has this name. rex_info() calls it with a struct facts. */
+/*
+ * Adds a fact, unless its group already has this name. FACTS is a struct facts. This function is
+ * also a rex_info_row.
+ */
 void facts_add(const char *group, const char *name, const char *value, void *facts);
 
 /* Returns the value of NAME in GROUP, or NULL. */
@@ -31,8 +34,8 @@ const char *facts_find(const struct facts *facts, const char *group, const char 
 void facts_of_environment(struct facts *facts);
 
 /*
- * Prints all groups: a heading, then a line for each name; in JSON, members of an object, each with
- * a comma after it.
+ * Prints all groups. As text, a group is a heading and a line for each name. In JSON, each group is
+ * a member of an object, with a comma after it.
  */
 void facts_print(const struct facts *facts, bool json);
 

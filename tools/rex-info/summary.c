@@ -41,7 +41,7 @@ static void add_driver(char **line, const char *module)
         add(line, ", driver %.*s", (int)strcspn(module, " "), module);
 }
 
-/* Adds the models of the GPUs; adjacent equal models once. */
+/* Adds the models of the GPUs. Adds a model only once for neighbouring GPUs of one model. */
 static void add_gpus(char **line, int count)
 {
     char before[sizeof((struct rex_gpu *)0)->name] = "";

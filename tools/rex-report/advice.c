@@ -13,7 +13,10 @@
 #include "common/memory.h"
 #include "figures.h"
 
-/* How often something must happen before there is advice about it. */
+/*
+ * Minimum numbers for advice: launches with a wait, launches in queues, launches by libomptarget,
+ * and calls that copy a row again.
+ */
 #define LEAST_WAITED 100
 #define LEAST_QUEUED 1000
 #define LEAST_BY_RUNTIME 100
@@ -23,24 +26,20 @@
 #define LEAST_PAGEABLE UINT64_C(16000000)
 
 /*
- * The first launch of a kernel loads the kernel. The first copies of new memory wait for its pages.
- * Such calls take many times as long as later calls. A run with fewer calls and bytes consists
- * mostly of such calls.
+ * A run with fewer calls and fewer copied bytes is too short for other advice. The first launch of
+ * a kernel also loads the kernel, and the first copies of new memory wait for its pages. Such calls
+ * take many times as long as later calls, and a short run consists mostly of them.
  */
 #define LEAST_JUDGED 20
 #define LEAST_JUDGED_BYTES LEAST_PAGEABLE
 
-/*
- * Nanoseconds on an H100. The first three are the times to put a launch in a queue, to launch in a
- * graph, and to copy a row. The last two are the times that libomptarget takes longer than the
- * driver for a launch, and for each row of the launch.
- */
-#define QUEUE_TAKES UINT64_C(4000)
-#define GRAPH_TAKES UINT64_C(800)
-#define COPY_TAKES UINT64_C(8000)
-#define RUNTIME_ADDS UINT64_C(5000)
-#define RUNTIME_ADDS_A_ROW UINT64_C(1000)
-#define USUAL_SPEED 10 /* bytes a nanosecond, if the trace shows no speed */
+/* Nanoseconds on an H100. */
+#define QUEUE_TAKES UINT64_C(4000)        /* to put a launch in a queue */
+#define GRAPH_TAKES UINT64_C(800)         /* to launch in a graph */
+#define COPY_TAKES UINT64_C(8000)         /* to copy a row */
+#define RUNTIME_ADDS UINT64_C(5000)       /* extra time of a launch by libomptarget */
+#define RUNTIME_ADDS_A_ROW UINT64_C(1000) /* extra time of each row of such a launch */
+#define USUAL_SPEED 10                    /* bytes a nanosecond, if the trace shows no speed */
 
 struct list {
     struct advice *advice;

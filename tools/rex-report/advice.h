@@ -10,15 +10,17 @@
 
 #define MOST_ADVICE (MOST_REPEATS + MOST_REASONS + 8)
 
-/* One or more sentences, and the maximum saving in nanoseconds. */
+/*
+ * One piece of advice: one or more sentences, and the maximum number of nanoseconds that it saves.
+ */
 struct advice {
     char *text;
     uint64_t saves;
 };
 
 /*
- * Writes the advice from FINDINGS to LIST: mistakes first, then the largest savings. Returns its
- * number. The caller frees the texts.
+ * Writes the advice from FINDINGS to LIST: mistakes first, then the largest savings. Returns the
+ * number of elements written. The caller frees the texts.
  */
 size_t advise(const struct findings *findings, struct advice list[MOST_ADVICE]);
 

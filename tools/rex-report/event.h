@@ -45,8 +45,8 @@ struct event {
     int64_t device;       /* -1: unknown */
     int64_t result;
     bool deferred; /* the call returned before its kernel was done, or the event is that kernel */
-    bool awaited;  /* the call waited for its kernel, which is another event */
-    uint64_t to, from; /* bytes that rows ask to copy */
+    bool awaited;  /* the call waited for its kernel; the trace has the kernel as another event */
+    uint64_t to, from; /* bytes that the rows ask to copy to the device, and from the device */
     size_t rows;
     struct event_row row[EVENT_ROWS];
 };

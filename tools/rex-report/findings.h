@@ -48,7 +48,8 @@ struct findings {
     struct {
         uint64_t thread, took;
     } last[THREADS];
-    uint64_t waited, waited_took; /* launches after which the thread launched again */
+    /* short launches without copies, after each of which the thread launched again */
+    uint64_t waited, waited_took;
     uint64_t queued, queued_took; /* launches put in queues one by one */
     uint64_t pageable;            /* bytes copied from and to memory that is not pinned */
     struct speed copies;          /* copies by data calls of many bytes */
@@ -64,7 +65,10 @@ struct findings {
 
 void findings_begin(struct findings *findings);
 
-/* Adds EVENT, in the order of the trace. *TO and *FROM become the bytes copied for it. */
+/*
+ * Adds EVENT, in the order of the trace. *TO and *FROM become the numbers of bytes that EVENT
+ * copied to the device and from the device.
+ */
 void findings_add(struct findings *findings, const struct event *event, uint64_t *to,
                   uint64_t *from);
 

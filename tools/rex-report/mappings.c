@@ -2,8 +2,8 @@
  * mappings.c - follows the data calls of a trace: which memory is mapped, and which rows were
  * copied.
  *
- * The rules are libomptarget's. A mapped row is copied only if its type says always. When a region
- * ends, its rows are copied back only if it drops their last reference.
+ * The rules are libomptarget's. A mapped row is copied only if its type says always. The end of a
+ * region copies a row back only if it drops the last reference to the mapping of the row.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

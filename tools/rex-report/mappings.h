@@ -11,7 +11,7 @@
 
 struct mapping {
     int64_t device;
-    uint64_t begin, size, count; /* count: number of regions that map it */
+    uint64_t begin, size, count; /* count: number of regions that map the memory */
 };
 
 /* Sorted by device and begin, without overlaps. */

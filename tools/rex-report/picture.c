@@ -29,7 +29,10 @@ static size_t bins_of_column(size_t count)
     return (count + MOST_COLUMNS - 1) / MOST_COLUMNS;
 }
 
-/* Returns the height of KIND in the column of COUNT bins from BIN on, with all kinds below it. */
+/*
+ * Returns the height of the top of KIND in the column of COUNT bins from BIN on. The bars of a
+ * column are stacked: the bars of all lower kinds are below it.
+ */
 static int height_at(const struct timeline *timeline, const struct track *track, size_t bin,
                      size_t count, int kind)
 {

@@ -10,7 +10,10 @@
 
 #include "common/memory.h"
 
-#define SLOTS (2 * MOST_NAMES + TOTAL_FREE) /* includes a slot for each kind of further names */
+/*
+ * twice the names, and for each kind (enum total_of) a row for all names after the first MOST_NAMES
+ */
+#define SLOTS (2 * MOST_NAMES + TOTAL_FREE)
 
 void totals_begin(struct totals *totals)
 {

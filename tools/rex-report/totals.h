@@ -17,8 +17,9 @@ enum total_of { TOTAL_WAITED, TOTAL_QUEUED, TOTAL_DEFERRED, TOTAL_DATA, TOTAL_PH
 struct total {
     enum total_of of;
     char *name;
-    uint64_t calls, took, most; /* nanoseconds */
-    uint64_t to, from;          /* bytes copied, as far as the trace shows */
+    /* number of calls; sum and maximum of their times, in nanoseconds */
+    uint64_t calls, took, most;
+    uint64_t to, from; /* bytes copied, as far as the trace shows */
 };
 
 struct totals {

@@ -2,11 +2,11 @@
  * elsewhere.c - runs a program on another libomptarget than the linked one. Also finds the linked
  * libomptarget if the loader does not find it.
  *
- * The process must have only one libomptarget. With a second libomptarget, to which calls are
- * forwarded or which is preloaded, it crashes: libomp and the linked libomptarget call each other
- * directly. So a private folder has a link with the linked name to the other library, and comes
- * first on the loader's path. The folder of the other library comes next, for libomp and libLLVM.
- * The run path of the library does not lead there: $ORIGIN is the folder of the link.
+ * The process must have only one libomptarget. A second libomptarget, which is preloaded or gets
+ * the calls forwarded, would make the process crash: libomp and the linked libomptarget call each
+ * other directly. So a private folder has a link with the linked name to the other library, and
+ * comes first on the loader's path. The folder of the other library comes next, for libomp and
+ * libLLVM. The run path of the library does not lead there: $ORIGIN is the folder of the link.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -86,7 +86,7 @@ struct linked {
     const struct program *program;
     const char *library;
     int release;        /* release of the library */
-    int gpu_only;       /* linked release, if only its GPU programs run on the library; else 0 */
+    int gpu_only;       /* linked release, if the library runs only GPU programs of it; else 0 */
     const char *folder; /* folder with the links; NULL: the program links no libomptarget */
 };
 
@@ -139,8 +139,9 @@ static void link_name(const char *name, const char *path, void *context)
 }
 
 /*
- * libomptarget 16 and later also open "libomp.so". If that led to another folder than the program's
- * libomp, the process would have two, and libomp would abort ("OMP: Error #15").
+ * libomptarget 16 and later also open "libomp.so". If this name led to another folder than the
+ * program's libomp, the process would have two libomps, and the second would abort ("OMP: Error
+ * #15").
  */
 static void link_openmp(const char *name, const char *path, void *context)
 {
@@ -220,7 +221,7 @@ struct missing {
     char folder[PATH_MAX]; /* folder with that name; "": not found yet */
 };
 
-/* If the user has named a libomptarget, its error is final. */
+/* Ends rex-run if the user has named a libomptarget: ERROR is then about that file. */
 static void see_error(const char *error)
 {
     const char *named = getenv("REX_OMPTARGET");
@@ -229,9 +230,10 @@ static void see_error(const char *error)
 }
 
 /*
- * Receives a fact of rex_info() about a libomptarget that librex has found or bound. If the linked
- * name is in the folder of that file, takes the folder. The value of a found file is its release,
- * or the reason why it is unusable.
+ * Receives a fact of rex_info(). If the fact names a libomptarget file that librex has bound or has
+ * found usable, looks in the folder of that file for the linked name. If the library with the
+ * linked name runs programs of the linked release, sets ->folder to that folder. A found file is
+ * usable if VALUE is its release; otherwise VALUE is the reason why the file is unusable.
  */
 static void see_found(const char *group, const char *name, const char *value, void *context)
 {

@@ -9,8 +9,9 @@
 #include <stdbool.h>
 
 /*
- * Characters that a folder's name must not have. The loader ends a folder at ':' and ';', expands
- * '$', and lists one library a line.
+ * Characters that a folder's name must not have. In LD_LIBRARY_PATH the loader ends a folder at ':'
+ * and ';', and expands '$'. A newline would split a line of the loader's list of libraries
+ * (loader.c).
  */
 #define SEPARATORS ":;$\n"
 

@@ -18,8 +18,8 @@
 #include "die.h"
 
 /*
- * Starts the program with the variable that makes its loader list the libraries and stop. Returns
- * its standard output.
+ * Starts the program with the variable that makes its loader list the libraries and stop. Returns a
+ * stream that reads the standard output of the program.
  */
 static FILE *start(const struct program *program, pid_t *child)
 {

@@ -10,7 +10,7 @@
 
 /*
  * Calls SEE for each library that the loader would load for PROGRAM, with the requested name and
- * the path; the path is NULL if the loader does not find it.
+ * the path; the path is NULL if the loader does not find the library.
  */
 void ask_loader(const struct program *program,
                 void (*see)(const char *name, const char *path, void *context), void *context);

@@ -155,7 +155,7 @@ static void look_at(struct program *program)
 /*
  * Returns true if FOLDER/NAME can be executed. If the file exists but cannot be executed, sets
  * *ERROR to the reason, unless *ERROR has one from an earlier folder. A folder of PATH that cannot
- * be searched counts as one without the file.
+ * be searched counts as a folder without the file.
  */
 static bool try_folder(struct program *program, const char *folder, size_t length, const char *name,
                        int *error)
