@@ -12,8 +12,9 @@
  *         ...
  *     }
  *
- * with rex_kmp.h alone: keys and entries are plain objects, columns are braced local arrays, and
- * packets are filled by position. examples/hotspot is the whole application with librex's macros.
+ * The generated code needs only rex_kmp.h: keys and entries are plain objects, columns are braced
+ * local arrays, and packets are filled by position. examples/hotspot is the whole application with
+ * librex's macros.
  *
  * Run it:  make && $(make -s print-O)/examples/hotspot_raw/hotspot_raw --help
  *

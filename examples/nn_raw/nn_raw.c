@@ -8,10 +8,10 @@
  *     for (int i = 0; i < rec_count; i++)
  *         ...
  *
- * in a loop that reads ten records at a time, with rex_kmp.h alone: key and entry are plain
- * objects, columns are braced local arrays, and the packet is filled by position. The compiler
- * calls rex_offload_init() before code that reads the clock, so that no time includes it.
- * examples/nn is this program with librex's macros, and has all other parts.
+ * in a loop that reads ten records at a time. The generated code needs only rex_kmp.h: key and
+ * entry are plain objects, columns are braced local arrays, and the packet is filled by position.
+ * The compiler calls rex_offload_init() before code that reads the clock, so that no time includes
+ * it. examples/nn is this program with librex's macros, and has all other parts.
  *
  * Run it:  make && $(make -s print-O)/examples/nn_raw/nn_raw --help
  *

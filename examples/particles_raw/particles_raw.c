@@ -7,9 +7,10 @@
  *             map(tofrom: s, s.position[0:s.count], s.velocity[0:s.count])
  *     #pragma omp target data map(tofrom: swarm[0:n]) map(from: energy[0:n])
  *
- * with rex_kmp.h alone. The code counts the rows, allocates each column, and fills the columns by
- * an index. Then it begins the region, runs the body with its kernels, ends the region, and frees
- * the columns. examples/particles does this with librex's macros, for a larger model.
+ * The generated code needs only rex_kmp.h. The code counts the rows, allocates each column, and
+ * fills the columns by an index. Then it begins the region, runs the body with its kernels, ends
+ * the region, and frees the columns. examples/particles does this with librex's macros, for a
+ * larger model.
  *
  * Run it:  make && $(make -s print-O)/examples/particles_raw/particles_raw --help
  *

@@ -12,9 +12,9 @@
  *         int *swap = src; src = dst; dst = swap;
  *     }
  *
- * with rex_kmp.h alone: key and entry are plain objects, columns are braced local arrays, and the
- * packet is filled by position. examples/pathfinder is this program with librex's macros, and has
- * the parts that do not offload.
+ * The generated code needs only rex_kmp.h: key and entry are plain objects, columns are braced
+ * local arrays, and the packet is filled by position. examples/pathfinder is this program with
+ * librex's macros, and has the parts that do not offload.
  *
  * Run it:  make && $(make -s print-O)/examples/pathfinder_raw/pathfinder_raw --help
  *

@@ -165,7 +165,7 @@ REX_STATIC_ASSERT(sizeof(struct __tgt_kernel_arguments) == 104, "a packet is 104
 #define REX_MAP_TARGET_PARAM INT64_C(0x20)
 /** REX_MAP_RETURN_PARAM: the call writes the device address to column 1 (RETURN_PARAM). */
 #define REX_MAP_RETURN_PARAM INT64_C(0x40)
-/** REX_MAP_PRIVATE: the kernel gets a private copy. */
+/** REX_MAP_PRIVATE: the kernel gets private memory, uninitialised without REX_MAP_TO. */
 #define REX_MAP_PRIVATE INT64_C(0x80)
 /** REX_MAP_LITERAL: base is the value itself. */
 #define REX_MAP_LITERAL INT64_C(0x100)

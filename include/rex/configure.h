@@ -50,9 +50,9 @@ extern "C" {
  * REX_OPTION_OMPTARGET     REX_OMPTARGET: path of the libomptarget to use. Takes effect if no
  *                          libomptarget is bound yet.
  * REX_OPTION_CUBIN         REX_CUBIN: image file of the main program's module, instead of the
- *                          module's own name; or a list of files with ':' between them. The
- *                          module's host image never replaces this file. Takes effect at the next
- *                          registration.
+ *                          module's own name; or a list of files with ':' between them. It has no
+ *                          effect if the module has an image for GPUs in memory. The module's host
+ *                          image never replaces this file. Takes effect at the next registration.
  * REX_OPTION_CUBIN_PATH    REX_CUBIN_PATH: folders, with ':' between them, where librex first looks
  *                          for an image name without a slash. Takes effect at the next
  *                          registration.

@@ -393,7 +393,7 @@ static inline bool rex_data_scope_next(struct rex_data_scope *scope)
 
 /**
  * rex_data_scope_end(): ends the region of @scope. The compiler calls it when the program leaves
- * the block, in any way.
+ * the block; exit() and longjmp() do not call it.
  */
 static inline void rex_data_scope_end(struct rex_data_scope *scope)
 {

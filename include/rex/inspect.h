@@ -157,8 +157,8 @@ struct rex_image_parameter {
  *
  * PTX has only parameters and launch bounds: the driver has not compiled it, so @size,
  * @registers and @shared_memory are 0. A host image has only the facts of its signatures, and
- * parameters of 8 bytes. @env, @plain and @signature come from the signature, or from the marks in
- * images of older headers. The view does not list signatures as symbols.
+ * parameters of 8 bytes. @env, @plain and @signature come from the signature. The view does not
+ * list signatures as symbols.
  */
 struct rex_image_symbol {
     const char *name;    /**< name, as in an offload entry. */
@@ -184,9 +184,9 @@ struct rex_image_symbol {
     /** size of the symbol NAME_kernel_environment in bytes; 0: no such symbol. */
     uint32_t environment_size;
     bool kernel; /**< true for a kernel, false for a global. */
-    /** true if the image marks the first parameter as the runtime's. */
+    /** true if, by the signature, the first parameter is the runtime's. */
     bool env;
-    /** true if the image shows that the kernel lacks the runtime's parameter. */
+    /** true if, by the signature, the kernel lacks the runtime's parameter. */
     bool plain;
     /** true if the kernel has a signature of rex/kernel.h, with the kinds of its parameters. */
     bool signature;

@@ -98,7 +98,7 @@ REX_DEVICE int64_t rex_num_teams(int dimension)
     return REX_ON_GPU ? (int64_t)REX_OF_DIMENSION(gridDim, dimension) : 1;
 }
 
-/** rex_num_threads(): returns the number of threads of a team; 1 on the host device. */
+/** rex_num_threads(): returns a team's number of threads in @dimension; 1 on the host device. */
 REX_DEVICE int64_t rex_num_threads(int dimension)
 {
     return REX_ON_GPU ? (int64_t)REX_OF_DIMENSION(blockDim, dimension) : 1;

@@ -72,8 +72,8 @@ struct rex_module {
     /** file name of a host shared object for machines without a GPU; may be NULL. */
     const char *host_image_name;
     /**
-     * an image in memory, also a fatbin; if not NULL, it is used instead of a file. librex copies
-     * it.
+     * an image in memory, also a fatbin; if not NULL, it replaces @image_name and $REX_CUBIN.
+     * librex copies it.
      */
     const void *image;
     size_t image_size; /**< size of @image in bytes, if @image_end is NULL. */
@@ -215,8 +215,8 @@ REX_API int rex_module_fini(struct rex_module *module);
 
 /**
  * rex_module_add(): makes @module known without registering it. The exported wrappers `rex___tgt_*`
- * have a parameter for a host key and none for a module. When they get a key of @module, they
- * register @module. Returns 0, REX_EINVAL or REX_ENOMEM.
+ * have no parameter for a module. A launch registers the module that has its host key, a data call
+ * each known module. Returns 0, REX_EINVAL or REX_ENOMEM.
  */
 REX_API int rex_module_add(struct rex_module *module);
 

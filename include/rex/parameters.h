@@ -111,7 +111,8 @@
 /**
  * REX_WALK(each, none, first, between, m, context, items...): `each(none, first, m, context, item)`
  * for the first item, and `each(, between, m, context, item)` for each other item. Empty items fill
- * the list up to 64. For an item after the 64th, @each gets REX_HAS_MORE_THAN_64_PARAMETERS as @m.
+ * the list up to 65 items. For the 65th, @each gets REX_HAS_MORE_THAN_64_PARAMETERS as @m; later
+ * items are ignored.
  */
 #define REX_WALK(each, none, first, between, m, context, ...)                                      \
     REX_WALK_64(each, none, first, between, m, context, __VA_ARGS__, , , , , , , , , , , , , , , , \

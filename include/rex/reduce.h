@@ -103,7 +103,7 @@
 #endif
 /*
  * Defines three functions for a type. Sums are computed in the type NATIVE: it is a type of
- * atomicAdd(), and its sums wrap around.
+ * atomicAdd(), and unsigned for integers, so that their sums wrap around.
  */
 #define REX_ATOMICS(suffix, type, word, native)                                     \
     REX_ATOMIC_SUM(REX_ATOMIC_NAME(add, suffix), type, word, native)                \
