@@ -1,8 +1,8 @@
 /*
  * attributes.c - launch attributes: cooperative grids and thread block clusters.
  *
- * Only cuLaunchKernelEx() (CUDA 11.8) passes attributes. A capture stores them in the kernel node,
- * and cuGraphExecKernelNodeSetParams() does not change them.
+ * Only cuLaunchKernelEx() (CUDA 11.8) passes attributes. A capture stores the attributes in the
+ * kernel node of the graph. cuGraphExecKernelNodeSetParams() cannot change attributes.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -25,7 +25,7 @@ static const char *attribute_text(const struct rex_grid *grid)
     return "thread block clusters";
 }
 
-/* Returns GRID as a launch of the driver. Writes the attributes of GRID to ATTRIBUTES. */
+/* Returns the driver's form of GRID. Writes the launch attributes to ATTRIBUTES. */
 static struct rex_cuda_launch driver_launch(const struct rex_grid *grid,
                                             struct rex_cuda_attribute attributes[2])
 {

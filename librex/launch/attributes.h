@@ -16,20 +16,20 @@
 int rex_attributes_check(const struct rex_loaded_kernel *kernel, const struct rex_grid *grid);
 
 /*
- * Sets *BLOCKS to the maximum number of blocks of KERNEL that are resident on its GPU at one time.
- * GRID gives the threads, the dynamic memory and the clusters of the blocks. The context of the GPU
- * is current. Returns 0 or an error.
+ * Sets *BLOCKS to the maximum number of blocks of KERNEL that its GPU can run at one time. GRID
+ * gives the threads of a block, its dynamic memory and its cluster. The context of the GPU is
+ * current. Returns 0 or an error.
  */
 int rex_resident_count(const struct rex_loaded_kernel *kernel, const struct rex_grid *grid,
                        uint64_t *blocks);
 
 /*
- * Fails with REX_EUNSUPPORTED, because libomptarget has no launch attributes. The message has the
- * reason why the driver does not launch REQUEST.
+ * Fails with REX_EUNSUPPORTED, because libomptarget has no launch attributes. The message also says
+ * why the driver does not launch REQUEST.
  */
 int rex_attributes_refuse(const struct rex_request *request);
 
-/* The part of rex_packed_put() for a launch with attributes. */
+/* rex_packed_put() calls this function for a launch with attributes. */
 int rex_attributes_put(const struct rex_packed *packed, const struct rex_arguments *arguments,
                        void *stream);
 

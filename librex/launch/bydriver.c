@@ -1,11 +1,12 @@
 /*
- * bydriver.c - a launch by the CUDA driver that is not in a queue: fallback reasons, run, log and
- * trace.
+ * bydriver.c - launches by the CUDA driver, except launches in queues. Finds the fallback reasons,
+ * runs the launch, logs it and traces it.
  *
  * On an H100 a launch by the driver with a few mapped rows takes half the time of a launch by
- * libomptarget. With 256 rows, a launch by the driver takes a sixteenth. If a launch by
- * libomptarget would have another result, the launch has a fallback reason, and libomptarget
- * launches. omp/backend.h lists the reasons.
+ * libomptarget. With 256 rows, a launch by the driver takes a sixteenth.
+ *
+ * If a launch has a fallback reason, libomptarget launches instead: for example, because the result
+ * of the driver's launch would differ. omp/backend.h lists the reasons.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -84,8 +85,8 @@ struct waits {
 
 /*
  * Puts the kernel of PLAN in the stream of deferred launches, and ends the plan. The rows of PLAN
- * are placed. If there is no such stream, launches nothing, and sets the next wait in WAITS to
- * FOR_DEFERRED. Returns 0 or an error.
+ * are placed (launch/plan.h). If there is no such stream, launches nothing, and sets the next wait
+ * in WAITS to FOR_DEFERRED. Returns 0 or an error.
  */
 static int defer_plan(const struct rex_request *request, struct rex_plan *plan, struct waits *waits)
 {
@@ -174,12 +175,13 @@ static int plan_and_run(struct rex_request *request, bool is_mapped, struct wait
     bool is_awaited =
         result == REX_OK && plan.ranges.count > 0 && rex_present_is_awaited(&plan.ranges);
     /*
-     * An end of a mapping waits for this launch. A launch by libomptarget would have the last
-     * reference to the rows, and would copy the rows back at its end. So copy the rows back here,
-     * too. libomptarget makes the copies, because libomptarget knows attached pointers.
+     * Another thread is ending a mapping of these rows, and waits for this launch. A launch by
+     * libomptarget would hold the last reference to the rows, and would copy the rows back when it
+     * drops the reference. So copy the rows back here, too. libomptarget makes the copies, because
+     * libomptarget knows attached pointers.
      *
-     * A deferred launch copies no row back. The program cannot observe whether the kernel was still
-     * running when the end came.
+     * A deferred launch needs no such copy: the program cannot observe if its kernel was still
+     * running when the other thread's call began.
      */
     for (size_t i = 0; is_awaited && result == REX_OK && i < plan.ranges.count; i++) {
         const struct rex_range *range = &plan.ranges.range[i];
@@ -199,8 +201,8 @@ give_context:
 }
 
 /*
- * Plans the launch, and plans it again after each wait. During a wait the thread has no launch
- * context and no pinned rows.
+ * Plans and runs the launch. If the launch has to wait, waits, and plans it again. During a wait
+ * the thread has no launch context and no pinned rows.
  */
 static int plan_until_run(struct rex_request *request, bool is_mapped)
 {
@@ -250,14 +252,16 @@ int rex_launch_by_driver(struct rex_request *request)
 /* ---- rows that libomptarget maps ------------------------------------------------------------- */
 
 /*
- * LLVM 18 cannot launch a plain kernel on a GPU. But a launch by libomptarget maps and unmaps rows
- * as data calls do. So librex makes the launch in three steps:
- * - A data call of libomptarget maps the rows, with members, attached pointers and mappers.
+ * libomptarget of LLVM 18 cannot launch a plain kernel (a kernel without a parameter for the
+ * runtime) on a GPU, so the driver has to launch it. The driver's launch cannot handle rows that
+ * have a reason of REASONS_OF_MAPPING, but a data call of libomptarget can map such rows. So for
+ * such rows librex makes the launch in three steps:
+ * - A data call of libomptarget maps the rows.
  * - The driver launches the kernel.
  * - A data call of libomptarget unmaps the rows.
  *
- * Each step waits for the device. A launch by another release waits only once, so other releases
- * launch the kernel themselves.
+ * Each step waits for the device, but a launch by libomptarget waits only once. So if a release can
+ * launch the kernel, libomptarget launches.
  */
 
 /* Fallback reasons that do not matter after libomptarget has mapped the rows by a data call. */
@@ -266,9 +270,9 @@ int rex_launch_by_driver(struct rex_request *request)
                 REX_REASON_BESIDE | REX_REASON_LOOSE | REX_REASON_UNSEEN | REX_REASON_OVERLAP))
 
 /*
- * Copies the mapped rows of MAP to *MAPPED. A row that is only an argument becomes zeros, so that
- * the numbers of the other rows do not change. The caller frees MAPPED->base. Returns 0 or
- * REX_ENOMEM.
+ * Copies the rows of MAP that a data call maps to *MAPPED. A value or private memory becomes a row
+ * of zeros, so that the numbers of the other rows do not change. The caller frees MAPPED->base.
+ * Returns 0 or REX_ENOMEM.
  */
 static int copy_rows_to_map(const struct rex_map *map, const char *name, struct rex_map *mapped)
 {

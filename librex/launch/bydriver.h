@@ -1,5 +1,5 @@
 /*
- * bydriver.h - a launch by the CUDA driver that is not in a queue.
+ * bydriver.h - launches by the CUDA driver, except launches in queues.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -11,19 +11,19 @@
 /*
  * Stores the fallback reasons of the launch in REQUEST. Without a reason the driver launches. The
  * call then waits for the kernel, unless the launch is deferred. With a reason nothing is launched.
- * The caller is inside the gate. Returns 0 or an error.
+ * The caller is inside the gate (omp/gate.h). Returns 0 or an error.
  */
 int rex_launch_by_driver(struct rex_request *request);
 
 /*
- * Launches a kernel that libomptarget cannot launch, if all fallback reasons come from the rows:
- * libomptarget maps the rows, and the driver launches. `reasons` of REQUEST is then 0. Otherwise
- * the reasons stay, and libomptarget has to launch. The caller has checked the rows. Returns 0 or
- * an error.
+ * For a kernel that libomptarget cannot launch, whose fallback reasons all come from the rows:
+ * libomptarget maps the rows, the driver launches, and `reasons` of REQUEST becomes 0. In any other
+ * case launches nothing, and does not change the reasons. rex_launch_by_runtime() then launches, or
+ * reports why it cannot. The caller has checked the rows. Returns 0 or an error.
  */
 int rex_launch_with_mapping(struct rex_request *request);
 
-/* Logs the BACKEND of the first launch of a kernel. WHY is the reason, or "". */
+/* At the first launch of a kernel, logs the BACKEND that launches it. WHY is the reason, or "". */
 void rex_log_backend(const struct rex_target *target, const char *backend, const char *why);
 
 #endif

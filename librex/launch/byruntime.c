@@ -1,5 +1,6 @@
 /*
- * byruntime.c - a launch by libomptarget, with a packet in the form of the bound release.
+ * byruntime.c - launches by libomptarget. Fills the packet in the way that the bound release of
+ * LLVM needs.
  *
  * libomptarget gets a copy of the packet of the program, because LLVM 16 to 23 change the number of
  * arguments and the grid in the packet. If the program launched again with the changed packet,
@@ -38,9 +39,8 @@ static int send_packet(const struct rex_request *request, struct __tgt_kernel_ar
 }
 
 /*
- * Copies the columns of PACKET to STORAGE, and adds a row: the last row if AT_END is true,
- * otherwise the first. STORAGE has 6 x (NumArgs + 1) words, for four columns and two optional
- * columns.
+ * Copies the columns of PACKET to STORAGE, and adds a row: at the end if AT_END is true, otherwise
+ * at the begin. STORAGE has 6 x (NumArgs + 1) words, for four columns and two optional columns.
  */
 static void add_packet_row(struct __tgt_kernel_arguments *packet, bool at_end, void **storage)
 {
@@ -73,10 +73,10 @@ static void add_packet_row(struct __tgt_kernel_arguments *packet, bool at_end, v
 
 /*
  * Launches with one more row in the packet:
- * - LLVM 14 to 17 do not pass the parameter for the runtime to an env kernel. The added first row
- *   passes this parameter.
- * - On the host device, LLVM 23 and 24 overwrite the last row. The added last row is the row that
- *   they overwrite.
+ * - LLVM 14 to 17 do not pass the first parameter of an env kernel, which is for the runtime. So a
+ *   row is added at the begin, and passes this parameter.
+ * - On the host device, LLVM 23 and 24 overwrite the last row. So a row is added at the end, and no
+ *   row of the program is overwritten.
  */
 static int send_packet_with_row(const struct rex_request *request,
                                 struct __tgt_kernel_arguments *packet, bool at_end, int *returned)
@@ -96,9 +96,9 @@ static int send_packet_with_row(const struct rex_request *request,
 }
 
 /*
- * Enters the present table, checks the rows against the mappings, and sends PACKET. After an
- * earlier check, another call could map a part of the rows before the entry. The rows of a packet
- * from the program are not checked. Returns 0 or an error.
+ * Enters the present table, checks the rows against the mappings, and sends PACKET. The check comes
+ * after the entry, because before it another call could still map a part of the rows. Does not
+ * check the rows if the program passed a packet. Returns 0 or an error.
  */
 static int enter_and_send(const struct rex_request *request, const struct rex_packet_rule *rule,
                           struct __tgt_kernel_arguments *packet, int *returned)
@@ -154,8 +154,8 @@ int rex_launch_by_runtime(const struct rex_request *request, int *returned)
     struct rex_grid grid = request->grid;
     enum rex_kernel_form form = REX_FORM_UNKNOWN;
     /*
-     * After libomp has cleaned up in this thread, a kernel on the host device would crash in its
-     * loops.
+     * On the host device the loops of a kernel need libomp. They would crash after libomp has
+     * cleaned up in this thread.
      */
     if (rex_thread.ends > 0 && rex_registration_on_host(target->registration))
         return rex_fail(REX_EINVAL, REX_THREAD_IS_OVER);
@@ -166,8 +166,8 @@ int rex_launch_by_runtime(const struct rex_request *request, int *returned)
     if (form == REX_FORM_ENV)
         rule = &release->env;
     /*
-     * The release raises the kernel's limit of dynamic memory only if this memory alone has at
-     * least 48 KiB.
+     * This release raises the kernel's limit of dynamic memory only if the dynamic memory alone has
+     * at least 48 KiB. So ask for 48 KiB if static and dynamic memory together exceed 48 KiB.
      */
     if (release->static_memory_uncounted && grid.dynamic_memory < REX_SHARED_MEMORY &&
         (uint64_t)grid.dynamic_memory + target->kernel->shared_memory > REX_SHARED_MEMORY)

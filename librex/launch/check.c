@@ -1,6 +1,6 @@
 /*
  * check.c - completes the grid of a launch, and finds errors in a launch before libomptarget or the
- * driver makes it.
+ * driver makes the launch.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -1,6 +1,6 @@
 /*
  * check.h - completes the grid of a launch, and finds errors in a launch before libomptarget or the
- * driver makes it.
+ * driver makes the launch.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -29,8 +29,8 @@ int rex_grid_complete(struct rex_grid *grid, uint64_t trip_count, const char *ke
 
 /*
  * Returns LAUNCH with a complete grid, and without REX_LAUNCH_GRID_STRIDE. If the teams in x are 0
- * in LAUNCH, MOST limits the number of blocks. If MOST is 0, the limit is the number of blocks that
- * the resident threads of a GPU allow.
+ * in LAUNCH, MOST limits the number of blocks. If MOST is 0, the limit is the number of blocks
+ * whose threads a GPU can run at one time.
  */
 struct rex_launch_config rex_grid_stride(const struct rex_launch_config *launch, uint64_t most);
 
@@ -44,8 +44,8 @@ int rex_check_strict(const struct rex_launch_config *launch, const char *what);
 int rex_check_limits(const struct rex_target *target, const struct rex_grid *grid);
 
 /*
- * Checks GRID for a launch by libomptarget: against the limits of the release and of RULE, and by
- * rex_check_limits(). Returns 0 or an error.
+ * Checks GRID for a launch by libomptarget: against the limits of the release, of RULE (the
+ * release's rule for the form of the kernel) and of rex_check_limits(). Returns 0 or an error.
  */
 int rex_check_grid(const struct rex_target *target, const struct rex_packet_rule *rule,
                    const struct rex_grid *grid);
@@ -53,8 +53,8 @@ int rex_check_grid(const struct rex_target *target, const struct rex_packet_rule
 /* ---- rows and parameters --------------------------------------------------------------------- */
 
 /*
- * Finds the form of the kernel, plain or env. ROWS is the number of rows of MAP that are arguments.
- * Stores the form in the kernel and in *FORM. Returns 0 or an error.
+ * Finds the form of the kernel, plain or env (omp/release.h). ROWS is the number of rows of MAP
+ * that are arguments. Stores the form in the kernel and in *FORM. Returns 0 or an error.
  */
 int rex_check_form(const struct rex_target *target, uint32_t rows, const struct rex_map *map,
                    enum rex_kernel_form *form);
@@ -71,8 +71,8 @@ int rex_check_parameters(const struct rex_request *request, enum rex_kernel_form
 
 /*
  * Checks a packet before libomptarget launches it. If the last checked launch of the kernel had
- * another number of rows, calls rex_check_parameters(). Sets *FORM to the form. Returns 0 or an
- * error.
+ * another number of rows, calls rex_check_parameters(). Sets *FORM to the form of the kernel.
+ * Returns 0 or an error.
  */
 int rex_check_packet(const struct rex_request *request, enum rex_kernel_form *form);
 

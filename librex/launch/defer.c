@@ -16,8 +16,8 @@
 #include "memory/devicememory.h"
 
 /*
- * Returns true if a word of the value in ROW is an address in pinned memory. A kernel may write to
- * such memory.
+ * Returns true if a word of the value in ROW is an address in pinned memory. A kernel can write to
+ * such memory, and the host can read it there.
  */
 static bool has_pinned_address(const struct rex_map *map, int32_t row)
 {
@@ -47,7 +47,7 @@ static bool is_seen_by_value(const struct rex_plan *plan, int32_t row, uint32_t 
         kind = REX_KIND_POINTER;
     /*
      * If the memory is not from rex_device_alloc(), the program may copy it without a call of
-     * librex: by libomptarget or the CUDA runtime.
+     * librex, for example by the CUDA runtime.
      */
     if (kind == REX_KIND_POINTER && map->base[row] != NULL &&
         !rex_is_device_memory(map->base[row], plan->ranges.number))
@@ -111,6 +111,6 @@ int rex_plan_defer(struct rex_plan *plan)
         return REX_OK;
     }
     result = rex_packed_failed(&plan->packed);
-    /* If the error is not of this call, an earlier kernel may have failed. */
+    /* If the cause of the error is not this call, an earlier kernel may have failed. */
     return rex_cuda_is_of_call(found) ? result : rex_device_lost(number, kernel->name);
 }

@@ -9,8 +9,8 @@
 #include "launch/plan.h"
 
 /*
- * Returns true if the launch of PLAN may be deferred. The rows of PLAN are placed. A deferred
- * launch meets two conditions:
+ * Returns true if the launch of PLAN may be deferred. The rows of PLAN are placed (launch/plan.h).
+ * A deferred launch meets two conditions:
  * - Each row is a value, or memory that lies in one mapping.
  * - The host cannot see the result without a call of librex.
  */
@@ -18,14 +18,14 @@ bool rex_plan_may_defer(const struct rex_plan *plan);
 
 /*
  * Packs the arguments, and puts the kernel in the stream of deferred launches on the device. Stores
- * the number of the launch in the ranges of PLAN. If there is no such stream, launches nothing, and
- * the number stays 0. Returns 0 or an error.
+ * the number of the launch in `ranges.launch` of PLAN. If there is no such stream, launches
+ * nothing, and `ranges.launch` stays 0. Returns 0 or an error.
  */
 int rex_plan_defer(struct rex_plan *plan);
 
 /*
- * Logs once that REQUEST is not deferred although the setting allows deferred launches. Logs only
- * reasons of REQUEST that apply to all launches of the process or of the device.
+ * Logs once why REQUEST is not deferred although the setting allows deferred launches. Logs nothing
+ * if no reason applies to all launches of the process or of the device.
  */
 void rex_log_not_deferred(const struct rex_request *request);
 

@@ -2,8 +2,8 @@
  * launch.c - the functions that launch: with a packet and a host key, or with a description and a
  * map (rex/module.h, rex/launch.h). Also rex_module_init() of rex/module.h.
  *
- * Each launch makes one struct rex_request. Without fallback reasons the driver launches, otherwise
- * libomptarget.
+ * Each launch fills one struct rex_request. If there are no fallback reasons, the driver launches,
+ * otherwise libomptarget.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -43,7 +43,10 @@ static int check_map_of_request(const struct rex_request *request)
     int result = rex_check_rows(map, request->purpose, request->target.name);
     if (result != REX_OK || request->purpose != REX_FOR_QUEUE)
         return result;
-    /* The host device passes each argument in 8 bytes, also in a queue. */
+    /*
+     * The host device passes each argument in 8 bytes. rex_check_rows() checks that only for
+     * REX_FOR_LAUNCH.
+     */
     for (int32_t i = 0; i < map->count; i++)
         if (map->sizes[i] > 8 && (map->types[i] & REX_MAP_LITERAL) &&
             (map->types[i] & REX_MAP_TARGET_PARAM))
@@ -159,9 +162,9 @@ int rex_module_target_kernel(struct rex_module *module, int64_t device, int32_t 
     if (module != NULL)
         registration = rex_registration_of(module);
     /*
-     * The wrappers of rex_kmp.h pass the module of the file that includes the header. Another file
-     * of the binary may call these wrappers, and have its kernels in a module of its own. So find
-     * the module that has the key.
+     * The wrappers of rex_kmp.h pass the module of the file that includes rex_kmp.h. Another file
+     * of the binary, with kernels in another module, may call these wrappers, too. So find the
+     * module that has the key.
      */
     if (module != NULL &&
         (registration == NULL || rex_table_find(&registration->table, host_key) == NULL)) {
@@ -225,9 +228,7 @@ int rex_launch_check(struct rex_module *module, const struct rex_launch_config *
         result = rex_attributes_refuse(&request);
 leave:
     rex_gate_leave();
-    /*
-     * Without a device nothing is launched, but a graph may keep the rows. So check only the rows.
-     */
+    /* With REX_EHOST nothing is launched, but a graph may keep the rows. So check only the rows. */
     if (result == REX_EHOST)
         return rex_check_rows(map, purpose, "a launch");
     return result;
@@ -266,7 +267,7 @@ static __attribute__((noinline)) int launch_grid_stride(struct rex_module *modul
     uint64_t most = 0;
     if ((launch->flags & REX_LAUNCH_COOPERATIVE) && launch->teams[0] == 0) {
         int64_t resident = rex_module_resident_blocks(module, launch);
-        /* On a device that is not a GPU, the launch reports the error. */
+        /* If the device is not a GPU, the launch below reports the error. */
         if (resident < 0 && resident != REX_ENODEVICE)
             return (int)resident;
         most = resident > 0 ? (uint64_t)resident : 1;
@@ -316,7 +317,7 @@ int64_t rex_module_resident_blocks(struct rex_module *module,
         return rex_fail_null(call, "launch");
     if (module == NULL)
         return rex_fail_null(call, "module");
-    /* The kernel of a library is in the module of the library. */
+    /* If the kernel is of a library, it is in the module of the library, and not in MODULE. */
     struct rex_module *owner = rex_modules_find(launch->key);
     int result = rex_module_enter(owner != NULL ? owner : module, REX_NEED_MODULE, call);
     if (result != REX_OK)
@@ -354,8 +355,8 @@ leave:
 /* ---- preparation before the first launch ----------------------------------------------------- */
 
 /*
- * Prepares the first launch: loads the image for the driver, and takes memory. Ignores errors,
- * because the first launch reports them.
+ * Prepares the first launch: the driver loads the image, and a launch context gets memory. Ignores
+ * errors, because the first launch reports them.
  */
 static void prepare_first_launch(struct rex_registration *registration)
 {
@@ -390,7 +391,7 @@ int rex_module_init(struct rex_module *module)
     uint64_t begin = rex_phase_begin();
     rex_device_used();
     rex_shelter_begin();
-    /* In every release an empty data region loads the image. */
+    /* In every release the begin of an empty data region loads the image. */
     result = rex_call_data(REX_DATA_BEGIN, NULL, -1, &(struct rex_map){0});
     if (result == REX_OK) {
         struct rex_kept_error last;

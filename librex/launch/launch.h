@@ -19,23 +19,23 @@ extern int (*rex_launch_in_queue)(struct rex_module *module, const struct rex_la
                                   const struct rex_map *map);
 
 /*
- * Launches like rex_module_launch_map(), but without a queue. Only MAP may be NULL. PURPOSE selects
- * the rules for the rows: REX_FOR_LAUNCH or REX_FOR_QUEUE. With REX_FOR_QUEUE the launch maps
- * nothing.
+ * Launches at once, like rex_module_launch_map() without a queue. Only MAP may be NULL. PURPOSE
+ * selects the rules for the rows: REX_FOR_LAUNCH, or REX_FOR_QUEUE for a queue that executes
+ * commands at once. With REX_FOR_QUEUE the launch maps nothing.
  */
 int rex_launch_map(struct rex_module *module, const struct rex_launch_config *launch,
                    const struct rex_map *map, enum rex_purpose purpose);
 
 /*
- * Makes the checks of rex_launch_map(), and launches nothing. Without a device, checks only the
- * rows.
+ * Makes the checks of rex_launch_map(), and launches nothing. If offloading is disabled or the
+ * device is the host, checks only the rows.
  */
 int rex_launch_check(struct rex_module *module, const struct rex_launch_config *launch,
                      const struct rex_map *map, enum rex_purpose purpose);
 
 /*
- * MODULE is registered. Launches its kernel that has the host key KEY. The caller sets all members
- * of REQUEST except `target` and `number`. Returns a result of rex_module_launch().
+ * Launches the kernel of MODULE that has the host key KEY. MODULE is registered. The caller sets
+ * all members of REQUEST except `target` and `number`. Returns what rex_module_launch() returns.
  */
 int rex_launch_packet(struct rex_module *module, const void *key, struct rex_request *request);
 

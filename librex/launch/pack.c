@@ -1,6 +1,6 @@
 /*
- * pack.c - packs the arguments of a launch in the layout of the parameters of the kernel. If an
- * argument does not fit its parameter, the error shows the cast that the program needs.
+ * pack.c - packs the arguments of a launch in the layout of the parameters of the kernel. If a
+ * scalar does not fit its parameter, the error shows the cast that the program needs.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -108,10 +108,11 @@ int rex_wrong_argument(const char *name, const struct rex_layout *layout, uint32
                     misfit, list);
 }
 
-/* ---- room ------------------------------------------------------------------------------------ */
+/* ---- memory of the arguments ----------------------------------------------------------------- */
 
 /*
- * Makes room for arguments that have LAYOUT. For REX_FORM_ENV, packs the parameter for the runtime.
+ * Makes room for arguments that have LAYOUT. For REX_FORM_ENV, also packs the first parameter,
+ * which is for the runtime.
  */
 static int open_arguments(struct rex_arguments *arguments, const struct rex_layout *layout,
                           enum rex_kernel_form form)
@@ -155,9 +156,9 @@ static int fail_width(const struct rex_loaded_kernel *kernel, uint32_t parameter
 /* ---- one row --------------------------------------------------------------------------------- */
 
 /*
- * Checks ROW against PARAMETER, and packs WORD. If the parameter is wider than a pointer, packs the
- * value at the address of ROW instead. Without a signature the kinds of the parameters are unknown,
- * so only the sizes are compared. Returns 0 or an error.
+ * Checks ROW against PARAMETER, and packs WORD, the argument. If the parameter is wider than a
+ * pointer, packs the value at `begin` of ROW instead. Without a signature the kinds of the
+ * parameters are unknown, so only the sizes are compared. Returns 0 or an error.
  */
 static int check_and_pack(struct rex_arguments *arguments, const struct rex_loaded_kernel *kernel,
                           uint32_t parameter, const struct rex_map *map, int32_t row,
@@ -187,9 +188,11 @@ static int check_and_pack(struct rex_arguments *arguments, const struct rex_load
 }
 
 /*
- * Packs ROW. DEVICE is the device address of the memory of ROW, or 0. The argument is the device
- * address of the base of the row, so that a kernel uses the same indices as the host. Returns false
- * if only check_and_pack() can pack *WORD.
+ * Sets *WORD to the argument of ROW, and packs the argument. Returns false if check_and_pack() has
+ * to pack the argument instead.
+ *
+ * The argument of a row of memory is the device address of its base, so that a kernel uses the
+ * indices of the host. DEVICE is the device address of the memory, or 0.
  *
  * rex_pack_arguments() passes local copies of the arguments and of the map. Otherwise the compiler
  * would have to assume that storing a value changes the arguments and the map.
@@ -201,7 +204,7 @@ static inline bool pack_row(const struct rex_arguments *arguments, const struct 
     const struct rex_image_parameter *wanted = &layout->parameter[parameter];
     unsigned char *to = arguments->values + wanted->offset;
     int64_t type = map->types[row];
-    uint32_t size_and_kind; /* for one comparison: the kind begins at bit 16 */
+    uint32_t size_and_kind; /* both in one word, for one comparison: the kind begins at bit 16 */
     memcpy(&size_and_kind, &wanted->size, sizeof size_and_kind);
     arguments->address[parameter] = to;
     *word = (uintptr_t)map->base[row];

@@ -94,10 +94,10 @@ struct rex_stream_gpu {
     bool remember;  /* cache device addresses */
     /*
      * Called with BEGINS true before a command waits for the stream, and with BEGINS false after
-     * the wait. NULL for a graph, whose commands do not wait.
+     * the wait. NULL in a graph, because its commands do not wait.
      */
     void (*waits)(struct rex_stream_gpu *gpu, bool begins);
-    uint64_t peers; /* bit N: peer access to a GPU with number N modulo 64 was requested */
+    uint64_t peers; /* bit N: peer access was requested to a GPU whose ordinal modulo 64 is N */
     struct rex_addresses addresses;
     struct rex_arguments arguments;
 };
@@ -109,9 +109,9 @@ struct rex_packed {
 };
 
 /*
- * Checks a launch of a kernel of MODULE. DESCRIPTION and the rows MAP describe the launch. Stores
- * the launch in *PACKED, and its packed arguments in `arguments` of GPU. The context of the GPU is
- * current. Returns 0 or an error.
+ * Checks the launch that DESCRIPTION and MAP describe. Its kernel is in MODULE. Stores the launch
+ * in *PACKED, and its packed arguments in `arguments` of GPU. The context of the GPU is current.
+ * Returns 0 or an error.
  */
 int rex_pack_launch(struct rex_stream_gpu *gpu, struct rex_module *module,
                     const struct rex_launch_config *description, const struct rex_map *map,
@@ -126,9 +126,9 @@ int rex_pack_arguments(struct rex_arguments *arguments, const struct rex_loaded_
                        const uintptr_t *device);
 
 /*
- * rex_packed_put() puts the launch PACKED with ARGUMENTS in STREAM. rex_packed_set() makes PACKED
- * the launch of NODE in the graph EXECUTABLE of the driver. Both return 0, or an error of the
- * driver, which rex_cuda_why() describes.
+ * rex_packed_put() puts the launch PACKED with ARGUMENTS in STREAM. rex_packed_set() replaces the
+ * launch in NODE of EXECUTABLE, a graph of the driver, by PACKED with ARGUMENTS. Both return 0, or
+ * an error of the driver, which rex_cuda_why() describes.
  */
 int rex_packed_put(const struct rex_packed *packed, const struct rex_arguments *arguments,
                    void *stream);
@@ -142,13 +142,13 @@ int rex_packed_set(const struct rex_packed *packed, const struct rex_arguments *
 int rex_packed_failed(const struct rex_packed *packed);
 
 /*
- * CU_STREAM_CAPTURE_MODE_RELAXED: calls of other threads do not invalidate a capture, for example
- * allocations of libomptarget.
+ * CU_STREAM_CAPTURE_MODE_RELAXED: driver calls of other threads, for example allocations by
+ * libomptarget, do not invalidate a capture.
  */
 #define REX_CAPTURE_RELAXED 2
 
 /*
- * STREAM is in capture. Returns the graph node of its last command. Returns NULL on failure;
+ * STREAM is being captured. Returns the graph node of its last command. Returns NULL on failure;
  * rex_cuda_why() then gives the reason.
  */
 void *rex_capture_last_node(void *stream);

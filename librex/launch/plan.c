@@ -1,8 +1,9 @@
 /*
- * plan.c - the plan of a launch by the driver: its rows are read, pinned and placed.
+ * plan.c - plans a launch by the driver: reads, pins and places its rows (launch/plan.h).
  *
  * A mapped row has device memory. Any other row of memory is an own row: it gets device memory for
- * the time of the launch. The staged memory has the own rows in this order:
+ * the time of the launch. If own rows are staged (launch/run.c), they lie in one block of memory,
+ * in this order:
  * - rows that are only copied to the device;
  * - rows that are copied in both directions;
  * - rows that are only copied back;
@@ -58,7 +59,7 @@ static void add_own_row(struct rex_plan *plan, int32_t row)
                              .type = type,
                              .outer = (uint32_t)plan->own_count};
     plan->own_count++;
-    /* If a row is too large to stage, nothing is staged, and this flag does not matter. */
+    /* If a row is too large to stage, nothing is staged, and `is_pageable` does not matter. */
     if (plan->is_pageable && (type & REX_MAP_TOFROM) && size <= REX_STAGED_MOST)
         plan->is_pageable =
             rex_is_pageable((const void *)begin) && rex_is_pageable((const void *)(end - 1));
@@ -70,7 +71,7 @@ static unsigned place_row(struct rex_plan *plan, const struct rex_range *range)
     const struct rex_map *map = plan->map;
     int64_t type = map->types[row], size = map->sizes[row];
     void *begin = map->begin[row];
-    if (plan->is_mapped) { /* the data begin of libomptarget has waited for the copies */
+    if (plan->is_mapped) { /* libomptarget has mapped and copied the rows before this launch */
         void *device = rex_memory_address(begin, plan->ranges.number);
         /* LLVM 16 and later pass the host address for an unmapped section of size 0. */
         plan->device[row] = (uintptr_t)(device != NULL ? device : begin);
@@ -110,9 +111,9 @@ static unsigned place_row(struct rex_plan *plan, const struct rex_range *range)
 
 /*
  * Finds own rows that lie in other own rows. If a row lies in an earlier row, libomptarget maps
- * only the earlier row, and makes only the copies of the earlier row. For equal rows, the first row
- * makes the copies of all. Returns REX_REASON_OVERLAP if rows overlap in another way, or if an
- * inner row asks for a copy that the outer row does not make.
+ * only the earlier row, and makes only the copies of the earlier row. For equal rows, librex lets
+ * the first row make the copies of all. Returns REX_REASON_OVERLAP if rows overlap in another way,
+ * or if an inner row asks for a copy that the outer row does not make.
  */
 static unsigned unite_own_rows(struct rex_plan *plan)
 {
@@ -145,7 +146,7 @@ static unsigned unite_own_rows(struct rex_plan *plan)
 
 /*
  * Sets the offsets of the own rows that are copied in exactly these DIRECTIONS, from offset AT on.
- * Aligns each row for any object of its size. Returns the end of the rows.
+ * Aligns each row for any object of its size. Returns the offset after the last of these rows.
  */
 static size_t give_offsets(struct rex_plan *plan, int64_t directions, size_t at)
 {
@@ -204,7 +205,7 @@ static unsigned read_rows(struct rex_plan *plan)
     return reasons;
 }
 
-/* The bits of rows that are values, or mapped memory that the launch does not copy. */
+/* Type bits of a value, and of mapped memory that the launch does not copy. */
 #define PLAIN_BITS (REX_ROW_VALUE | (REX_ROW_MAPPED & ~REX_MAP_ALWAYS))
 
 int rex_plan_check(struct rex_request *request, struct rex_plan *plan)
@@ -276,8 +277,8 @@ static unsigned place_pinned_rows(struct rex_plan *plan)
         int32_t own = plan->own[i].span.row;
         reasons |= rex_base_is_apart(map, own) ? REX_REASON_UNSEEN : 0u;
         /*
-         * LLVM 14 aborts if a row of size 0 lies in a later own row. The fallback reason leads to a
-         * launch by libomptarget, before which rex_check_presence() refuses such rows.
+         * LLVM 14 aborts if a row of size 0 lies in a later own row. With the fallback reason the
+         * launch goes to libomptarget. Before that launch rex_check_presence() refuses such rows.
          */
         for (int32_t row = 0; plan->release->one_end_a_call && row < own; row++)
             if (map->sizes[row] == 0 && rex_row_contains(map, own, map->begin[row], 1))

@@ -1,6 +1,7 @@
 /*
- * plan.h - the plan of a launch by the driver. Its rows are read, pinned and placed: each gets a
- * device address, or a place in the staged memory.
+ * plan.h - plans a launch by the driver. First the rows are read. Then they are pinned: no call
+ * changes how they are mapped until the launch ends. Then each row is placed: it gets a device
+ * address, or a place in the staged memory (launch/run.c).
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -24,7 +25,7 @@ struct rex_staged {
 struct rex_own_row {
     struct rex_row_span span; /* host memory of the row */
     int64_t type;
-    uint32_t outer;  /* index of the own row that contains this row, or its own index */
+    uint32_t outer;  /* index of the own row that contains this row; may be this row */
     size_t offset;   /* offset in the staged memory, if the row is staged */
     uint64_t device; /* device memory, if the row is not staged */
 };
@@ -34,7 +35,7 @@ struct rex_plan {
     struct rex_launch_context *context; /* the launch context; the context of its GPU is current */
     const struct rex_map *map;
     const struct rex_release *release;
-    int64_t types; /* all type bits of the rows */
+    int64_t types; /* type bits that at least one row has */
     enum rex_kernel_form form;
     struct rex_packed packed;     /* kernel and grid; the arguments are in `context` */
     struct rex_range_lock ranges; /* ranges of the rows that may be mapped */
@@ -42,7 +43,7 @@ struct rex_plan {
     size_t own_count;
     uintptr_t *device; /* array: the device address of each row of `map` */
     struct rex_staged staged;
-    bool may_be_mapped; /* maybe each row is a value or mapped: try rex_present_pin_rows() */
+    bool may_be_mapped; /* each row is probably a value or mapped: try rex_present_pin_rows() */
     bool is_mapped;     /* libomptarget has mapped the rows for this launch */
     bool is_exact;      /* own rows are not staged: each has an allocation of its exact size */
     bool has_empty;     /* an unmapped row has size 0 */
@@ -51,7 +52,7 @@ struct rex_plan {
     bool is_staged;     /* the own rows are staged; set by rex_plan_run() */
 };
 
-/* Returns the fallback reasons of row I of MAP alone. */
+/* Returns the fallback reasons that row I of MAP has, whatever is mapped. */
 unsigned rex_reasons_of_row(const struct rex_map *map, int32_t i);
 
 /*
@@ -61,10 +62,10 @@ unsigned rex_reasons_of_row(const struct rex_map *map, int32_t i);
 int rex_plan_check(struct rex_request *request, struct rex_plan *plan);
 
 /*
- * Pins the rows. Finds the device address of each mapped row, and a place for each own row. If
- * REQUEST has fallback reasons after the call, or the launch has to wait, no row is pinned.
- * Otherwise log lines are kept until rex_plan_end(): the log function of the program may launch,
- * and that launch could wait for this launch.
+ * Pins and places the rows. If REQUEST has fallback reasons after the call, or the launch has to
+ * wait, no row is pinned. Otherwise the rows stay pinned, and log lines are kept, until
+ * rex_plan_end(): the log function of the program may launch, and that launch could wait for this
+ * launch.
  */
 void rex_plan_place(struct rex_request *request, struct rex_plan *plan);
 void rex_plan_end(struct rex_plan *plan);

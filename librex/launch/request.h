@@ -17,12 +17,12 @@
 struct rex_request {
     struct rex_target target;
     int64_t device; /* as the program passed it: -1 or a number */
-    /* number of the device; may be unset in a packet with fallback reasons */
+    /* number of the device; may be unset if a packet has fallback reasons */
     int number;
     struct rex_grid grid;      /* complete after `target` is resolved */
     uint64_t trip_count;       /* 0: unknown */
-    uint64_t flags;            /* the flags, as a packet has them */
-    const struct rex_map *map; /* the rows; NULL if the program passed no packet */
+    uint64_t flags;            /* flags of the packet (REX_FLAG_) */
+    const struct rex_map *map; /* the rows; NULL if the program passed NULL as the packet */
     void **names;              /* names of the rows of a packet, or NULL */
     bool is_packet; /* true: rex_check_packet() checks the rows; false: rex_check_rows() */
     enum rex_purpose purpose; /* REX_FOR_LAUNCH or REX_FOR_QUEUE */
@@ -30,10 +30,10 @@ struct rex_request {
 };
 
 /*
- * The type bits that the driver accepts in a row of TYPE. The bits depend on whether the row is a
- * value, private memory or mapped memory. If a row has other bits, libomptarget makes the launch
- * (REX_REASON_TYPE). For a launch in the stream of a queue, rex_check_rows() checks such a row
- * instead.
+ * The type bits that a launch by the driver accepts in a row of TYPE. The bits depend on whether
+ * the row is a value, private memory or mapped memory. If a row has other bits, libomptarget makes
+ * the launch (REX_REASON_TYPE). For a launch in the stream of a queue, rex_check_rows() checks such
+ * a row instead.
  */
 #define REX_ROW_BITS(type)                      \
     ((type)&REX_MAP_LITERAL   ? REX_ROW_VALUE   \

@@ -1,20 +1,21 @@
 /*
- * run.c - runs the plan of a launch: copies, the kernel, the wait.
+ * run.c - runs the plan of a launch: copies the rows, launches the kernel, and waits.
  *
- * Up to REX_STAGED_MOST bytes of pageable rows are staged. The processor copies the rows into one
- * pinned buffer, and the driver copies the buffer to the arena, a buffer on the device. Rows are
- * copied back by the reverse steps. Larger rows, and rows that are not pageable, are copied one by
- * one without the buffer. Threads copy large rows.
+ * The rows that are not mapped are staged if all of them are pageable, and have at most
+ * REX_STAGED_MOST bytes together. The processor copies staged rows into one pinned buffer, and the
+ * driver copies the buffer to the arena, a buffer on the device. Staged rows are copied back by the
+ * reverse steps. Rows that are not staged are copied one by one, without the buffers. Threads may
+ * copy large rows (memory/makecopy.h).
  *
  * With a few small rows, the number of driver calls determines the time. So such a launch becomes a
  * graph of three nodes: copy to the device, kernel, copy back. On an H100 a launch of 80 bytes in
  * and 40 out takes 11 us as a graph, and 16 us by single calls. A graph for a kernel without copies
  * saves a microsecond or two.
  *
- * The first graph of a process takes 150 us to make, and each later graph 15 us. Many launches must
- * save this time. So a graph is made only after many launches of a kernel with about as many bytes.
- * find_launch_graph() rounds the bytes, so that the graph fits all these launches. If the driver
- * refuses a graph, single calls launch.
+ * The first graph of a process takes 150 us to make, and each later graph 15 us. Only many launches
+ * by a graph save this time. So a graph is made only after many launches of a kernel with similar
+ * numbers of bytes (launch/run.h). find_launch_graph() rounds these numbers, so that one graph fits
+ * all these launches. If the driver refuses a graph, single calls launch.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -40,9 +41,9 @@ static int run_failed(const struct rex_plan *plan, const char *what)
 
 /*
  * Waits after a failure, because work in the stream may still use the memory of the launch. If the
- * wait for the launch failed, FOUND is its result. Otherwise FOUND is 0, and RESULT is an error
- * from before that wait. Marks the device as lost if an earlier kernel failed, or if the wait of
- * this function fails. Returns an error.
+ * caller's wait failed, FOUND is its error. If FOUND is 0, the caller has not waited, and RESULT is
+ * its error. Marks the device as lost if a kernel failed, or if the wait of this function fails.
+ * Returns an error.
  */
 static __attribute__((noinline)) int wait_after_failure(const struct rex_plan *plan, int result,
                                                         int found)
@@ -166,13 +167,13 @@ free_blocks:
 
 /* ---- a launch as a graph --------------------------------------------------------------------- */
 
-/* A launch with more bytes than this in a direction does not become a graph. */
+/* A launch that copies more bytes than this in one direction does not become a graph. */
 #define GRAPH_MOST ((size_t)128 << 10)
 
 /*
- * Returns the graph for KERNEL and STAGED, or the place for a new graph. The bytes of a graph are
- * rounded to steps. The size of the arena is a multiple of each step, so that a rounded copy stays
- * inside the arena.
+ * Returns the graph for KERNEL and STAGED, or the place for a new graph. The ends of the bytes that
+ * a graph copies are rounded to multiples of a step. The size of the arena is a multiple of each
+ * step, so a rounded copy stays inside the arena.
  */
 static struct rex_launch_graph *find_launch_graph(struct rex_launch_context *context,
                                                   const struct rex_loaded_kernel *kernel,
@@ -254,8 +255,8 @@ static bool put_launch_graph(struct rex_launch_context *context, const struct re
 }
 
 /*
- * Launches PLAN as a graph if a graph pays. Returns false if nothing was put in the stream. Counts
- * launches only until a graph pays.
+ * Launches PLAN as a graph if a graph pays. Otherwise only counts the launch. Returns false if
+ * nothing was put in the stream.
  */
 static bool launch_as_graph(const struct rex_plan *plan)
 {
@@ -342,10 +343,7 @@ int rex_plan_run(struct rex_plan *plan)
         uint64_t device = plan->is_staged ? context->arena + outer->offset : outer->device;
         plan->device[own->span.row] = (uintptr_t)device + (own->span.begin - outer->span.begin);
     }
-    /*
-     * If a row of size 0 lies in an own row, the kernel gets the device address at that place in
-     * the own row.
-     */
+    /* If a row of size 0 lies in an own row, the kernel gets the device address of that place. */
     for (size_t i = 0; plan->has_empty && i < plan->ranges.count; i++) {
         const struct rex_range *range = &plan->ranges.range[i];
         for (size_t j = 0; j < plan->own_count; j++) {

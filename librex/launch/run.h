@@ -1,5 +1,5 @@
 /*
- * run.h - runs the plan of a launch: copies, the kernel, the wait.
+ * run.h - runs the plan of a launch: copies the rows, launches the kernel, and waits.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -1,6 +1,6 @@
 /*
- * wrappers.c - the exported wrappers, for code that includes no header. The host key of a launch
- * selects the module.
+ * wrappers.c - exported wrappers of libomptarget's functions, for code that includes no header. The
+ * host key of a launch selects the module.
  *
  * The wrappers of rex_kmp.h are inline, pass their own module, and do not call these functions. No
  * header declares the exported wrappers: code that calls a wrapper declares it.
@@ -88,9 +88,9 @@ int rex___tgt_target(TARGET_P)
 }
 
 /*
- * Registers every known module that can be registered. A data call has no host key to select a
- * module, because mappings belong to the device. Errors of single modules are ignored if at least
- * one module is registered. Returns false, with an error set, if the data call cannot be made.
+ * Registers every known module that can be registered. All, because a data call has no host key
+ * that selects a module. Errors of single modules are ignored if at least one module is registered.
+ * Returns false, with an error set, if the data call cannot be made.
  */
 static bool register_all(const char *what)
 {

@@ -1,10 +1,11 @@
 /*
  * addresses.c - a cache of device addresses of mapped memory.
  *
- * The hash of a host address selects a hint: the index of the slot that had the address last. If no
- * slot has the memory, librex asks libomptarget. If the present table shows the mapping around the
- * memory, librex asks for the device address of the whole mapping. Later look-ups in that mapping
- * then find the mapping in the cache.
+ * Each slot of the cache has one mapping. The hash of a host address selects a hint: the slot in
+ * which the last address with this hash was found. If no slot has the memory, librex asks
+ * libomptarget. If the present table shows the mapping around the memory, librex asks for the
+ * device address of the whole mapping. Later look-ups in that mapping then find the mapping in the
+ * cache.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -48,8 +49,8 @@ static inline bool has_memory(const struct rex_found_mapping *mapping, uintptr_t
 
 /*
  * Returns the slot for a mapping. The slot is, in this order of preference:
- * - the slot of equal memory;
- * - an unused slot of an older generation;
+ * - the slot that has exactly this memory;
+ * - a slot that is not valid in GENERATION, and that no pending command uses;
  * - the next slot in turn.
  */
 static struct rex_found_mapping *slot_for(struct rex_addresses *addresses, uintptr_t begin,
@@ -124,8 +125,8 @@ uintptr_t rex_addresses_find(struct rex_addresses *addresses, const void *begin,
 /* ---- use ------------------------------------------------------------------------------------- */
 
 /*
- * If the new memory touches a range, or no slot is free, extends the range that grows least. An
- * extended range may include memory that no command uses. Otherwise takes a free slot.
+ * Takes a free element of `range`. If none is free, or the new memory touches a range, extends the
+ * range that grows least. An extended range may include memory that no command uses.
  */
 void rex_addresses_use_range(struct rex_addresses *addresses, uint64_t begin, size_t size)
 {

@@ -39,7 +39,7 @@ struct rex_addresses {
     bool lost;           /* a used slot was overwritten, so any memory counts as used */
 };
 
-#define REX_COMMAND_ANY UINT32_MAX /* number of a command that can no longer fail */
+#define REX_COMMAND_ANY UINT32_MAX /* value of `used` for a command that can no longer fail */
 
 /*
  * Returns the generation for look-ups. If REMEMBER is true, returns rex_mapping_generation, so
@@ -86,9 +86,9 @@ void rex_addresses_unmark(struct rex_addresses *addresses);
 void rex_addresses_use_all(struct rex_addresses *to, const struct rex_addresses *from);
 
 /*
- * Looks up all mappings again on device NUMBER. Returns true if each mapping still has its device
- * address. All mappings are then valid in GENERATION. Also returns false if a used slot was
- * overwritten.
+ * Looks up all mappings again on device NUMBER. If each mapping still has its device address, makes
+ * all mappings valid in GENERATION, and returns true. Returns false otherwise, or if a used slot
+ * was overwritten.
  */
 bool rex_addresses_renew(struct rex_addresses *addresses, int number, uint64_t generation);
 

@@ -1,13 +1,13 @@
 /*
  * copythreads.c - threads that copy, and sleep between copies.
  *
- * A thread starts at its first use and never ends. A destructor that joined the threads would hang
- * if one of them called exit(). At the end of the process the threads sleep, or their driver calls
- * fail.
+ * A thread starts at its first use and never ends. At the end of the process the threads sleep, or
+ * their driver calls fail.
  *
  * The threads access memory of the program, which may be protected to catch accesses. Such an
- * access runs the program's handler of SIGSEGV in the copying thread. All other signals are blocked
- * in these threads, so the program's own threads get them.
+ * access runs the program's handler of SIGSEGV in the copying thread. The handler may call exit(),
+ * so no destructor joins the threads: it would wait for the thread that called exit(). All other
+ * signals are blocked in these threads, so the program's own threads get them.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -37,7 +37,7 @@ static struct rex_copy_crew {
     struct worker worker[REX_COPY_THREADS_MOST];
     uint64_t serial;  /* number of the current or last job */
     unsigned count;   /* number of threads for the job */
-    unsigned at_work; /* number of these threads that have not finished the job */
+    unsigned at_work; /* number of the job's threads that have not finished */
     void (*work)(unsigned number, void *job);
     void *job;
 } crews[REX_COPY_CREWS_MOST]; /* zeros initialise the condition variables */
@@ -139,7 +139,7 @@ void rex_copy_crew_run(struct rex_copy_crew *crew, unsigned count,
     count = crew->started < most ? crew->started : most;
     if (count == 0)
         return;
-    rex_shelter_begin(); /* JOB may be on the stack of the caller */
+    rex_shelter_begin(); /* JOB may be on the caller's stack, so block cancellation */
     pthread_mutex_lock(&lock);
     REX_ASSERT(crew->is_taken && crew->at_work == 0);
     crew->work = work;

@@ -1,5 +1,5 @@
 /*
- * data.c - data regions, enter and exit data, updates.
+ * data.c - data calls: data regions, enter data, exit data and updates.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -59,16 +59,16 @@ static int check_mapped_rows(const struct data_call *call)
 /* ---- bases of use_device_ptr ----------------------------------------------------------------- */
 
 /*
- * If a row has REX_MAP_RETURN_PARAM, libomptarget overwrites its base by its device address. A
- * second begin of the map would read this device address as a host address, and compute a wrong
- * device address. So librex keeps the bases, and restores them when the map is ended or begun
- * again.
+ * If a row has REX_MAP_RETURN_PARAM, libomptarget overwrites the base of the row by a device
+ * address. A second begin of the map would read this device address as a host address, and compute
+ * a wrong device address. So librex keeps the host addresses of the bases, and restores them when
+ * the map is ended or begun again.
  */
 
 /*
  * The rows of one map whose bases libomptarget has overwritten. The address of the base column
- * identifies the map. A later map may have its column at that address, so only a base that still
- * equals `written` is restored.
+ * identifies the map. A later map may have its column at that address, so a base is restored only
+ * if it still equals `written`, which libomptarget has written.
  */
 struct bases {
     struct bases *next;
@@ -103,9 +103,10 @@ static void put_bases_back(const struct rex_map *map)
 }
 
 /*
- * Corrects the base of row I if the memory is not mapped. For such a row, LLVM 14 to 21 return NULL
- * minus the offset of the row from its base. Later releases return the host address. OpenMP 5.1
- * requires the host address, or NULL if the program asks for NULL (REX_MAP_FB_NULLIFY).
+ * Corrects what libomptarget has written to the base of row I, if the memory of the row is not
+ * mapped. For such a row, LLVM 14 to 21 return NULL minus the offset of the row from its base.
+ * Later releases return the host address. OpenMP 5.1 requires the host address, or NULL if the
+ * program asks for NULL (REX_MAP_FB_NULLIFY).
  */
 static void settle_absent_base(const struct rex_map *map, int32_t i, void *base, int number)
 {
@@ -121,8 +122,8 @@ static void settle_absent_base(const struct rex_map *map, int32_t i, void *base,
 
 /*
  * Returns true if two rows lie in one mapping, adjacent or not. Also returns true if there is no
- * memory for the check. Ignores a member without an attached pointer, because only its parent drops
- * a reference.
+ * memory for the check. Ignores a member without an attached pointer, because such a member drops
+ * no reference: its parent does.
  */
 static bool share_a_mapping(const struct rex_map *map, int number)
 {
@@ -297,8 +298,10 @@ int rex_map_for_launch(struct rex_module *module, int64_t device, const struct r
 }
 
 /*
- * Does not wait for queues. A command of a queue uses only mappings that existed when the command
- * was added. The launch drops only its own reference, so these mappings stay.
+ * Does not wait for queues. A command that was added before the launch uses only mappings that
+ * existed before the launch. The launch added a reference to such a mapping, and drops only this
+ * reference, so the mapping stays. A command that is added during the launch must not use the
+ * launch's own mappings (rex-queues(7)).
  */
 int rex_unmap_after_launch(int64_t device, const struct rex_map *map)
 {
@@ -314,7 +317,7 @@ int rex_module_region_end(struct rex_module *module, int64_t device, const struc
     if (map == NULL || count_rows(map, REX_MAP_PRESENT) == 0)
         return make_data_call(module, device, map, REX_FOR_END, "data end");
     /*
-     * Remove PRESENT from the end. Memory that was present at the begin may be absent at the end,
+     * Remove PRESENT from the rows. Memory that was present at the begin may be absent at the end,
      * and libomptarget would abort.
      */
     struct rex_map ended = *map;

@@ -1,5 +1,6 @@
 /*
- * data.h - the data calls of a launch, and raw data calls.
+ * data.h - the data calls of a launch, and raw data calls, which have the arguments of
+ * libomptarget's functions.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

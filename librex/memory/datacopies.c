@@ -118,8 +118,8 @@ int rex_rows_update(const char *what, int64_t device, int number, const struct r
         struct rex_mapping found;
         copies[i] = (struct rex_copy){.size = 0};
         /*
-         * Copy only a row with one direction, in memory that the present table has, and without an
-         * attached pointer.
+         * Copy only a row that has one direction and lies in one mapping of the present table. The
+         * mapping must not have an attached pointer.
          */
         if (copy.size == 0 || (direction != REX_MAP_TO && direction != REX_MAP_FROM) ||
             !rex_mapping_find(copy.host, copy.size, number, &found) || found.device == 0 ||
@@ -139,7 +139,7 @@ int rex_rows_update(const char *what, int64_t device, int number, const struct r
     for (int32_t i = 0, some = 1; i <= map->count && result == REX_OK; i += some) {
         /*
          * True if librex has copied `some` rows from row `i` on, or if no row is left. libomptarget
-         * then updates the rows from `done` to before `i`, which librex has not copied.
+         * then updates the rows before `i`, from `done` on, which librex has not copied.
          */
         bool are_copied = i == map->count;
         if (i < map->count)

@@ -3,9 +3,9 @@
  * calls the omp_target_* functions of libomptarget: they return errors, while the __tgt_* functions
  * abort.
  *
- * After a queue has found the device lost, queries of mappings still work, because libomptarget
- * answers them from host memory. Allocations and copies fail here, without a call of libomptarget.
- * rex_device_free() then frees nothing, because at least LLVM 19 to 22 would abort.
+ * If the device is lost, queries of mappings still work, because libomptarget answers them from
+ * host memory. Allocations and copies fail here, without a call of libomptarget. rex_device_free()
+ * then frees nothing, because at least LLVM 19 to 22 would abort.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -87,7 +87,7 @@ bool rex_is_device_memory(const void *address, int number)
     return is_found;
 }
 
-/* ---- questions and allocations --------------------------------------------------------------- */
+/* ---- queries and allocations ----------------------------------------------------------------- */
 
 int rex_none_registered(const char *what)
 {
@@ -196,7 +196,7 @@ static int copy_between_host(void *to, int to_host, const void *from, size_t siz
     if (result != REX_OK || size == 0)
         return result;
     uint64_t begin = rex_phase_begin();
-    /* librex makes the copy if it is faster than libomptarget. */
+    /* librex makes the copy if librex is faster than libomptarget. */
     void *source = (void *)(uintptr_t)from;
     struct rex_copy copy = {.host = to_host ? to : source,
                             .device = (uint64_t)(uintptr_t)(to_host ? source : to),

@@ -1,6 +1,5 @@
 /*
- * devicememory.h - the device memory that the program has from rex_device_alloc(), and waits for
- * devices.
+ * devicememory.h - look-ups of memory of rex_device_alloc(), and waits for deferred launches.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -11,7 +10,7 @@
 
 /*
  * Fails for the call WHAT because there is no device. Returns the error of rex_gate_check() if the
- * gate is closed, otherwise REX_EINVAL.
+ * gate is closed (omp/gate.h), otherwise REX_EINVAL.
  */
 int rex_none_registered(const char *what);
 

@@ -1,6 +1,6 @@
 /*
- * fill.c - fills of device memory with a pattern (rex/device.h). The driver fills the memory of a
- * GPU. For other devices libomptarget copies the pattern, because only some releases have
+ * fill.c - fills device memory with a pattern (rex/device.h). The driver fills the memory of a GPU.
+ * For other devices libomptarget copies the pattern, because only some releases have
  * omp_target_memset().
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -103,7 +103,7 @@ int rex_fill_now(const struct rex_fill *fill, int64_t device, const char *caller
         result = rex_await_device(number, caller);
     if (result != REX_OK || fill->size == 0)
         return result;
-    /* If libomptarget has to report its work, libomptarget makes the copies. */
+    /* If libomptarget has to report its work, libomptarget copies, and the driver does not fill. */
     if ((rex_process_reasons() & (REX_REASON_REPORTS | REX_REASON_NO_GPU)) == 0 &&
         number != rex_device_count())
         result = rex_device_known_ordinal(number, &ordinal);

@@ -1,5 +1,5 @@
 /*
- * fill.h - fills of device memory with a pattern.
+ * fill.h - fills device memory with a pattern.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -12,7 +12,7 @@
 struct rex_fill {
     void *to;
     uint32_t value;     /* the low `width` bytes are the pattern */
-    size_t width, size; /* bytes of the pattern; bytes of the memory */
+    size_t width, size; /* bytes of the pattern; bytes to fill */
 };
 
 /*

@@ -1,6 +1,6 @@
 /*
- * makecopy.c - copies between host memory and a GPU. The driver or librex's threads make a copy, or
- * many small copies go together through pinned memory.
+ * makecopy.c - copies between host memory and a GPU. The driver makes a copy, or threads of librex
+ * make it, or many small copies go together through pinned memory.
  *
  * On an H100 the driver copies pinned memory in place, at 50 GB/s. It copies pageable memory
  * through its own buffers with one thread, at 9 to 14 GB/s. librex's threads reach 25 to 39 GB/s.
@@ -8,8 +8,8 @@
  * while the device copies the other.
  *
  * Small copies go together through the pinned memory of one launch context, with one wait. For 64
- * KB, even a single copy through this memory takes half of the driver's time. Pinned rows of a call
- * need only one wait, and no chunk.
+ * KB, even a single copy through this memory takes half of the driver's time. Copies of memory that
+ * is already pinned go together, too: they need one wait, and no chunk.
  *
  * If a copy by librex fails, the driver or libomptarget makes the whole copy again, and returns the
  * result.
@@ -39,7 +39,7 @@ struct job {
     struct rex_copy copy;
     int ordinal;   /* the driver's number of the GPU */
     size_t next;   /* index of the first chunk that no thread has begun */
-    unsigned able; /* number of threads that had all resources */
+    unsigned able; /* number of threads that got a launch context with chunks */
     bool is_first; /* a thread allocated resources, so the time of the copy is not typical */
     bool said, failed;
     char why[256]; /* reason of the first failure, if `said` */
@@ -59,12 +59,15 @@ static void say_why(struct job *job)
  */
 #define NANOSECONDS_THAT_PAY UINT64_C(8000000)
 
-/* Threads that were slower than the driver try again after the driver has spent this time. */
+/*
+ * If threads were slower than the driver in a size class, they try again after the driver has spent
+ * this time on copies of that class. The time counts from the threads' last copy.
+ */
 #define NANOSECONDS_UNTIL_RETRY (100 * NANOSECONDS_THAT_PAY)
 
 /*
- * The first staged copy allocates its chunk, which takes 1.5 ms. So libomptarget makes this many
- * small copies before librex does.
+ * The first staged copy allocates staging memory, which takes 1.5 ms. So libomptarget makes this
+ * many small copies before librex does.
  */
 #define COPIES_THAT_PAY ((size_t)200)
 
@@ -80,8 +83,8 @@ static struct {
     struct pace driver[SIZES], threads[SIZES];
     uint64_t by_driver; /* time of all large copies by the driver, in nanoseconds */
     /*
-     * time of the driver's copies since the threads' last copy, counted while threads are slower;
-     * in nanoseconds
+     * for each size class: time of the driver's copies since the threads' last copy, in
+     * nanoseconds; counted while threads are slower
      */
     uint64_t until_retry[SIZES];
     size_t small_copies; /* number of small copies left to libomptarget */
@@ -96,8 +99,8 @@ static size_t size_class(size_t size)
 }
 
 /*
- * All accesses to the numbers in `seen` are relaxed: no other data depend on a number, and a lost
- * update changes little.
+ * Relaxed: each thread of the program that copies reads and changes the numbers in `seen`. They
+ * only decide who makes a copy, so a stale number or a lost update can only cost time.
  */
 static uint64_t get_relaxed(const uint64_t *number)
 {
@@ -160,11 +163,11 @@ struct piece {
 static bool take_piece(struct job *job, struct piece *piece)
 {
     /*
-     * Relaxed: any thread may copy any piece. Before the bytes are used, each thread waits for its
-     * stream, and the caller waits for the threads.
+     * Relaxed: the threads only need different pieces. The caller uses the bytes after all threads
+     * have returned.
      */
     piece->at = __atomic_fetch_add(&job->next, 1, __ATOMIC_RELAXED) * CHUNK;
-    /* Relaxed: a thread that reads an old value copies one more piece. */
+    /* Relaxed: if another thread has failed, a stale value costs one more piece. */
     if (piece->at >= job->copy.size || __atomic_load_n(&job->failed, __ATOMIC_RELAXED))
         return false;
     size_t left = job->copy.size - piece->at;
@@ -212,8 +215,8 @@ static bool copy_from_device(struct job *job, const struct rex_launch_context *o
 }
 
 /*
- * The work of one thread. A thread that cannot get its resources leaves the work to the other
- * threads.
+ * The work of one thread. A thread that gets no launch context or chunks leaves the work to the
+ * other threads.
  */
 static void share_copy(unsigned number, void *argument)
 {
@@ -397,10 +400,10 @@ static bool copy_through(const struct rex_copy *copies, size_t count,
 }
 
 /*
- * Returns the number of copies that can be made together, or 0 if the first copy is large. Sets
- * *STAGED to the bytes of staging memory for these copies. For a staged copy the processor accesses
- * the host memory, and does not wait for earlier work of the stream. So copies of different
- * directions go together only while all are pinned.
+ * Returns the number of copies that can be made together, or 0 if the first copy has size 0 or
+ * needs more than one chunk. Sets *STAGED to the bytes of staging memory for these copies. For a
+ * staged copy the processor accesses the host memory, and does not wait for earlier work of the
+ * stream. So copies of different directions go together only while all are pinned.
  */
 static size_t count_together(const struct rex_copy *copies, size_t count, size_t *staged)
 {
@@ -430,8 +433,8 @@ size_t rex_copy_some(const struct rex_copy *copies, size_t count, int number, bo
         (ordinal == REX_ORDINAL_UNKNOWN && !find_gpu_of(copies[0].device, &ordinal))) {
         /*
          * The memory may be on the host device, where librex makes no copies. Restart the count of
-         * small copies, so that libomptarget makes the next small copies. Relaxed: no other data
-         * depend on the count.
+         * small copies, so that libomptarget makes the next small copies. Relaxed: see
+         * get_relaxed().
          */
         __atomic_store_n(&seen.small_copies, 0, __ATOMIC_RELAXED);
         return some;

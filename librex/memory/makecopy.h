@@ -1,6 +1,6 @@
 /*
- * makecopy.h - copies between host memory and a GPU. The driver or librex's threads make a copy, or
- * many small copies go together through pinned memory.
+ * makecopy.h - copies between host memory and a GPU. The driver makes a copy, or threads of librex
+ * make it, or many small copies go together through pinned memory.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -54,8 +54,8 @@ bool rex_copy_is_ours(struct rex_copy *copy);
  * is small or pinned, also makes the small and pinned copies that follow. Stops before a copy that
  * is large, has size 0, does not fit into the staging memory, or has another direction. Pinned
  * copies may have different directions. If the first copy has size 0, skips only this copy. For
- * each other copy rex_copy_is_ours() has returned true. Returns the number of copies that the call
- * tried to make or skipped.
+ * each copy whose size is not 0, rex_copy_is_ours() has returned true. Returns the number of copies
+ * that the call tried to make or skipped.
  *
  * *ARE_MADE is true if these copies are complete. If *ARE_MADE is false, the memory is not on a
  * GPU, or a call failed. The caller then has libomptarget make all of these copies, because each

@@ -1,6 +1,6 @@
 /*
- * rowcheck.c - checks of rows that need no mappings: of each row alone, and of the rows that one
- * call maps for the first time.
+ * rowcheck.c - checks rows without a look at the mappings. Checks each row alone, and compares the
+ * rows that one call maps for the first time.
  *
  * librex refuses contradictory types, because releases of LLVM read them differently.
  *
@@ -22,9 +22,10 @@ static const char *wrong_member(const struct rex_map *map, int32_t i)
     if (parent >= i)
         return "is a member of a row that does not come before it";
     /*
-     * LLVM 14 to 23 map a member outside of its parent, but do not count a reference for it. So the
-     * member stays mapped until the end of the process. A row after REX_PARENT_MAX passes: its type
-     * may name a surrounding section in place of its parent (rex_map_add_mapped()).
+     * LLVM 14 to 23 map a member that lies outside its parent, but count no reference for the
+     * member. So the member stays mapped until the end of the process. A row after REX_PARENT_MAX
+     * passes: its type may name a surrounding section in place of its parent
+     * (rex_map_add_mapped()).
      */
     if (parent >= 0 && i <= REX_PARENT_MAX && map->sizes[i] > 0 &&
         !rex_row_has(type, REX_MAP_NOT_MAPPED | REX_MAP_PTR_AND_OBJ) &&
@@ -115,7 +116,10 @@ const char *rex_row_text(const struct rex_map *map, int32_t i, char text[REX_ROW
         return text;
     const char *row = map->storage;
     if (*row == ',') {
-        /* A launch or a region in one line has an argument before its rows. */
+        /*
+         * Commas at the begin mark the text of a launch or region in one line, which has an
+         * argument before its rows. Skip this argument.
+         */
         row = end_of_argument(row + strspn(row, ","));
         row += *row == ',';
     }
@@ -206,8 +210,8 @@ int rex_fail_null_column(const char *kernel, const struct rex_map *map)
 /*
  * LLVM 14 to 23 map the rows of a call in their order. A row inside an earlier row uses the mapping
  * of that row. If a row overlaps an earlier row in any other way, libomptarget aborts, unless the
- * later row is implicit. Such an implicit row counts as mapped. If such an implicit row is copied,
- * LLVM 23 and 24 copy the whole row, past the end of the mapping.
+ * later row is implicit. Such an implicit row counts as mapped. But if it is copied, LLVM 23 and 24
+ * copy the whole row, past the end of the mapping.
  */
 
 int rex_spans_compare(const void *left, const void *right)
@@ -283,7 +287,10 @@ int rex_new_spans_check(struct rex_row_span *spans, size_t *count, const struct 
             spans[i] = first;
             mapped = 1;
         } else {
-            /* This slow check is rare, because such a group is right only with implicit rows. */
+            /*
+             * FIRST does not contain the group. That is right only if a row is implicit, so this
+             * slow check is rare.
+             */
             int result = map_in_order(&spans[i], next - i, &mapped, map, what);
             if (result != REX_OK)
                 return result;

@@ -72,9 +72,9 @@ static inline bool rex_map_has_text(const struct rex_map *map)
 const char *rex_row_text(const struct rex_map *map, int32_t i, char text[REX_ROW_TEXT]);
 
 /*
- * If row I of a raw call is a member, checks that the row lies in its parent: libomptarget crashes
- * on other members. A row with unknown bits passes. Returns 0 or REX_EINVAL, with a message that
- * begins with WHAT.
+ * If row I of a raw call (the program passed a packet or arrays) is a member, checks that the row
+ * lies in its parent: libomptarget crashes on other members. A row with unknown bits passes.
+ * Returns 0 or REX_EINVAL, with a message that begins with WHAT.
  */
 int rex_check_member(const struct rex_map *map, int32_t i, const char *what);
 
@@ -85,8 +85,9 @@ int rex_check_member(const struct rex_map *map, int32_t i, const char *what);
 #define REX_ROW_MOST ((int64_t)1 << 40)
 
 /*
- * If row I is mapped, checks that the row has at most REX_ROW_MOST bytes. libomptarget aborts if
- * the device has too little memory. Returns 0 or REX_ENOMEM, with a message that begins with WHAT.
+ * If the call maps row I, checks that the row has at most REX_ROW_MOST bytes. libomptarget aborts
+ * if the device has too little memory. Returns 0 or REX_ENOMEM, with a message that begins with
+ * WHAT.
  */
 int rex_check_size(const struct rex_map *map, int32_t i, const char *what);
 

@@ -18,8 +18,8 @@
 #include "omp/runtime.h"
 
 /*
- * Returns true if row I may be larger than its mapping. Only an implicit row may be larger, with
- * two exceptions:
+ * Returns true if row I may be larger than its mapping. Only an implicit row may be larger. But it
+ * may not be larger in two cases:
  * - The row is copied: libomptarget would copy the whole row.
  * - The row is a section with a mapper: libomptarget would map the elements beyond the mapping in
  *   other device memory.

@@ -1,6 +1,6 @@
 /*
- * section.c - sections of more than one row: rectangular parts of arrays, and elements that have a
- * mapper. The rows go into a map or to libomptarget.
+ * section.c - sections that need more than one row: rectangular parts of arrays, and elements that
+ * have a mapper. The rows go into a map or to libomptarget.
  *
  * libomptarget has a row type for rectangular parts, which librex does not use. LLVM 14 to 22 copy
  * too little of many parts. LLVM 23 reads the sizes in another unit. librex makes a row for each
@@ -203,9 +203,10 @@ void rex_map_for_runtime(rex_mapper *mapper, int64_t element_size, void *handle,
         return;
     }
     /*
-     * Push an empty component first. LLVM 14 to 22 never count a reference for the first component
-     * of a call of a mapper, so the memory of that component would stay mapped. Number the rows
-     * after the components that libomptarget already has, so that members name their parents.
+     * Push an empty component first. A component is a row that a mapper gives to libomptarget. LLVM
+     * 14 to 22 never count a reference for the first component of a call of a mapper, so its memory
+     * would stay mapped. Number the rows after the components that libomptarget already has, so
+     * that members name their parents.
      */
     REX_REAL(push_mapper_component)
     (handle, NULL, NULL, 0, 0, NULL);

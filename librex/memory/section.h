@@ -25,8 +25,8 @@ struct rex_map_builder {
 };
 
 /*
- * Returns TYPE for a row inside the surrounding section. Adds the bits that the section passes on.
- * Removes the copies that the section does not make.
+ * Returns the type of a row for which a mapper gave TYPE: TYPE with the bits that the surrounding
+ * section passes on, and without the copies that the section does not make.
  */
 int64_t rex_type_inside(const struct rex_map_builder *builder, int64_t type);
 

@@ -1,5 +1,5 @@
 /*
- * unite.c - gives rows of one call the copies of all rows with equal memory.
+ * unite.c - if rows of one call have equal memory, gives each of them the copies of all.
  *
  * A program may pass one array twice in a call, as an input and as an output. LLVM 14 to 22 make
  * one mapping, and only the copies of the first row: the output would be lost without an error. So

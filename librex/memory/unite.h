@@ -1,5 +1,5 @@
 /*
- * unite.h - gives rows of one call the copies of all rows with equal memory.
+ * unite.h - if rows of one call have equal memory, gives each of them the copies of all.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

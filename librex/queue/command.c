@@ -73,10 +73,10 @@ static int copy_not_mapped(const struct rex_command *command, int number)
  * Puts a copy in STREAM. Marks a device address from the program as used, because the address may
  * lie in mapped memory.
  *
- * For a large copy of pageable memory the driver would block the caller. Threads of librex make
- * this copy instead. The call waits until the stream is idle, and returns after the copy is
- * complete, so the next command in the stream follows the copy. The queue is not locked during the
- * wait.
+ * The driver would block the caller during a large copy of pageable memory. So threads of librex,
+ * which are faster, may make this copy. They do not copy in the stream. So the function waits until
+ * the stream is idle, and returns after the copy is complete. The queue is not locked during the
+ * copy.
  */
 static int submit_copy(struct rex_stream_gpu *gpu, void *stream, const struct rex_command *command)
 {

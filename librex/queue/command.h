@@ -58,15 +58,15 @@ struct rex_command {
         } call;
         struct {
             struct rex_event *event; /* if captured: NULL */
-            uint32_t point;          /* if captured: number of the recorded event */
+            uint32_t point;          /* if captured: number of the event in the graph */
         } event;
         struct rex_graph *graph; /* locked by the caller; a launch of a graph is never captured */
     };
 };
 
 /*
- * COMMAND copies from a device to a device. Returns the device that is not NUMBER. Returns NUMBER
- * if both devices are NUMBER.
+ * COMMAND copies from a device to a device, and NUMBER is one of the two. Returns the other device,
+ * or NUMBER if both devices are NUMBER.
  */
 static inline int rex_command_other(const struct rex_command *command, int number)
 {
@@ -120,13 +120,13 @@ struct rex_event {
     struct rex_pooled pooled;
     pthread_mutex_t lock; /* guards the fields below: another thread may record the event */
     enum rex_event_state state;
-    /* TIMED: time of the record, on a device that executes commands at once */
+    /* in state TIMED: time of the record, on a device that executes commands at once */
     struct timespec at;
-    int number;                            /* TIMED: number of the device of the queue */
-    const struct rex_driver_event *driver; /* DRIVER: the last recorded of `drivers` */
+    int number;                            /* in state TIMED: number of the device of the queue */
+    const struct rex_driver_event *driver; /* in state DRIVER: the last recorded of `drivers` */
     struct rex_driver_event *drivers;      /* the driver's events, one for each context */
-    uint64_t graph;                        /* GRAPH: number of the graph */
-    uint32_t point;                        /* GRAPH: number of the event in the graph */
+    uint64_t graph;                        /* in state GRAPH: number of the graph */
+    uint32_t point;                        /* in state GRAPH: number of the event */
 };
 
 /* Records EVENT in STREAM of GPU, whose context is current. Returns 0 or an error. */

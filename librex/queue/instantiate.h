@@ -1,5 +1,6 @@
 /*
- * instantiate.h - the struct of a graph, and the driver's graph made of its commands.
+ * instantiate.h - the struct of a graph, and functions that make the driver's graph from its
+ * commands.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -11,8 +12,8 @@
 #define REX_GRAPH_LANES 32 /* maximum number of queues in one capture */
 
 /*
- * The driver's graph of the commands. The graph has the device addresses of `generation`, a result
- * of rex_addresses_generation().
+ * The driver's graph of the commands. Its device addresses were looked up in `generation`
+ * (memory/addresses.h).
  */
 struct rex_driver_graph {
     void *executable, *graph;

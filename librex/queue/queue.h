@@ -84,7 +84,7 @@ int rex_queue_check_lost(struct rex_queue *queue);
  */
 int rex_queue_sync_locked(struct rex_queue *queue);
 
-/* Sets the functions that mappings, modules and waiting commands call for QUEUE. */
+/* Sets `unfinished` and `gpu.waits` of QUEUE to functions of queuework.c. */
 void rex_queue_set_functions(struct rex_queue *queue);
 
 #endif

@@ -112,7 +112,8 @@ int rex_queue_trace_submit(struct rex_queue *queue, const struct rex_command *co
 int rex_queue_trace_do(struct rex_queue *queue, const struct rex_command *command)
 {
     struct rex_slice slice = {.track = rex_stream_track(queue->trace), .begin = rex_trace_clock()};
-    unsigned inside = command->kind != REX_COMMAND_CALL; /* calls in a host function are traced */
+    /* If the command calls a host function, the function's own calls are traced. */
+    unsigned inside = command->kind != REX_COMMAND_CALL;
     rex_trace_depth += inside;
     int result = rex_command_do(queue->gpu.number, command);
     rex_trace_depth -= inside;

@@ -73,7 +73,11 @@ int rex_queue_check_lost(struct rex_queue *queue)
         rex_device_lose(queue->gpu.ordinal, number, "a deferred launch", rex_cuda_why(), &list);
         result = rex_device_lost(number, queue->name);
     }
-    /* this queue is idle, so other work failed; another queue reports its own kernels */
+    /*
+     * The queue is idle, so the failure is not from its kernels. Mark the queue as lost without
+     * naming kernels: if a kernel of another queue failed, that queue names its kernels
+     * (queue_work_failed()).
+     */
     mark_lost(queue, rex_cuda_why());
     return result;
 }
@@ -196,7 +200,7 @@ int rex_queue_query(struct rex_queue *queue)
     return ask_queue(queue, "rex_queue_query", query_queue);
 }
 
-/* ---- questions by mappings and modules ------------------------------------------------------- */
+/* ---- queries by mappings and modules --------------------------------------------------------- */
 
 /*
  * Returns true if QUEUE may have pending work, or the query fails. Returns false if QUEUE is lost,
@@ -266,8 +270,8 @@ static int queue_sync(struct rex_unfinished *unfinished)
 }
 
 /*
- * After an error that makes a context unusable, every stream of the context returns the error, even
- * if the stream is idle.
+ * After an error that makes a context unusable, every stream of the context returns the error. So
+ * an idle queue is lost, too.
  */
 static bool queue_is_lost(struct rex_unfinished *unfinished, const char *why,
                           struct rex_kernel_list *kernels)
