@@ -1,5 +1,6 @@
 /*
- * context.c - primary contexts of GPUs and their wait policy; device memory of librex's own.
+ * context.c - activates primary contexts of GPUs with a wait policy, and allocates device memory
+ * for librex itself.
  *
  * libomptarget (LLVM 14 to 23) sets CU_CTX_SCHED_BLOCKING_SYNC on a primary context that is not
  * active yet. It does not change the flags of an active context. On an H100 a launch and its wait
@@ -31,11 +32,14 @@ static const unsigned flags_of[] = {[REX_WAIT_AUTO] = 0x0,
 uint64_t rex_contexts_later;
 
 /*
- * rex_load_lock() guards this struct, rex_contexts_later and `is_held` of each GPU. A child of fork
- * cannot use the driver, and does not read these variables.
+ * This struct, rex_contexts_later and `is_held` of each GPU are written under rex_load_lock(). A
+ * child of fork cannot use the driver, and does not read these variables.
  */
 static struct {
-    /* number of calls that keep contexts and are not undone; also read without the lock */
+    /*
+     * number of calls of rex_context_activate(), rex_context_activate_one() and rex_context_hold()
+     * that are not undone; also read without the lock
+     */
     int users;
     int home; /* number of the GPU in whose context memory is pinned, plus 1; 0: none */
 } contexts;
@@ -89,7 +93,8 @@ void rex_context_drop(int number)
 static void activate_contexts(uint64_t wanted)
 {
     int wait = rex_setting_read(REX_OPTION_WAIT);
-    REX_ASSERT(contexts.users > 0 || wanted == 0); /* without users nothing would release them */
+    /* nothing would release the contexts if there were no users */
+    REX_ASSERT(contexts.users > 0 || wanted == 0);
     for (int i = 0; wait != REX_WAIT_RUNTIME && i < rex_cuda_devices(); i++) {
         unsigned flags = 0;
         if ((wanted >> i & 1) == 0 || rex_devices[i].is_held)
@@ -136,8 +141,9 @@ void rex_context_activate_one(int number)
 }
 
 /*
- * Clears the bit last. A thread that finds the bit cleared calls libomptarget without waiting for
- * the lock, and libomptarget would activate the context with its own flags.
+ * Clears the bit after the activation. A thread that finds the bit cleared calls libomptarget
+ * without waiting for the lock. If the context were not active then, libomptarget would activate it
+ * with other flags.
  */
 void rex_context_activate_later(int number)
 {
@@ -183,9 +189,10 @@ bool rex_contexts_are_kept(void)
 }
 
 /*
- * Releases the contexts without the lock: at the last release of a context the driver waits for the
- * context's work, and other threads would wait for the lock. During this wait another thread may
- * retain the context, which is still active. The context then keeps its wait policy.
+ * Releases the contexts without the lock. At the last release of a context the driver waits for the
+ * context's work, and other threads would wait for the lock meanwhile. During the driver's wait
+ * another thread may retain the context, which is still active. The context then keeps its wait
+ * policy.
  */
 bool rex_context_user_ends(void)
 {

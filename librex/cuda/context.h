@@ -1,5 +1,6 @@
 /*
- * context.h - primary contexts of GPUs and their wait policy; device memory of librex's own.
+ * context.h - activates primary contexts of GPUs with a wait policy, and allocates device memory
+ * for librex itself.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -42,29 +43,33 @@ void rex_context_activate(unsigned architecture, bool later);
 void rex_context_activate_one(int number);
 
 /*
- * A bit for each GPU whose context its first use will activate. rex_device_offload() and other
- * functions of omp/device.h call rex_context_activate_later() for a GPU whose bit is set.
+ * A bit for each GPU whose context is activated only at the GPU's first use. rex_device_offload()
+ * and other functions of omp/device.h call rex_context_activate_later() for a GPU whose bit is set.
  */
 extern uint64_t rex_contexts_later;
 void rex_context_activate_later(int number);
 
 /*
- * Keeps the context of one GPU, in which librex pins memory for all GPUs. Chooses a GPU whose
- * context is active, otherwise the GPU that this process should use. At least one GPU must exist.
- * Returns the GPU's number. The choice stays until rex_context_unhold() has undone all calls.
+ * Keeps the context of one GPU active, and returns the GPU's number. librex pins memory for all
+ * GPUs in this context. Chooses a GPU whose context is active, otherwise the GPU of
+ * rex_launcher_device() (base/process.h). At least one GPU must exist. The choice stays while
+ * rex_contexts_are_kept() returns true.
  */
 int rex_context_hold(void);
 
 /*
- * Undoes one call that keeps contexts, for rex_context_unhold() alone. Returns true if all such
- * calls are undone now.
+ * Undoes one call of rex_context_activate(), rex_context_activate_one() or rex_context_hold(). Only
+ * rex_context_unhold() calls this function. Returns true if all these calls are undone now.
  */
 bool rex_context_user_ends(void);
 
-/* Returns true if a call that keeps contexts is not undone yet. */
+/*
+ * Returns true if a call of rex_context_activate(), rex_context_activate_one() or
+ * rex_context_hold() is not undone yet.
+ */
 bool rex_contexts_are_kept(void);
 
-/* ---- entered --------------------------------------------------------------------------------- */
+/* ---- the current context --------------------------------------------------------------------- */
 
 /*
  * Makes CONTEXT current. Returns 0 if CONTEXT was current already, and 1 if this call made it
@@ -89,9 +94,9 @@ static inline void rex_context_leave(int entered)
 /* ---- the lock of lists ----------------------------------------------------------------------- */
 
 /*
- * One lock guards the lists of pinned memory, device memory, lost devices and bases of maps. A
- * thread holds the lock only to read or change a list. Meanwhile the thread logs nothing and does
- * not call the driver.
+ * One lock guards the lists of pinned memory and of device memory, the marks of lost devices, and
+ * the list of overwritten bases of maps (memory/data.c). A thread holds the lock only to read or
+ * change these data. Meanwhile the thread logs nothing and does not call the driver.
  */
 void rex_lists_lock(void);
 void rex_lists_unlock(void);
@@ -101,20 +106,21 @@ void rex_lists_unlock(void);
 /*
  * Takes a block of SIZE bytes of device memory on DEVICE. SIZE is at most half of the address
  * space. The context of DEVICE is current. Returns the block's address, or 0 on failure;
- * rex_cuda_why() gives the reason. If EXACT is true, the block has exactly SIZE bytes, and is not
- * kept after its use.
+ * rex_cuda_why() gives the reason. If EXACT is true, the block has exactly SIZE bytes, and
+ * rex_block_give() frees it.
  */
 uint64_t rex_block_take(struct rex_device *device, size_t size, bool exact);
 /*
  * Allocates SIZE bytes on DEVICE and writes their address to ADDRESS. The context of DEVICE is
- * current. The caller frees the memory with cuMemFree. Frees kept blocks if memory is short.
- * Returns 0 or a CUresult; rex_cuda_why() gives the reason.
+ * current. The caller frees the memory with cuMemFree. If memory is short, frees the kept blocks of
+ * DEVICE and tries again. Returns 0 or a CUresult; rex_cuda_why() gives the reason.
  */
 int rex_block_allocate(struct rex_device *device, size_t size, uint64_t *address);
 /*
- * Gives the block at ADDRESS back to DEVICE, whose context is current. No launch uses the block any
- * longer. The block is kept for a later rex_block_take(), unless it is exact. Frees the oldest kept
- * blocks if all kept blocks together exceed 256 MiB.
+ * Gives the block at ADDRESS back to DEVICE, whose context is current. The caller makes sure that
+ * no launch uses the block any longer. Unless the block is exact, it is kept for a later
+ * rex_block_take(). Frees the oldest kept blocks if all kept blocks of DEVICE together exceed 256
+ * MiB.
  */
 void rex_block_give(struct rex_device *device, uint64_t address);
 /* Frees the kept blocks of DEVICE, whose context is current. Returns true if any existed. */

@@ -1,9 +1,10 @@
 /*
- * deferred.c - deferred launches: one stream for each device, and the waits for it.
+ * deferred.c - runs deferred launches in one stream for each device, and waits for them.
  *
- * A thread waits for a launch by an event that is recorded after the launch (cuda/marks.h). An
- * event is recorded after every 64th launch, for threads that find 256 launches pending. If there
- * is no event after a launch, the wait for that launch records one.
+ * A thread waits for a launch by an event that is recorded after the launch (cuda/marks.h). librex
+ * records an event after every 64th launch. A thread that finds 256 launches pending waits for such
+ * an event before it launches. If there is no event after a launch, the wait for that launch
+ * records one.
  *
  * At most 256 launches are pending. With four times as many the driver blocks the thread that
  * launches, and that thread would hold the stream's lock.
@@ -35,8 +36,12 @@ struct deferred {
     pthread_mutex_t lock; /* guards the stream and all fields below */
     int ordinal;
     void *context, *stream; /* NULL: not made yet */
-    uint64_t issued, seen;  /* newest launch; newest found done; also read without the lock */
-    bool is_lost;           /* also read without the lock */
+    /*
+     * numbers of the newest launch, and of the newest launch that a wait found done; also read
+     * without the lock
+     */
+    uint64_t issued, seen;
+    bool is_lost;                   /* also read without the lock */
     struct rex_stream_trace *trace; /* NULL: no trace */
     struct rex_mark mark[REX_MARKS];
     struct {
@@ -46,12 +51,13 @@ struct deferred {
 };
 
 /*
- * Indexed by libomptarget's device number. A device's first launch allocates its element. Atomic.
+ * Indexed by libomptarget's device number. The first launch on a device allocates the device's
+ * element. Atomic.
  */
 static struct deferred *deferred[REX_CUDA_DEVICES_MAX];
 
 uint64_t rex_deferred_devices;
-static uint64_t stopped; /* a bit for each device of rex_deferred_stop(); atomic */
+static uint64_t stopped; /* a bit for each device on which rex_deferred_stop() was called; atomic */
 
 static void forget_stream(struct deferred *of)
 {
@@ -60,7 +66,7 @@ static void forget_stream(struct deferred *of)
     memset(of->mark, 0, sizeof of->mark);
 }
 
-/* A child of fork cannot use the driver, so none of its launches is pending. */
+/* A child of fork cannot use the driver, and forgets all launches of its parent. */
 static void forget_deferred(void)
 {
     rex_deferred_devices = 0;
@@ -146,9 +152,9 @@ static void begin_deferred_trace(struct deferred *of, int number)
 }
 
 /*
- * Writes finished launches to the trace. A wait calls this before it reports the launches as done.
- * After that report the program may unload a library, which frees the names of its kernels. The
- * context is current.
+ * Writes finished launches to the trace. A wait calls this function before it reports the launches
+ * as done. After that report the program may unload a library, which frees the names of the
+ * library's kernels. The context is current.
  */
 static void write_done_launches(const struct deferred *of)
 {
@@ -195,8 +201,8 @@ void *rex_deferred_begin(int number, int ordinal)
     }
     if (REX_UNLIKELY(of->trace != NULL)) {
         /*
-         * Catching up may wait, and other threads wait for the lock. So catch up only if the stream
-         * is idle.
+         * rex_stream_trace_catch_up() may wait for the stream, while other threads wait for the
+         * lock. So call it only if the stream is idle.
          */
         if (of->issued == of->seen && rex_stream_trace_is_behind(of->trace))
             rex_stream_trace_catch_up(of->trace);
@@ -270,7 +276,7 @@ bool rex_deferred_poll(int number, uint64_t launch, int milliseconds)
         result = mark != NULL ? rex_mark_poll(mark, milliseconds) : REX_CUDA_NOT_READY;
     else if (mark != NULL)
         result = REX_CUDA(cuEventSynchronize, mark->event);
-    else /* this waits for later launches, too */
+    else /* also waits for later launches */
         result = REX_CUDA(cuStreamSynchronize, stream);
     rex_lock(&of->lock);
     if (mark != NULL)
@@ -311,7 +317,7 @@ int rex_deferred_precede(int number, void *stream)
     pthread_mutex_lock(&of->lock);
     int entered = rex_context_enter(of->context), result = 0;
     const struct rex_mark *mark = rex_mark_make(of->mark, of->stream, of->issued);
-    if (mark == NULL) { /* threads wait for all marks, or the driver failed */
+    if (mark == NULL) { /* threads wait for the events of all marks, or the driver failed */
         result = REX_CUDA(cuEventCreate, &event, REX_CUDA_EVENT_UNTIMED);
         if (rex_cuda_has_made(result, &event))
             result = REX_CUDA(cuEventRecord, event, of->stream);
@@ -332,8 +338,8 @@ void rex_deferred_stop(int number)
         devices = number >= 0 && number < REX_CUDA_DEVICES_MAX ? UINT64_C(1) << number : 0;
     __atomic_fetch_or(&stopped, devices, __ATOMIC_SEQ_CST);
     /*
-     * A launch that did not see the bit holds the lock until it has its number. Take each lock
-     * once, to wait for such launches.
+     * A launch that has not seen the new bit holds the lock of its device until it has its number.
+     * Take each lock once, to wait for such launches.
      */
     for (int i = 0; i < REX_CUDA_DEVICES_MAX; i++) {
         struct deferred *of = __atomic_load_n(&deferred[i], __ATOMIC_SEQ_CST);

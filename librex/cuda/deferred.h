@@ -86,30 +86,35 @@ bool rex_deferred_poll(int number, uint64_t launch, int milliseconds);
 void rex_deferred_wait_all(void);
 
 /*
- * Makes all later work in STREAM wait for the deferred launches of device NUMBER made before this
- * call. Returns 0 or a CUresult; rex_cuda_why() gives the reason. The context of STREAM is current.
+ * Makes all later work in STREAM wait for the deferred launches of device NUMBER that were made
+ * before this call. Returns 0 or a CUresult; rex_cuda_why() gives the reason. The context of STREAM
+ * is current.
  */
 int rex_deferred_precede(int number, void *stream);
 
 /*
  * Stops deferring launches of device NUMBER, or of all devices if NUMBER is REX_ANY_DEVICE. Called
  * when the program receives a stream of the device: librex cannot order deferred launches with work
- * that only the program sees. The caller waits for the deferred launches afterwards.
+ * that only the program sees. After the call the caller waits for the launches that are already
+ * deferred.
  */
 void rex_deferred_stop(int number);
 
 /*
- * Returns true if a kernel of REGISTRATION is pending. The caller prevents further launches of
- * REGISTRATION.
+ * Returns true if a launch of a kernel of REGISTRATION is pending. The caller prevents further
+ * launches of REGISTRATION's kernels.
  */
 bool rex_deferred_runs(const struct rex_registration *registration);
 
-/* Adds the pending kernels of device NUMBER to LIST, for a message. */
+/* Adds the kernels of pending launches on device NUMBER to LIST, for a message. */
 void rex_deferred_kernels(int number, struct rex_kernel_list *list);
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-/* Destroys the idle streams. Called after the last call that keeps contexts was undone. */
+/*
+ * Destroys the idle streams of deferred launches. rex_context_unhold() (cuda/launchcontext.h) calls
+ * it when librex no longer keeps contexts.
+ */
 void rex_deferred_end(void);
 
 /*

@@ -1,7 +1,7 @@
 /*
- * driver.c - the CUDA driver, opened at run time.
+ * driver.c - opens the CUDA driver at run time, and starts it.
  *
- * A start of the driver looks up all functions. A missing function is an error only when it is
+ * A start looks up all functions of the driver. A missing function is an error only when it is
  * needed.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -36,7 +36,10 @@ static const struct function {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* A reason why there was no device. Never changed or freed: a thread may read it at any time. */
+/*
+ * A reason why there was no device. It is never changed or freed, because a thread may read it at
+ * any time.
+ */
 struct reason {
     struct reason *next;
     char text[1024];
@@ -52,7 +55,11 @@ static struct {
     const char *absent; /* why there is no device */
     struct reason *reasons;
     int devices;
-    int kept;        /* number of decisions that depend on `devices` */
+    /*
+     * number of choices that were made from `devices`, such as a module's image (rex_cuda_keep());
+     * above 0, the driver is not started again
+     */
+    int kept;
     unsigned starts; /* number of finished starts */
     /*
      * Value of rex_forks() in the process that started the driver or is starting it, plus 1. 0 if
@@ -69,7 +76,7 @@ static struct {
 
 /*
  * A library's constructor may fork while a thread loads the library. In the child that thread
- * continues, and still holds the lock.
+ * continues, and still holds the lock. So the lock is not renewed there.
  */
 static void renew_load_lock(void)
 {
@@ -95,14 +102,15 @@ static bool is_of_parent(const unsigned *process)
 {
     /*
      * Relaxed: a parent wrote the value before the fork. If another thread of this process writes
-     * it now, both the old and the new value give false.
+     * the value now, the result is false for both the old and the new value.
      */
     unsigned by = __atomic_load_n(process, __ATOMIC_RELAXED);
     return by != 0 && by != rex_forks() + 1;
 }
 
 /*
- * If the parent started the driver, no call of the driver works in this child, and some may hang.
+ * If the parent had started the driver, no call of the driver works in this child, and some may
+ * hang.
  */
 bool rex_cuda_forked(void)
 {
@@ -209,8 +217,8 @@ static int open_driver(void)
     if (opened != NULL)
         return 0;
     /*
-     * The loader's message begins with the name of the file that it could not open. A name other
-     * than libcuda.so.1 is that of a library that the driver needs. If no file can be opened at
+     * The loader's message begins with the name of the file that it could not open. If this name is
+     * not libcuda.so.1, the file is a library that the driver needs. If no file can be opened at
      * all, rex_nogpu_explain() adds the cause.
      */
     if (rex_nogpu_open_error() != 0)
@@ -269,9 +277,9 @@ static int find_devices(int *count)
 /* ---- the GPUs -------------------------------------------------------------------------------- */
 
 /*
- * Returns true if the driver must not be started now. A child of fork inherits the state of its
- * parent's driver. So the child does not start the driver if the parent has called cuInit, even
- * without success, or was starting the driver at the fork.
+ * Returns true if the driver must not be started, because there are devices already or `kept` is
+ * above 0. Also returns true in a child of fork whose parent has called cuInit, even without
+ * success, or was starting the driver. Such a child inherits the state of its parent's driver.
  */
 static bool driver_is_decided(void)
 {
@@ -288,7 +296,7 @@ bool rex_cuda_may_start(void)
     return may;
 }
 
-/* Returns a lasting copy of TEXT; equal texts have one copy. */
+/* Returns a copy of TEXT that is never freed. Equal texts have one copy. */
 static const char *keep_reason(const char *text)
 {
     struct reason *reason = driver.reasons;
@@ -306,8 +314,8 @@ static const char *keep_reason(const char *text)
 }
 
 /*
- * Starts the driver, unless another start has finished since the caller counted BEFORE starts.
- * BEFORE is 0 for the first start.
+ * Starts the driver, unless another start has finished after the caller read BEFORE, the number of
+ * finished starts. BEFORE is 0 for the first start.
  */
 static void start_driver_after(unsigned before)
 {

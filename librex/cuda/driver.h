@@ -1,8 +1,8 @@
 /*
  * driver.h - the CUDA driver, opened at run time: a table of its functions, and the GPUs.
  *
- * Names and numbers are those of the CUDA Driver API, stable since CUDA 3.2. librex calls the
- * driver through this table alone.
+ * Names and numbers are those of the CUDA Driver API. librex calls the driver through this table
+ * alone.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -18,7 +18,7 @@
 
 /* The purpose of a function. A driver that is too old for one purpose can serve the others. */
 enum rex_cuda_group {
-    REX_CUDA_START,      /* needed for everything: if one is missing, there is no GPU */
+    REX_CUDA_START,      /* needed for everything: if a function is missing, librex uses no GPU */
     REX_CUDA_QUEUES,     /* launches, queues and graphs */
     REX_CUDA_ATTRIBUTES, /* launches with attributes */
     REX_CUDA_LINKER,     /* compiling PTX */
@@ -155,8 +155,9 @@ struct rex_cuda_launch {
 /* clang-format on */
 
 /*
- * The driver's functions. Each returns 0 or a CUresult. The pointers are valid after
- * rex_cuda_devices() has returned more than 0.
+ * The driver's functions. Each returns 0 or a CUresult. After rex_cuda_devices() has returned more
+ * than 0, the pointers are valid. A pointer is NULL if the driver lacks the function
+ * (rex_cuda_need()).
  */
 struct rex_driver {
 #define REX_CUDA_FIELD(group, function, suffix, since, parameters) int(*function) parameters;
@@ -176,8 +177,8 @@ struct rex_grid {
 
 /*
  * Calls a function of the driver and returns its result. Notes a result other than 0, with the
- * function's name, for rex_cuda_why(). Call rex_driver.function() instead if the result is not an
- * error (cuStreamQuery), or if no message reports it.
+ * function's name, for rex_cuda_why(). Call rex_driver.function() instead if a nonzero result is
+ * not an error (cuStreamQuery), or if no message reports it.
  */
 #define REX_CUDA(function, ...)                             \
     __extension__({                                         \
@@ -195,7 +196,7 @@ int rex_cuda_note(int result, const char *call);
 
 /*
  * Returns the CUresult of the failure that this thread noted last. Returns 0 if the thread noted no
- * failure, or if that failure was not of a driver call.
+ * failure, or if a driver call did not cause the failure.
  */
 int rex_cuda_noted(void);
 
@@ -210,9 +211,8 @@ int rex_cuda_memory_error(void);
 int rex_cuda_need(enum rex_cuda_group group);
 
 /*
- * Returns true if there is a GPU and its driver exports the function NAME. Otherwise rex_cuda_why()
- * gives the reason. libomptarget needs the function NAME. SINCE is the first release of CUDA with
- * this function.
+ * Returns true if there is a GPU and its driver exports NAME, a function that libomptarget needs.
+ * Otherwise rex_cuda_why() gives the reason. SINCE is the first release of CUDA with this function.
  */
 bool rex_cuda_exports(const char *name, const char *since);
 
@@ -258,14 +258,17 @@ static inline bool rex_cuda_is_of_call(int result)
 #define REX_IDLE_MOST 256
 
 /*
- * The state of one GPU. The comment of each field or part names the only file that accesses it. A
- * child of fork cannot use the driver, and only `loss` is valid there.
+ * The state of one GPU. The comment of each field or group of fields names the only file that
+ * accesses it. A child of fork cannot use the driver; only `loss` is valid there.
  */
 struct rex_device {
     int handle; /* driver.c; written before the GPU is reported */
 
-    /* Guarded by rex_load_lock(). */
-    bool is_held; /* context.c: librex has retained the context, once for all calls that keep it */
+    /*
+     * context.c, under rex_load_lock(): librex has retained the GPU's context, once for all calls
+     * that keep contexts (rex_contexts_are_kept())
+     */
+    bool is_held;
 
     /* launchcontext.c; atomic. */
     struct rex_launch_context *idle[REX_IDLE_MOST]; /* NULL: the place is free */
@@ -296,8 +299,8 @@ int rex_cuda_devices(void);
 /*
  * Starts the driver. Starts it again if the last start found no GPU, because a call that failed
  * then may succeed now. For example, dlopen() fails while too many files are open. A start may take
- * milliseconds. So call this once for a registration, and once for each public call that reports
- * devices.
+ * milliseconds. So call this function for a registration, for a bind of libomptarget, and for a
+ * public call that reports devices, but not for each launch.
  */
 void rex_cuda_retry(void);
 
@@ -305,9 +308,9 @@ void rex_cuda_retry(void);
 bool rex_cuda_may_start(void);
 
 /*
- * Counts decisions that depend on rex_cuda_devices(), such as the choice of a module's image.
- * CHANGE is 1 when a decision is made, and -1 when it ends. While the count is above 0, the driver
- * is not started again.
+ * Counts choices that were made from the result of rex_cuda_devices(), such as the choice of a
+ * module's image. CHANGE is 1 when a choice is made, and -1 when it no longer matters. While the
+ * count is above 0, the driver is not started again.
  */
 void rex_cuda_keep(int change);
 

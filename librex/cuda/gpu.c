@@ -1,5 +1,5 @@
 /*
- * gpu.c - the NVIDIA GPUs, as the driver describes them, and the reason if there is no GPU.
+ * gpu.c - describes the NVIDIA GPUs, or explains why there is no GPU.
  *
  * Implements rex_gpu_count() and rex_gpu_get() of rex/device.h.
  *
@@ -151,7 +151,8 @@ failed:
 }
 
 /*
- * Returns the maximum over all GPUs of the product of LIMIT's two attributes. Asks the driver once.
+ * LIMIT of a GPU is the product of two attributes. Returns the maximum over all GPUs. Only the
+ * first call asks the driver.
  */
 uint64_t rex_gpu_most(enum rex_gpu_limit limit)
 {

@@ -3,13 +3,13 @@
  * copies.
  *
  * A thread that launches or copies takes an idle launch context or makes a new one. The maximum
- * number of idle contexts of a GPU is the number of processors of the machine, raised to 64 or
- * reduced to 256.
+ * number of idle contexts of a GPU is the number of processors of the machine, but at least 64 and
+ * at most 256.
  *
  * All launch contexts end before an image is unloaded, because their graphs refer to the image's
- * kernels. They also end after the last call that keeps primary contexts is undone. At these times
- * no launch is in progress. A thread may still copy; its launch context ends when the thread gives
- * it back.
+ * kernels. They also end when librex no longer keeps primary contexts (rex_context_unhold()). At
+ * these times no launch is in progress. A thread may still copy; its launch context ends when the
+ * thread gives it back.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -60,7 +60,7 @@ static void end_launch_context(struct rex_launch_context *context)
     int entered = rex_context_enter(context->cuda);
     REX_ASSERT(context->arena == 0 || context->staging_room >= context->room);
     end_launch_graphs(context);
-    /* These calls wait for work that still uses the memory. */
+    /* cuMemFree and cuMemFreeHost wait for work that still uses the memory. */
     if (context->arena != 0)
         REX_CUDA(cuMemFree, context->arena);
     if (context->staging != NULL)
@@ -83,9 +83,9 @@ static void end_launch_context(struct rex_launch_context *context)
  * Takes an idle context out of `idle`. One atomic operation empties or fills an element of `idle`,
  * so a context has one owner at any time.
  *
- * These operations and those on `ends` have one total order. So a context that one thread gives
- * back while another thread ends all contexts is ended, too. Either the thread that ends all
- * contexts finds this context in `idle`, or the thread that gives it back sees the new `ends`.
+ * All operations on `idle` and on `ends` have one total order. Suppose that a thread gives a
+ * context back while another thread ends all contexts. Then the first thread sees the new `ends`,
+ * or the second thread finds the context in `idle`. So the context ends in both cases.
  */
 static struct rex_launch_context *take_idle_context(struct rex_device *device)
 {
@@ -141,9 +141,9 @@ static struct rex_launch_context *new_launch_context(int ordinal, const char *wh
     context->device = &rex_devices[ordinal];
     context->ends = __atomic_load_n(&context->device->ends, __ATOMIC_SEQ_CST);
     /*
-     * If no call keeps contexts any longer, the context gets an outdated `ends`, and ends when it
-     * is given back. `ends` was read first, because the last rex_context_unhold() may run between
-     * the two reads.
+     * If librex no longer keeps contexts, give this context an outdated `ends`, so that it ends
+     * when it is given back. `ends` was read first, because the last rex_context_unhold() may run
+     * between the two reads.
      */
     if (!rex_contexts_are_kept())
         context->ends--;
@@ -180,7 +180,10 @@ int rex_launch_context_take(int ordinal, const char *what, struct rex_launch_con
     struct rex_device *device = &rex_devices[ordinal];
     struct rex_launch_context *context;
     *taken = NULL;
-    /* A context with an outdated `ends` was given back while another thread ended all contexts. */
+    /*
+     * A context with an outdated `ends` was given back while another thread ended all contexts: end
+     * it now.
+     */
     while ((context = take_idle_context(device)) != NULL &&
            context->ends != __atomic_load_n(&device->ends, __ATOMIC_SEQ_CST))
         end_launch_context(context);

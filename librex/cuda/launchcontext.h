@@ -12,19 +12,22 @@
 
 #include "cuda/context.h"
 
-/* First and maximum bytes of the staging memory, and of the arena. */
+/*
+ * Bytes of the staging memory, and of the arena: REX_STAGED_FIRST if that is enough, otherwise
+ * REX_STAGED_MOST.
+ */
 #define REX_STAGED_FIRST ((size_t)256 << 10)
 #define REX_STAGED_MOST ((size_t)2 << 20)
 
 /*
- * Number of bytes that a thread copies at a time. On an H100 copies in chunks of 256 KiB were
- * slower.
+ * Size in bytes of a chunk, which a thread copies at a time: half of the staging memory. On an H100
+ * copies in chunks of 256 KiB were slower.
  */
 #define REX_STAGED_CHUNK (REX_STAGED_MOST / 2)
 
 /*
- * Arguments in the form that cuLaunchKernel takes. The first use allocates memory for a struct of
- * zeros.
+ * Arguments in the form that cuLaunchKernel takes. A struct of zeros is valid: its first use
+ * allocates `address` and `values`.
  */
 struct rex_arguments {
     void **address;        /* the address of each parameter's value */
@@ -38,8 +41,10 @@ void rex_arguments_free(struct rex_arguments *arguments);
  */
 struct rex_launch_graph {
     const struct rex_loaded_kernel *kernel; /* NULL: the place is free */
-    size_t in, out_begin, out_end;   /* bytes copied in; begin and end of the bytes copied out */
-    unsigned launches;               /* number of launches before the graph is made */
+    /* bytes copied to the device; begin and end of the bytes copied back */
+    size_t in, out_begin, out_end;
+    /* number of launches so far; counted only until the graph is made */
+    unsigned launches;
     void *graph, *executable, *node; /* NULL: no graph yet, or refused */
     struct rex_grid grid;            /* the grid in the kernel node */
     unsigned char *values;           /* the arguments in the kernel node, or NULL */
@@ -56,8 +61,12 @@ struct rex_launch_context {
     unsigned char *staging;
     size_t staging_room; /* bytes of `staging` */
     uint64_t arena;
-    size_t room;    /* bytes of the arena; there is at least as much staging memory */
-    void *event[2]; /* recorded at the end of each of a copying thread's two chunks */
+    size_t room; /* bytes of the arena; there is at least as much staging memory */
+    /*
+     * one event for each of the two staging chunks of a copying thread, recorded after the device's
+     * copy from or to the chunk
+     */
+    void *event[2];
     /* A wait failed. The context is not kept, because the device may still use its memory. */
     bool is_broken;
     struct rex_arguments arguments;
@@ -67,12 +76,13 @@ struct rex_launch_context {
     unsigned ends; /* `ends` of the GPU when the context was made */
     void *rows;    /* memory for the rows of a launch */
     size_t rows_most;
-    bool rows_are_mapped; /* no row of the last launch had memory of its own */
+    bool rows_are_mapped; /* no row of the last launch got device memory for that launch alone */
 };
 
 /*
  * Writes a launch context of GPU ORDINAL to *TAKEN, for this thread alone. Makes the GPU's primary
- * context current. The caller gives the launch context back, together with *ENTERED.
+ * context current, and writes the result of rex_context_enter() to *ENTERED. The caller passes
+ * *ENTERED to rex_launch_context_give().
  *
  * Returns 0, REX_ENOMEM or REX_ECUDA; the message begins with WHAT. *TAKEN is NULL on failure. If
  * WHAT is NULL, no error is set, and rex_cuda_why() gives the reason.
@@ -106,8 +116,9 @@ bool rex_launch_context_make_chunks(struct rex_launch_context *context);
 void rex_launch_contexts_end(int ordinal);
 
 /*
- * Undoes a call that keeps primary contexts (cuda/context.h). If no such call remains, ends the
- * launch contexts of all GPUs and the idle streams of deferred launches.
+ * Undoes one call of rex_context_activate(), rex_context_activate_one() or rex_context_hold()
+ * (cuda/context.h). If all these calls are undone, ends the launch contexts of all GPUs and the
+ * idle streams of deferred launches.
  */
 void rex_context_unhold(void);
 

@@ -48,7 +48,7 @@ void rex_kernel_list_text(const struct rex_kernel_list *list, char text[REX_KERN
 bool rex_some_device_is_lost;
 
 /*
- * Copies the strings, because they may be those of a queue. The GPU stays lost until the process
+ * Copies the strings, because they may belong to a queue. The GPU stays lost until the process
  * ends, but the queue may be destroyed before.
  */
 void rex_device_lose(int ordinal, int number, const char *name, const char *why,

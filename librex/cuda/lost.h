@@ -13,7 +13,7 @@ struct rex_registration;
 
 /* ---- kernels, for messages ------------------------------------------------------------------- */
 
-/* A list of the first kernels of a graph or of unfinished commands, without duplicates. */
+/* The first kernels of a graph, or of work that is not finished, without duplicates. */
 #define REX_KERNEL_LIST_MAX 8
 struct rex_kernel_list {
     struct {
@@ -39,7 +39,10 @@ static inline void rex_kernel_list_add(struct rex_kernel_list *list, const char 
 /* Adds all kernels of MORE. */
 void rex_kernel_list_add_all(struct rex_kernel_list *list, const struct rex_kernel_list *more);
 
-/* REGISTRATION is being unloaded: replaces the names of its kernels by a fixed text. */
+/*
+ * Replaces the names of REGISTRATION's kernels by a fixed text, because REGISTRATION is being
+ * unloaded.
+ */
 void rex_kernel_list_forget(struct rex_kernel_list *list,
                             const struct rex_registration *registration);
 
@@ -49,8 +52,9 @@ void rex_kernel_list_text(const struct rex_kernel_list *list, char text[REX_KERN
 /* ---- lost devices ---------------------------------------------------------------------------- */
 
 /*
- * Marks GPU ORDINAL, libomptarget's device NUMBER, as lost: NAME, a queue or a kernel, failed with
- * WHY. The first call for a GPU sets these texts, and copies the strings.
+ * Marks GPU ORDINAL, libomptarget's device NUMBER, as lost, because NAME failed with WHY. NAME is a
+ * queue or a kernel, for example. Only the first call for a GPU sets these texts, and copies the
+ * strings.
  *
  * If KERNELS is NULL, the caller reports the loss. Otherwise KERNELS lists the kernels that may
  * have failed, and the next rex_device_lost() reports the loss.

@@ -17,7 +17,7 @@
 /* An event that was recorded after a launch. */
 struct rex_mark {
     void *event;
-    uint64_t launch; /* 0: no event is recorded */
+    uint64_t launch; /* number of the launch before the event; 0: no event is recorded */
     unsigned users;  /* number of threads that wait for the event */
 };
 

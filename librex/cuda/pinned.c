@@ -1,8 +1,8 @@
 /*
- * pinned.c - pinned host memory, and which memory of the host the driver knows.
+ * pinned.c - pins host memory, and finds out whether host memory is pageable.
  *
  * On an H100 copies of pinned memory run at 47 GB/s, and copies of memory from malloc() at 9 GB/s.
- * If there is no GPU, the calls succeed with pageable memory.
+ * If there is no GPU, the functions succeed, and the memory stays pageable.
  *
  * Implements rex_host_alloc(), rex_host_free(), rex_host_register() and rex_host_unregister() of
  * rex/device.h.
@@ -27,9 +27,9 @@ struct range {
     uintptr_t begin;
     size_t size;
     bool ours;    /* rex_host_alloc() made it */
-    bool drivers; /* the driver pinned it, because there was a GPU */
-    int home;     /* the GPU in whose context it is pinned */
-    bool busy;    /* a thread pins or unpins it now, and no other thread may */
+    bool drivers; /* the driver pins it; false: there was no GPU */
+    int home;     /* number of the GPU in whose context it is pinned */
+    bool busy;    /* a thread is pinning or unpinning it, and no other thread may */
 };
 
 static struct range *ranges; /* guarded by rex_lists_lock(); otherwise only compared with NULL */
@@ -147,8 +147,7 @@ static int call_driver_on_range(struct range *range, bool pins)
     void *context, *memory = (void *)range->begin;
     int result;
     /*
-     * Another thread could unpin a range that is listed and not busy. A range without memory is not
-     * listed yet.
+     * RANGE is busy, or has no memory and is not listed yet. So no other thread can unpin it now.
      */
     REX_ASSERT(range->drivers && (range->busy || memory == NULL));
     if (rex_context_retain(range->home, &context) != 0)
@@ -279,8 +278,8 @@ int rex_host_register(void *address, size_t size)
     if (range == NULL)
         return REX_ENOMEM;
     /*
-     * The range is listed, as busy, before the driver is called. So if two threads pin one range,
-     * the second thread finds the range and gets an error.
+     * List the range, as busy, before the driver is called. So if two threads pin one range, the
+     * second thread finds the range and gets an error.
      */
     rex_lists_lock();
     const struct range *found = find_overlap(range->begin, size);
@@ -326,16 +325,16 @@ bool rex_is_pageable_now(const void *address)
 }
 
 /*
- * Each thread remembers up to 64 stretches of 2 MiB that the driver reported as pageable. Memory
- * that was pinned since still counts as pageable here. The processor then copies it, which is
- * slower but correct.
+ * Each thread remembers up to 64 stretches of 2 MiB that the driver reported as pageable. If memory
+ * was pinned after that report, this thread still treats it as pageable. The processor then copies
+ * the memory, which is slower but correct.
  */
 #define STRETCH_SHIFT 21
 #define STRETCHES 64
 
 bool rex_is_pageable(const void *address)
 {
-    /* The numbers of the stretches, plus 1. */
+    /* Each element is the number of a stretch, plus 1. */
     uintptr_t *pageable = rex_part(REX_PART_PAGEABLE, STRETCHES * sizeof *pageable);
     uintptr_t stretch = (uintptr_t)address >> STRETCH_SHIFT;
     if (pageable == NULL)

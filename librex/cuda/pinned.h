@@ -1,5 +1,5 @@
 /*
- * pinned.h - pinned host memory, and which memory of the host the driver knows.
+ * pinned.h - pins host memory, and finds out whether host memory is pageable.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -11,8 +11,8 @@
 
 /*
  * Returns true if the byte at ADDRESS is pageable: not pinned, not managed and not a device's. The
- * answer may be out of date. The caller leaves copies of other memory to the driver. The driver
- * copies pinned memory faster, and the processor must not touch a device's memory.
+ * answer may be out of date. If the memory is not pageable, the caller leaves a copy to the driver:
+ * the driver copies pinned memory faster, and the processor must not touch a device's memory.
  */
 bool rex_is_pageable(const void *address);
 

@@ -28,7 +28,7 @@ struct timed {
 struct rex_stream_trace {
     struct rex_track track;
     char name[96];
-    /* The fields below are used only with a stream. */
+    /* The fields below are used only if rex_stream_trace_new() was given a stream. */
     void *stream;
     bool is_blind;         /* the driver can no longer measure times */
     bool is_begun;         /* the first event of the next piece of work is recorded */
@@ -110,8 +110,8 @@ void rex_stream_trace_write(struct rex_stream_trace *trace)
             return;
         if (found != 0) {
             /*
-             * After this error no event is reliable. The names of the pieces of work may be freed
-             * before their work is done, so the pieces are dropped.
+             * Drop all pieces of work, because after this error no event is reliable. librex could
+             * not know when a piece is done, and the piece's name may be freed then.
              */
             trace->is_blind = true;
             trace->count = 0;

@@ -36,9 +36,9 @@ void rex_stream_trace_catch_up(struct rex_stream_trace *trace);
 
 /*
  * rex_stream_trace_begin() records the event before a piece of work, rex_stream_trace_end() the
- * event after it. Work without its second event is not in the trace. SLICE describes the work,
- * without its times. The strings of SLICE stay valid until the work is written. If the name is
- * NULL, the work is a graph of LAUNCHES launches.
+ * event after the work. Work without its second event is not in the trace. SLICE describes the
+ * work, without its times. The strings of SLICE stay valid until the work is written. If SLICE has
+ * no name, the work is a graph of LAUNCHES launches.
  */
 void rex_stream_trace_begin(struct rex_stream_trace *trace);
 void rex_stream_trace_end(struct rex_stream_trace *trace, const struct rex_slice *slice,

@@ -1,14 +1,15 @@
 /*
- * adopt.c - the exported registration: adopts descriptors that other compilers' code registers.
+ * adopt.c - registers descriptors of other compilers' code with libomptarget.
  *
  * Implements __tgt_register_lib() and __tgt_unregister_lib(), as rex_kmp.h declares them.
  *
- * If REX_ADOPT is on, as under rex-run, libomptarget gets a copy of the descriptor that is adapted
- * to its release. librex first sets the wait policy of the GPUs that the images are for. The
- * program's own descriptor, images and entries may be in read-only memory and are never written. If
- * REX_ADOPT is off, librex forwards the descriptor unchanged.
+ * If REX_ADOPT is on, as under rex-run, libomptarget gets a copy of the descriptor. librex adapts
+ * the copy to libomptarget's release, and first sets the wait policy of the GPUs that the images
+ * are for. The program's own descriptor, images and entries may be in read-only memory and are
+ * never written. If REX_ADOPT is off, librex forwards the descriptor unchanged.
  *
- * A copy that libomptarget was given is never freed: see struct rex_descriptor.
+ * A copy that libomptarget was given is never freed: see struct rex_descriptor
+ * (module/registration.h).
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -44,13 +45,14 @@ struct adopted {
 
 static struct adopted *all; /* list of registered descriptors, newest first */
 
-/* ---- entries: of 32 bytes (clang up to 19), or of 56 (from 20 on) ---------------------------- */
+/* ---- entries: 32 bytes each (clang up to 19) or 56 bytes (clang 20 and later) ---------------- */
 
 #define NEW_VERSION 1
 
 /*
- * An entry of the older form may also begin with zero: clang 19's entry for `requires` has no
- * address. In such an entry the bytes of the version are a part of the pointer to the name.
+ * The version is compared, too, because an entry of the older form may begin with zero: clang 19's
+ * entry for `requires` has no address. In such an entry the bytes of the version are a part of the
+ * pointer to the name.
  */
 bool rex_entries_are_new(struct rex_entries table)
 {
@@ -93,7 +95,7 @@ const char *rex_entries_name(struct rex_entries table, const void *key)
     return NULL;
 }
 
-/* flag of an entry whose data are the module's `requires` (LLVM 19 and later) */
+/* flag of an entry whose `data` are the module's `requires` (LLVM 19 and later) */
 #define ENTRY_REQUIRES 0x10
 #define UNIFIED_SHARED_MEMORY 0x8
 
@@ -120,7 +122,10 @@ int rex_entries_copy(struct rex_entries table, bool old, struct rex_entries *cop
     return 0;
 }
 
-/* Measures in bytes: a difference of these pointers counts entries of 32 bytes, not of 56. */
+/*
+ * Measures in bytes, because the entries may have 56 bytes. A difference of the pointers would
+ * count entries of 32 bytes.
+ */
 static struct rex_entries entries_between(const struct __tgt_offload_entry *begin,
                                           const struct __tgt_offload_entry *end)
 {
@@ -131,9 +136,9 @@ static struct rex_entries entries_between(const struct __tgt_offload_entry *begi
 
 /*
  * Copies the image into bytes that librex retains (rex_retain()). Returns the bytes, or NULL if
- * memory ran out. Adapts the copy, or each image in a copied container, to RELEASE, and activates
- * the contexts of the GPUs that the images are for. An image that cannot be adapted stays
- * unchanged. Messages number the images from NUMBER and name the file BINARY.
+ * memory ran out. If the copy is a container, adapts each image in it to RELEASE, otherwise the
+ * copy itself. An image that cannot be adapted stays unchanged. Also activates the contexts of the
+ * GPUs that the images are for. Messages number the images from NUMBER and name the file BINARY.
  */
 static unsigned char *copy_and_fit(const void *image, size_t size,
                                    const struct rex_release *release, const char *binary,
@@ -177,8 +182,8 @@ static unsigned char *copy_and_fit(const void *image, size_t size,
 }
 
 /*
- * Returns the number of images with which librex replaces a container, if the release does not read
- * the container's version. Returns 0 for another image.
+ * If the image is a container whose version the release does not read, libomptarget gets the images
+ * inside it instead. Returns the number of these images. Returns 0 for any other image.
  */
 static size_t count_opened(const struct rex_release *release, const unsigned char *bytes,
                            size_t size)
@@ -222,7 +227,7 @@ static int fill_adopted(struct __tgt_bin_desc *copy, const struct __tgt_bin_desc
             (is_own && rex_entries_copy(entries_between(image->EntriesBegin, image->EntriesEnd),
                                         old, &entries) != 0))
             return -1;
-        /* adopt_descriptor() has made room for COUNT images. */
+        /* adopt_descriptor() has allocated an element for each of these images. */
         size_t count = count_opened(release, image->ImageStart, size);
         struct rex_span span = {0, size};
         char *begin_of_entries = (char *)(uintptr_t)entries.begin;
@@ -266,7 +271,7 @@ static struct __tgt_bin_desc *adopt_descriptor(struct __tgt_bin_desc *original)
 fail:
     /*
      * Free each table of entries once: images of one container share a table. The retained bytes of
-     * the images stay, for a later registration of these images.
+     * the images are not freed, because a later registration can use them.
      */
     for (int i = 0; copy != NULL && i < copy->NumDeviceImages; i++) {
         struct __tgt_offload_entry *entries = copy->DeviceImages[i].EntriesBegin;

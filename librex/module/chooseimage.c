@@ -1,7 +1,7 @@
 /*
- * chooseimage.c - chooses the image of a module that is registered. Lists the images in the
- * module's files and memory, takes the image that suits the device, and adapts the image to the
- * bound libomptarget.
+ * chooseimage.c - chooses which one image of a module is registered. Lists the images in the
+ * module's files and memory, takes the image that suits the device, and adapts it to the bound
+ * libomptarget.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -30,8 +30,8 @@
 
 /*
  * Returns the rank of an image for a GPU of architecture SM; 0 if the GPU cannot run the image.
- * Code for one GPU or one family has a higher rank than code for all GPUs, because it may use more
- * instructions.
+ * Code for one GPU only (suffix a) or one family only (suffix f) ranks higher than code without a
+ * suffix, because it may use more instructions.
  */
 static unsigned rank_image(const struct rex_image_item *item, unsigned sm)
 {
@@ -49,9 +49,10 @@ static unsigned rank_image(const struct rex_image_item *item, unsigned sm)
 /* Result of the search through all images of a module, for one GPU. */
 struct survey {
     struct rex_choice best; /* the best image for the GPU */
-    unsigned rank;          /* its rank; 0: no image suits */
-    struct rex_choice host; /* the first image for the CPU; without a source if there is none */
-    bool has_gpu_image;     /* there is an image for some GPU */
+    unsigned rank;          /* rank of `best`; 0: no image suits */
+    /* the first image for the CPU; its `source` is NULL if there is no such image */
+    struct rex_choice host;
+    bool has_gpu_image; /* there is an image for any kind of GPU */
 };
 
 /* Examines all images. GPU is -1 if there is no GPU. */
@@ -92,7 +93,10 @@ static bool is_warned; /* the warning that kernels run on the CPU was logged */
  */
 static enum rex_log_level level_of_host_line(void)
 {
-    /* Relaxed: the flag orders no other data. */
+    /*
+     * Relaxed: the exchange is atomic, so only one thread reads false. No other data depend on the
+     * flag.
+     */
     return rex_runtime_disabled() || __atomic_exchange_n(&is_warned, true, __ATOMIC_RELAXED)
                ? REX_LOG_INFO
                : REX_LOG_WARN;
@@ -107,7 +111,7 @@ int rex_choose(const struct rex_sources *sources, struct rex_choice *choice)
     *choice = (struct rex_choice){sources->list, 0, -1};
     /*
      * A single image is chosen without a comparison; open_chosen() reports its errors. PTX is an
-     * exception: it needs a GPU to be compiled for.
+     * exception, because the GPU for which it is compiled must be chosen.
      */
     if (sources->count == 1 && sources->missing.length == 0 && list->plain &&
         list->entries[0].item.kind != REX_IMAGE_PTX)
@@ -235,7 +239,11 @@ static int open_chosen(struct rex_module_image *image, const struct rex_choice *
     return rex_host_check_symbols(image->bytes, image->size, image->path);
 }
 
-/* If RESULT is 0, opens the image of SOURCES that suits. Closes SOURCES in any case. */
+/*
+ * RESULT is the result of finding SOURCES. If it is 0, opens the image of SOURCES that suits the
+ * device. Closes SOURCES in any case. Returns RESULT if that is an error, otherwise 0 or an error
+ * of its own.
+ */
 static int open_suiting(struct rex_module_image *image, struct rex_sources *sources, int result,
                         const struct rex_release *release)
 {
@@ -278,8 +286,8 @@ void rex_module_image_close(struct rex_module_image *image)
 /* ---- the files and the bytes in memory ------------------------------------------------------- */
 
 /*
- * Adds the first image of MODULE in memory for the CPU, or for GPUs. Returns 0 or an error. If
- * there is no such image, returns REX_ENOIMAGE without a message.
+ * Adds the first image that MODULE has in memory: for the CPU if ON_HOST is true, otherwise for
+ * GPUs. Returns 0 or an error. If there is no such image, returns REX_ENOIMAGE without a message.
  */
 static int add_memory(struct rex_sources *sources, const struct rex_module *module, bool on_host)
 {
@@ -322,9 +330,9 @@ find_main_image(struct rex_sources *sources, const struct rex_module *module, co
 }
 
 /*
- * Replaces SOURCES by the module's host image. RESULT is REX_ENOIMAGE if SOURCES has no image; 0 if
- * SOURCES has only images for GPUs and there is no GPU. Returns 0 or an error. If the module has no
- * host image, returns RESULT.
+ * Replaces SOURCES by the module's host image. RESULT is REX_ENOIMAGE if SOURCES has no image.
+ * RESULT is 0 if SOURCES has only images for GPUs and there is no GPU. Returns 0 or an error. If
+ * the module has no host image, returns RESULT.
  */
 static int turn_to_host_image(struct rex_sources *sources, const struct rex_module *module,
                               int result)

@@ -1,5 +1,5 @@
 /*
- * chooseimage.h - chooses the one image of a module that is registered.
+ * chooseimage.h - chooses which one image of a module is registered.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -18,25 +18,27 @@ struct rex_module_image {
     size_t size;
     struct rex_view view;
     char path[PATH_MAX];
-    size_t view_most;                /* maximum of bytes that a view of the image may take */
-    const struct rex_image_row *row; /* the module's row with the bytes, or NULL */
+    size_t view_most; /* maximum bytes of memory for a view of the image */
+    /* the element of the module's `images_begin` array with the image, or NULL */
+    const struct rex_image_row *row;
     /* the bytes are retained (rex_retain() of module/registry.h), and this image is a holder */
     bool retained;
     /*
-     * the image was compiled from PTX, and its GPU's context stays active until the image is closed
+     * the image was compiled from PTX, and the context of its GPU stays active until the image is
+     * closed
      */
     bool holds_context;
 };
 
 /*
- * Finds, reads and checks the image of MODULE for RELEASE. The image is NAME; if NAME is NULL, it
- * is the image that the module or the configuration names. The caller closes IMAGE with
- * rex_module_image_close(). Returns 0 or an error.
+ * Finds, reads and checks the image NAME of MODULE for RELEASE. If NAME is NULL, the module or the
+ * configuration names the image. The caller closes IMAGE with rex_module_image_close(). Returns 0
+ * or an error.
  */
 int rex_module_image_open(struct rex_module_image *image, const struct rex_module *module,
                           const char *name, const struct rex_release *release);
 /*
- * Opens the image in BYTES, which messages call NAME, and does not adapt it to a release of
+ * Opens the image in BYTES, which messages call NAME. Does not adapt the image to a release of
  * libomptarget. If BYTES is NULL, NAME is a list of files, which are searched in the folders for
  * the program's images. Returns 0 or an error.
  */
@@ -45,8 +47,9 @@ int rex_module_image_open_alone(struct rex_module_image *image, const void *byte
 void rex_module_image_close(struct rex_module_image *image);
 
 /*
- * Returns the first row of MODULE after LAST that has an image for the CPU, if ON_HOST, or else for
- * GPUs. If LAST is NULL, begins with the first row. Returns NULL if there is no such row.
+ * Returns the first row of MODULE's `images_begin` array after LAST that has an image for the CPU,
+ * if ON_HOST is true, otherwise for GPUs. If LAST is NULL, begins with the first row. Returns NULL
+ * if there is no such row.
  */
 static inline const struct rex_image_row *
 rex_image_row_next(const struct rex_module *module, const struct rex_image_row *last, bool on_host)
@@ -78,11 +81,14 @@ struct rex_choice {
 };
 
 /*
- * Chooses the best image for a GPU: a CUBIN for exactly that GPU, else the newest CUBIN of the
- * GPU's major number that the GPU runs, else the newest PTX that can be compiled for the GPU. The
- * first GPU with a suitable image decides. An image for the CPU is chosen if there is no GPU or no
- * image for any GPU. A single file that is one image, not PTX, is chosen without a check. Returns
- * 0, or REX_ENODEVICE or REX_EFORK with a message that lists the images and their devices.
+ * Chooses the best image for a GPU:
+ * - a CUBIN for exactly that GPU
+ * - otherwise, of the CUBINs that the GPU can run, the CUBIN with the highest SM number
+ * - otherwise the newest PTX that can be compiled for the GPU
+ *
+ * The first GPU with a suitable image decides. An image for the CPU is chosen if there is no GPU or
+ * no image for any GPU. A single file that is one image, not PTX, is chosen without a check.
+ * Returns 0, or REX_ENODEVICE or REX_EFORK with a message that lists the images and their devices.
  */
 int rex_choose(const struct rex_sources *sources, struct rex_choice *choice);
 

@@ -58,9 +58,9 @@ static int fail_not_linked(int result, char *log, const char *path)
 }
 
 /*
- * libomptarget accepts only CUBINs. The CUBIN of the driver has CUDA 13's header. On an H100
- * compiling PTX takes 57 to 122 ms. The driver caches the CUBIN: 12 MB of PTX took 14 s in one
- * process, and 47 ms in the next.
+ * libomptarget accepts only CUBINs, so the driver compiles the PTX. The driver's CUBIN has CUDA
+ * 13's header. On an H100 compiling PTX takes 57 to 122 ms. The driver caches the CUBIN: 12 MB of
+ * PTX took 14 s in one process, and 47 ms in the next.
  */
 int rex_image_compile(struct rex_module_image *image, int gpu)
 {
@@ -162,7 +162,7 @@ int rex_image_fit_header(unsigned char *bytes, size_t size, const char *path,
 /*
  * In LLVM 14 to 17 the byte NAME_exec_mode determines how a clang kernel is launched. With the
  * value 1 libomptarget adds threads to the block. With 0, which REX writes, LLVM 16 does not load
- * the kernel. Because librex wants neither, it gives these symbols names that no release looks up.
+ * the kernel. To prevent both, librex gives these symbols names that no release looks up.
  */
 int rex_image_hide_modes(struct rex_module_image *image, const struct rex_release *release)
 {

@@ -27,8 +27,8 @@ int rex_image_fit_header(unsigned char *bytes, size_t size, const char *path,
                          const struct rex_release *release);
 
 /*
- * Renames the symbols that would make the release launch the kernels of a CUBIN in another way.
- * Returns 0 or an error.
+ * Renames symbols of a CUBIN. Because of these symbols the release would launch the kernels in
+ * another way. Returns 0 or an error.
  */
 int rex_image_hide_modes(struct rex_module_image *image, const struct rex_release *release);
 

@@ -20,14 +20,15 @@
 
 /* ---- the libraries that an image names ------------------------------------------------------- */
 
-/* The dynamic section of a host image, and the next row to read. */
+/* The dynamic section of a host image, and the next row of it to read. */
 struct needs {
     struct rex_elf elf;
     Elf64_Shdr dynamic, strings;
     size_t next;
     /* These two flags are complete only after the last row is read. */
-    bool has_path;  /* the image has its own run path, which the loader searches */
-    bool binds_now; /* the loader also resolves called functions at once */
+    bool has_path; /* the image has its own run path, which the loader searches */
+    /* when the loader opens the image, it also resolves functions that the image only calls */
+    bool binds_now;
 };
 
 static bool open_host_needs(struct needs *needs, const unsigned char *bytes, size_t size)
@@ -228,8 +229,8 @@ int rex_host_check_symbols(const unsigned char *bytes, size_t size, const char *
         if (section.sh_type != SHT_RELA || !(section.sh_flags & SHF_ALLOC))
             continue;
         /*
-         * If the sections of relocations are larger than the file, they overlap. No linker writes
-         * that.
+         * If the sections of relocations together are larger than the file, they overlap. No linker
+         * writes such a file. Skip the section.
          */
         total += section.sh_size;
         if (total > size || !rex_elf_section(&needs.elf, section.sh_link, &symbols))

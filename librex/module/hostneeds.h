@@ -17,9 +17,9 @@ void rex_host_limit_threads(unsigned char *bytes, size_t size);
 
 /*
  * Opens the libraries that the host image in the SIZE BYTES needs. PATH is the image's name in
- * messages. The libraries stay open: LLVM 21 and later close an image when it is unregistered, but
- * threads of a library, such as OpenMP's, may still run. If a library cannot be opened,
- * libomptarget would end the process: returns REX_EIMAGE. Otherwise returns 0.
+ * messages. Returns 0, or REX_EIMAGE if a library cannot be opened: libomptarget would then end the
+ * process. The libraries stay open: LLVM 21 and later close an image when it is unregistered, but
+ * threads of a library, such as OpenMP's, may still run.
  */
 int rex_host_open_libraries(const unsigned char *bytes, size_t size, const char *path);
 

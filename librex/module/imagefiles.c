@@ -1,6 +1,7 @@
 /*
- * imagefiles.c - reads the bytes of images: files, the folders in which they are searched and the
- * check of their owners, and memory.
+ * imagefiles.c - reads the bytes of images, from files or from memory. Searches the folders for a
+ * file with a bare name, and checks who owns the file and its folder and whether every user can
+ * write them.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -62,12 +63,13 @@ static __attribute__((noinline)) int read_beside_binary(struct rex_source *sourc
 int rex_source_read(struct rex_source *source, const struct rex_module *module, const char *name,
                     struct rex_report *tried)
 {
-    char places[PATH_MAX]; /* the folders, then the path of a binary whose folder is searched */
+    /* first the list of folders, then the path of the binary whose folder is searched */
+    char places[PATH_MAX];
     size_t length = strlen(name);
     int result = REX_ENOIMAGE;
     source->searched = strchr(name, '/') == NULL;
     size_t most = source->searched ? NAME_MAX : PATH_MAX - 1;
-    if (length > most) /* the message must also have room for the reason */
+    if (length > most) /* cut the name in the message, which must also have room for the reason */
         return rex_fail(REX_EREAD,
                         "device image %.60s...: its name is %zu bytes long, and the maximum is "
                         "%zu",

@@ -17,7 +17,7 @@
 /* A file, or bytes in memory, with one or more images. */
 struct rex_source {
     char path[PATH_MAX];   /* path of the file; for bytes in memory their name in messages */
-    struct rex_bytes file; /* empty if the image is in the caller's memory */
+    struct rex_bytes file; /* bytes of the file; empty for bytes in the caller's memory */
     bool searched;         /* the file was found by a bare name, in the folders for images */
     struct rex_list list;
 };
@@ -28,9 +28,10 @@ struct rex_sources {
     size_t count;
     bool asked_for;  /* REX_CUBIN or the caller named the sources: no other image replaces them */
     bool by_setting; /* REX_CUBIN named the sources */
-    const struct rex_image_row *row; /* the module's row with the bytes, or NULL */
-    char *names;                     /* names of the files; NULL if no file was searched */
-    struct rex_report missing;       /* paths at which there is no file */
+    /* the element of the module's `images_begin` array with the bytes, or NULL */
+    const struct rex_image_row *row;
+    char *names;               /* names of the files; NULL if no file was searched */
+    struct rex_report missing; /* paths at which there is no file */
 };
 
 /*
@@ -59,8 +60,8 @@ int rex_sources_add_memory(struct rex_sources *sources, const void *bytes, size_
 void rex_sources_close(struct rex_sources *sources);
 
 /*
- * A host image is code: refuses a host image that was found by a bare name and that another user
- * could have written. Returns 0 or REX_EUNSAFE.
+ * Call it for a host image that was found by a bare name, because the process executes a host
+ * image. Returns REX_EUNSAFE if another user could have written the image, otherwise 0.
  */
 int rex_source_check_owner(const struct rex_source *source);
 

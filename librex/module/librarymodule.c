@@ -1,11 +1,12 @@
 /*
- * librarymodule.c - the module of a library: an image whose kernels are found by name. librex makes
- * the entries of the image. Its kernels are then launched like the kernels of a program.
+ * librarymodule.c - makes the module of a library: an image whose kernels are found by name. librex
+ * makes entries for the image. The kernels of the image are then launched like the kernels of a
+ * program.
  *
  * A host image is registered with libomptarget, as a program's image is. An image for a GPU is
- * loaded and launched by the driver and is not registered: most releases would keep it until the
- * process ends. But libomptarget has devices only while an image is registered. If no image is
- * registered, the image of the first library is also registered, and stays.
+ * loaded and launched by the driver. It is not registered, because most releases would keep it
+ * until the process ends. But libomptarget has devices only while an image is registered. So if no
+ * image is registered, librex also registers the first library's image, and keeps it registered.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -31,8 +32,9 @@
 
 /*
  * Returns symbol I of the image if it needs an entry, else NULL. Kernels need an entry, and so do
- * the globals of host images. On a GPU the driver finds globals. The image's own table, if it has
- * one, gives the order.
+ * the globals of host images. Globals on a GPU need none, because the driver finds them. If the
+ * image has a table of entries, I is the index of a row in that table, otherwise the index of a
+ * symbol.
  */
 static const struct rex_image_symbol *symbol_with_entry(const struct rex_view *view, size_t i)
 {
@@ -80,7 +82,10 @@ static int make_library_entries(struct rex_library *library, const struct rex_mo
     return REX_OK;
 }
 
-/* Frees the entries. KEPT: the table and its names stay, because libomptarget still reads them. */
+/*
+ * Frees the entries. If KEPT is true, the table and its names stay, because libomptarget still
+ * reads them.
+ */
 static void end_library_entries(struct rex_library *library, bool kept)
 {
     struct rex_module *module = &library->module;
@@ -112,14 +117,14 @@ static struct rex_library *new_library(void)
 }
 
 /*
- * Ended libraries, to use again: their modules cannot be removed from the list of modules. A
- * library is used again without its old entries.
+ * Ended libraries, to use again, because their modules cannot be removed from the list of modules.
+ * A library loses its entries when it ends.
  */
 static struct rex_library *unused;
 
 /*
- * Returns a library whose module is on the list of modules and has no image; NULL if memory ran
- * out.
+ * Returns a library whose module is on the list of modules and has no image. Returns NULL if memory
+ * ran out.
  */
 static struct rex_library *take_library(void)
 {
@@ -144,8 +149,8 @@ static struct rex_library *take_library(void)
 }
 
 /*
- * Ends the registered LIBRARY, and adds it to the unused libraries. SEEN: libomptarget has seen the
- * entries.
+ * Ends LIBRARY, which was registered, and adds it to the unused libraries. SEEN is true if
+ * libomptarget has seen the entries.
  */
 static void give_library_back(struct rex_library *library, bool seen)
 {
@@ -163,8 +168,8 @@ static void give_library_back(struct rex_library *library, bool seen)
 }
 
 /*
- * Registers IMAGE, which is copied, as a module of its own. Returns 0, or an error after which
- * LIBRARY has ended.
+ * Registers a copy of IMAGE with libomptarget, as the image of LIBRARY's module. Returns 0, or an
+ * error after which LIBRARY has ended.
  */
 static int register_library(struct rex_library *library, const struct rex_module_image *image)
 {
@@ -201,10 +206,10 @@ static void free_library_alone(struct rex_library *library)
 }
 
 /*
- * Opens an image for a GPU with a registration that libomptarget does not see. If libomptarget has
- * no devices, also registers the image with libomptarget. If two threads do so at the same time,
- * both may register an image, which costs only memory. Returns 0, or an error after which LIBRARY
- * has ended.
+ * Opens LIBRARY's image, which is for a GPU, with a registration that libomptarget does not see. If
+ * libomptarget has no devices, also registers the image with libomptarget, for another library. If
+ * two threads do so at the same time, both may register an image, which costs only memory. Returns
+ * 0, or an error after which LIBRARY has ended.
  */
 static int open_library_alone(struct rex_library *library)
 {

@@ -1,5 +1,5 @@
 /*
- * librarymodule.h - the module of a library: an image whose entries librex makes.
+ * librarymodule.h - makes the module of a library: an image, and entries for it that librex makes.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -12,15 +12,17 @@
 #include "rex/library.h"
 
 struct rex_library {
-    struct rex_pooled pooled; /* marked as ended by the unload, even if graphs hold the library */
-    struct rex_module module; /* has the entries that librex made, which launches refer to */
+    /* rex_library_unload() marks it as ended, even if graphs still hold the library */
+    struct rex_pooled pooled;
+    struct rex_module module; /* librex has made its entries, to which launches refer */
     uint32_t *symbol;         /* for each entry, the index of its symbol in the image's view */
     struct rex_library *next; /* next element of the list of unused libraries */
     struct rex_module_image image;
     /* the image is registered with libomptarget; if not, the driver launches the kernels */
     bool is_registered;
     uint32_t holders; /* number of holders: the program until it unloads, and graphs; atomic */
-    unsigned forks;   /* fork count of the process that loaded the library for a GPU */
+    /* for an image for a GPU: value of rex_forks() in the process that loaded the library */
+    unsigned forks;
 };
 
 /*
@@ -32,14 +34,14 @@ int rex_library_open(struct rex_library **library, const void *bytes, size_t siz
 
 /*
  * Ends the library. If graphs hold the library, it stays until the last of them drops it. No thread
- * may enqueue its kernels during the call. Returns 0, or an error that leaves the library
+ * may enqueue the library's kernels during the call. Returns 0, or an error that leaves the library
  * unchanged.
  */
 int rex_library_close(struct rex_library *library);
 
 /*
- * Adds, or drops, a graph as a holder of MODULE's library. Does nothing if MODULE is not a
- * library's.
+ * Adds, or drops, a graph as a holder of the library to which MODULE belongs. Does nothing if
+ * MODULE is not a library's.
  */
 void rex_library_hold(struct rex_module *module);
 void rex_library_drop(struct rex_module *module);

@@ -1,10 +1,10 @@
 /*
- * loadedimage.c - loads a module's image once more, for launches by the driver. It loads the bytes
- * that libomptarget was given, in the primary context that libomptarget also uses.
+ * loadedimage.c - loads a module's image once more, for launches by the driver. librex loads the
+ * bytes that libomptarget was given, in the primary context that libomptarget also uses.
  *
- * libomptarget does not expose its module or functions, so the driver launches from a second copy.
- * Code and parameters are equal; device globals exist twice. A library's image has only this copy,
- * because libomptarget does not know the image.
+ * libomptarget does not expose the CUDA module and functions that it has loaded, so the driver
+ * launches from a second copy. Code and parameters are equal; device globals exist twice. A
+ * library's image has only this copy, because libomptarget does not know the image.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -58,7 +58,8 @@ static void unload_everywhere(struct rex_registration *registration)
             __atomic_exchange_n(&registration->loaded_image[i], NULL, __ATOMIC_ACQ_REL);
         if (image == NULL)
             continue;
-        if (registration->library == NULL) { /* libraries launch in queues only */
+        /* kernels of libraries are launched only in queues, which use no launch contexts */
+        if (registration->library == NULL) {
             int entered = rex_context_enter(image->context);
             rex_launch_contexts_end(image->ordinal);
             rex_blocks_free(&rex_devices[image->ordinal]);
@@ -70,7 +71,7 @@ static void unload_everywhere(struct rex_registration *registration)
 
 /* ---- kernels --------------------------------------------------------------------------------- */
 
-/* Returns the driver's function, or NULL; rex_cuda_why() then has the reason. */
+/* Returns the driver's function, or NULL on failure; rex_cuda_why() gives the reason. */
 static void *load_kernel_function(const struct rex_loaded_kernel *kernel)
 {
     void *function;
@@ -85,8 +86,8 @@ static void *load_kernel_function(const struct rex_loaded_kernel *kernel)
 /*
  * Loads the image with all its kernels. Otherwise the driver, from CUDA 12.2 on, would load each
  * kernel at its first launch, and might wait there until the device is idle. If a kernel of another
- * queue waits for that launch, the load would never end. If a kernel fails to load here, its launch
- * loads it again and reports the error.
+ * queue waited for that launch, the load would never end. If a kernel fails to load here, its
+ * launch loads it again and reports the error.
  */
 static struct rex_loaded_image *new_loaded_image(struct rex_registration *registration, int ordinal,
                                                  void *context)
@@ -159,8 +160,8 @@ int rex_loaded_image_prepare(struct rex_registration *registration, int ordinal,
 }
 
 /*
- * Sets the kernel's maximum of dynamic shared memory. The driver keeps the value that was set last,
- * so the function sets only larger values.
+ * Sets the kernel's maximum of dynamic shared memory to BYTES if the maximum is lower. The driver
+ * keeps the value that was set last, so a lower value must not be set.
  */
 static int allow_dynamic_memory(struct rex_loaded_kernel *kernel, uint32_t bytes)
 {

@@ -1,5 +1,5 @@
 /*
- * loadedimage.h - librex's own load of a module's image.
+ * loadedimage.h - librex's own load of a module's image, from which the driver launches.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -40,8 +40,9 @@ struct rex_loaded_image {
 int rex_loaded_image_prepare(struct rex_registration *registration, int ordinal, void *context);
 
 /*
- * Returns the loaded kernel of TARGET on device ORDINAL in CONTEXT, which is current; NULL with an
- * error. The kernel may then be launched with DYNAMIC_MEMORY bytes of dynamic shared memory.
+ * Returns the loaded kernel of TARGET on device ORDINAL in CONTEXT, which is current. Returns NULL
+ * with an error on failure. The kernel may then be launched with DYNAMIC_MEMORY bytes of dynamic
+ * shared memory.
  */
 struct rex_loaded_kernel *rex_loaded_kernel(const struct rex_target *target, int ordinal,
                                             void *context, uint32_t dynamic_memory);

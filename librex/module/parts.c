@@ -2,9 +2,9 @@
  * parts.c - divides the entries of a module with several images in memory among the images.
  *
  * libomptarget looks up each entry of a descriptor in the descriptor's image, so each image needs a
- * descriptor with its own entries. The first image with its entries is the module's *share*: the
- * module's registration registers it. For each other image librex makes a module, which only librex
- * registers.
+ * descriptor with its own entries. The first image that has entries, together with these entries,
+ * is the module's *share*. The module's registration registers the share. For each other image
+ * librex makes a module, which only librex registers.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -22,16 +22,16 @@
 /* Never freed, because libomptarget keeps the entries and the list of modules keeps the module. */
 struct part {
     struct rex_module module;
-    struct rex_registration registration; /* registration of the module; unused in a share */
+    struct rex_registration registration; /* registration of `module`; not used for the share */
     char name[32];                        /* name of the image in messages */
     struct __tgt_offload_entry entries[];
 };
 
-/* An image while entries are divided. */
+/* An image, while the entries are divided among the images. */
 struct candidate {
     const struct rex_image_row *row;
     struct rex_module_image image;
-    size_t count; /* number of its entries */
+    size_t count; /* number of entries that belong to the image */
     struct part *part;
 };
 
@@ -79,7 +79,10 @@ static int find_owner(struct candidate *candidates, size_t count,
 
 /* ---- parts ----------------------------------------------------------------------------------- */
 
-/* Makes a part with room for the entries of CANDIDATE. Returns 0 or REX_ENOMEM. */
+/*
+ * Makes CANDIDATE's part, with room for the entries. WHOLE is the module's registration. Returns 0
+ * or REX_ENOMEM.
+ */
 static int new_part(struct candidate *candidate, const struct rex_registration *whole)
 {
     size_t size = sizeof(struct part) + candidate->count * sizeof(struct __tgt_offload_entry);
@@ -98,7 +101,10 @@ static int new_part(struct candidate *candidate, const struct rex_registration *
     return REX_OK;
 }
 
-/* Links the parts: the first part becomes the share of WHOLE, the other parts become modules. */
+/*
+ * Links the parts. The first part becomes the share of WHOLE, the module's registration. The other
+ * parts become modules.
+ */
 static void link_parts(struct rex_registration *whole, const struct candidate *candidates,
                        size_t count)
 {
@@ -156,7 +162,10 @@ done:
     return result;
 }
 
-/* Makes the parts of WHOLE for its images for the CPU, or for GPUs. Returns 0 or an error. */
+/*
+ * Makes the parts for the module's images for the CPU if ON_HOST is true, otherwise for GPUs. WHOLE
+ * is the module's registration. Returns 0 or an error.
+ */
 static int make_parts(struct rex_registration *whole, bool on_host)
 {
     const struct rex_image_row *row = NULL;
@@ -176,7 +185,8 @@ static int make_parts(struct rex_registration *whole, bool on_host)
                                              rex_bytes_between(row->begin, row->end), name);
     }
     whole->share = NULL;
-    whole->next_part = NULL; /* the parts for images of the other kind are not registered */
+    /* parts for the other kind of device may exist, but are not registered */
+    whole->next_part = NULL;
     if (result == REX_OK)
         result = divide(whole, candidates, count);
     for (size_t i = 0; i < opened; i++)

@@ -11,9 +11,10 @@
 #include "module/registration.h"
 
 /*
- * If WHOLE's module has several images for the kind of device of IMAGE, divides the entries among
- * them by name. IMAGE then becomes the image of the share, the module's first part. Otherwise IMAGE
- * keeps all entries. Returns 0 or an error; the caller closes IMAGE even after an error.
+ * WHOLE is the registration of a module, and IMAGE is the image that was chosen for it. If the
+ * module has several images in memory for IMAGE's kind of device, divides the entries among these
+ * images by name. IMAGE then becomes the image of the share, the module's first part. Otherwise
+ * IMAGE keeps all entries. Returns 0 or an error; the caller closes IMAGE even after an error.
  */
 int rex_parts_divide(struct rex_registration *whole, struct rex_module_image *image);
 

@@ -30,9 +30,9 @@
 /* ---- descriptors ----------------------------------------------------------------------------- */
 
 /*
- * Puts the rows in the image's order. LLVM 14 and 15 give row i of the program the address in row i
- * of the host image, and ignore the names. A row of the image without an entry in the program gets
- * its own address as its key.
+ * Puts the rows in the image's order, because LLVM 14 and 15 ignore the names. They give row i of
+ * the program the address in row i of the host image. If no entry of the program belongs to row i,
+ * the row's key is the address of the row itself.
  */
 static int place_rows(struct __tgt_offload_entry *rows, const struct rex_registration *registration,
                       const struct rex_module_image *image)
@@ -155,7 +155,10 @@ static int give_to_runtime(struct rex_registration *registration,
     int result = rex_gate_register(image->path, false);
     if (result != REX_OK)
         goto unhold;
-    /* After the first use of a device the image is loaded at once, below: test that load now. */
+    /*
+     * After the first use of a device the code below also loads the image: test now whether it can
+     * be loaded.
+     */
     bool late = rex_devices_used() && rex_devices_are_there() && !rex_runtime_disabled();
     if (late)
         result = rex_trial_load_now(descriptor, image->path, !for_gpu);
@@ -176,8 +179,8 @@ static int give_to_runtime(struct rex_registration *registration,
         rex_trial_load_later(!for_gpu);
     }
     /*
-     * Devices are in use: load the image now. Otherwise a later launch would load it, while other
-     * threads launch.
+     * If devices are in use, load the image now. Otherwise a later launch would load it, while
+     * other threads launch.
      */
     for (int device = 0; is_accepted && late && device < rex_devices_known(); device++)
         rex_call_data(REX_DATA_BEGIN, NULL, device, &(struct rex_map){0});
@@ -216,11 +219,11 @@ int rex_registration_match(struct rex_registration *registration, struct rex_ker
 /* ---- fallback reasons of a module's launches ------------------------------------------------- */
 
 /*
- * Reads the fallback reasons that hold for all launches of the module: the reasons why
- * libomptarget, not the driver, has to launch. State in the image is such a reason: librex's load
- * of the image does not have the values that kernels of libomptarget's load have written. If the
- * table has globals, also calls rex_mapped_unseen(): libomptarget maps the globals when it loads
- * the image, without a call that librex sees.
+ * Reads the fallback reasons that hold for all launches of the module. With such a reason
+ * libomptarget, not the driver, has to launch. State in the image, such as a device global, is a
+ * reason: librex's load of the image does not have the values that kernels of libomptarget's load
+ * have written. If the table has globals, also calls rex_mapped_unseen(): libomptarget maps the
+ * globals when it loads the image, without a call that librex sees.
  */
 static void read_reasons(struct rex_registration *registration)
 {

@@ -1,6 +1,6 @@
 /*
- * registration.h - the registration of a module: librex's data of the module, one attempt to
- * register it, and the descriptor that libomptarget is given.
+ * registration.h - registers a module: librex's data of the module, one attempt to register it, and
+ * the descriptor that libomptarget is given.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -24,12 +24,13 @@ enum { REX_MODULE_UNREGISTERED, REX_MODULE_BUSY, REX_MODULE_REGISTERED };
 
 /*
  * The registration of one module. It exists from the first time that librex sees the module until
- * the process ends. A library that only the driver launches frees its registration when it ends.
+ * the process ends. If only the driver launches a library, the library's registration is freed when
+ * the library ends.
  */
 struct rex_registration {
     struct rex_module *module;
     const struct rex_release *release;
-    ident_t *location; /* source location of its launches */
+    ident_t *location; /* source location that the module's launches report */
     struct rex_table table;
     /* view of the image, if kernels are compared with it at their first launch; else zeros */
     struct rex_view view;
@@ -54,7 +55,7 @@ struct rex_registration {
     unsigned reasons;
     char about[REX_STATE_NAME];
     bool exact_rows; /* REX_CHECK=full: in a launch by the driver each row has its own allocation */
-    /* librex's own load of the image on each GPU, or NULL: module/loadedimage.c; atomic */
+    /* librex's own load of the image on each GPU (module/loadedimage.h), or NULL; atomic */
     struct rex_loaded_image *loaded_image[REX_CUDA_DEVICES_MAX];
     /* unloads `loaded_image` of all GPUs; NULL if no image is loaded */
     void (*unload)(struct rex_registration *registration);
@@ -87,8 +88,8 @@ static inline bool rex_is_of_library(const struct rex_module *module)
 static inline bool rex_registration_on_host(const struct rex_registration *registration)
 {
     /*
-     * Relaxed: while another thread registers the module again, both the old and the new value are
-     * correct.
+     * Relaxed: while another thread registers the module again, the caller may use the old or the
+     * new value.
      */
     return __atomic_load_n(&registration->on_host, __ATOMIC_RELAXED);
 }
@@ -96,8 +97,8 @@ static inline bool rex_registration_on_host(const struct rex_registration *regis
 /* ---- one attempt ----------------------------------------------------------------------------- */
 
 /*
- * Registers the module of REGISTRATION with the image NAME, or with its own image if NAME is NULL.
- * Only one thread at a time may call it. Returns 0 or an error.
+ * Registers the module of REGISTRATION with the image NAME, or with the module's own image if NAME
+ * is NULL. Only one thread at a time may call it. Returns 0 or an error.
  */
 int rex_register(struct rex_registration *registration, const char *name);
 
@@ -118,8 +119,9 @@ struct rex_descriptor {
     struct rex_descriptor *previous;
     struct __tgt_bin_desc given; /* the descriptor that libomptarget is given */
     struct __tgt_device_image image;
-    void *trial;     /* the driver's module, during a trial load */
-    uint64_t loaded; /* host images: a bit for each device on which libomptarget has loaded it */
+    void *trial; /* the driver's module, during a trial load */
+    /* of a host image: a bit for each device on which libomptarget has loaded the image */
+    uint64_t loaded;
     /* copies of the entries; NULL if they are freed, or the module's own table is registered */
     struct __tgt_offload_entry *entries;
 };
@@ -131,8 +133,8 @@ static inline size_t rex_descriptor_bytes(const struct rex_descriptor *descripto
 }
 
 /*
- * Makes a descriptor for a registration with IMAGE. FRESH: the entries must be copied, because the
- * linker's table was registered before. Returns 0 or an error.
+ * Makes a descriptor for a registration with IMAGE. If FRESH is true, the entries are copied,
+ * because the linker's table was registered before. Returns 0 or an error.
  */
 int rex_descriptor_new(struct rex_registration *registration, const struct rex_module_image *image,
                        bool fresh, struct rex_descriptor **descriptor);

@@ -1,6 +1,7 @@
 /*
- * registry.c - the list of the modules that librex knows, the bytes of their images, and the lock
- * for the state of librex/module. No two registered modules have the same host key.
+ * registry.c - keeps the list of the modules that librex knows, and the bytes of their images.
+ * Makes sure that no two registered modules have the same host key. Has the lock for the state of
+ * librex/module.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -279,8 +280,9 @@ int rex_modules_claim(struct rex_registration *registration, bool on_host)
             continue;
         /*
          * At a device's first use libomptarget loads an image of every registered descriptor (LLVM
-         * 14 to 23). It ends the process if a descriptor has no image for the device ("No image
-         * loaded for device id"). LLVM 15 to 20 may instead use another descriptor's image.
+         * 14 to 23). If a descriptor has no image for the device, libomptarget ends the process
+         * ("No image loaded for device id"). LLVM 15 to 20 may instead use another descriptor's
+         * image.
          */
         result = rex_fail(
             REX_EUNSUPPORTED,
@@ -292,7 +294,7 @@ int rex_modules_claim(struct rex_registration *registration, bool on_host)
             on_host ? "a GPU" : "the CPU");
     }
     registration->claims_keys = result == REX_OK;
-    /* Relaxed, as in rex_registration_on_host(). */
+    /* Relaxed: see rex_registration_on_host() (module/registration.h). */
     __atomic_store_n(&registration->on_host, on_host, __ATOMIC_RELAXED);
     rex_registry_unlock();
     return result;

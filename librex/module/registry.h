@@ -1,6 +1,6 @@
 /*
- * registry.h - the list of the modules that librex knows, the module of each host key, and the
- * bytes of their images.
+ * registry.h - keeps the list of the modules that librex knows and the bytes of their images, and
+ * finds the module of a host key.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -31,15 +31,15 @@ static inline struct rex_module *rex_modules_first(void)
 }
 
 /*
- * Retained bytes are image bytes that libomptarget may read. Equal images share them. Returns the
- * retained bytes that equal BYTES, and adds a holder to them. Returns NULL if no retained bytes are
- * equal.
+ * Retained bytes are image bytes that libomptarget may read. Equal images share retained bytes.
+ * Returns the retained bytes that equal BYTES, and adds a holder to them. Returns NULL if no
+ * retained bytes are equal.
  */
 unsigned char *rex_retained(const unsigned char *bytes, size_t size);
 
 /*
- * Retains BYTES, a malloc()ed buffer, for one holder. STAYS: the bytes are never freed, because the
- * release reads them later. Returns 0 or REX_ENOMEM.
+ * Retains BYTES, a malloc()ed buffer, for one holder. If STAYS is true, the bytes are never freed,
+ * because the release reads them later. Returns 0 or REX_ENOMEM.
  */
 int rex_retain(unsigned char *bytes, size_t size, bool stays);
 
@@ -51,15 +51,15 @@ void rex_retained_drop(const void *bytes);
 /* Checks the argument MODULE of the public function CALLER. Returns 0 or REX_EINVAL. */
 int rex_module_check(const struct rex_module *module, const char *caller);
 
-/* Requirements that a module must meet before a call begins. */
+/* Conditions that rex_module_ready() makes true before a call begins. */
 enum rex_need {
     /* The module is registered. */
     REX_NEED_MODULE,
     /*
      * The module is registered, for a wrapper that launches. If registering fails,
      * rex_module_ready() returns REX_EHOST, and the caller runs its host version. The last error
-     * has the cause. The cause itself is returned after a fork, at the end of the process, with
-     * REX_REQUIRE_GPU, and with OMP_TARGET_OFFLOAD=mandatory.
+     * has the cause. In four cases rex_module_ready() returns the cause itself: after a fork, at
+     * the end of the process, with REX_REQUIRE_GPU, and with OMP_TARGET_OFFLOAD=mandatory.
      */
     REX_NEED_MODULE_OR_HOST,
     /*
@@ -77,12 +77,12 @@ enum rex_need {
     REX_NEED_DEVICES_OR_MODULE
 };
 
-/* Makes MODULE meet NEED. Messages name CALLER, a public function. Returns 0 or an error. */
+/* Makes NEED true for MODULE. Messages name CALLER, a public function. Returns 0 or an error. */
 int rex_module_ready(struct rex_module *module, enum rex_need need, const char *caller);
 
 /*
- * Makes MODULE meet NEED, like rex_module_ready(), and enters the gate (omp/gate.h): no module ends
- * before rex_gate_leave(). After an error the thread is not inside the gate.
+ * Makes NEED true for MODULE, like rex_module_ready(), and enters the gate (omp/gate.h): no module
+ * ends before rex_gate_leave(). After an error the thread is not inside the gate.
  */
 int rex_module_enter(struct rex_module *module, enum rex_need need, const char *caller);
 
@@ -113,9 +113,9 @@ struct rex_registration *rex_modules_know(struct rex_module *module);
 void rex_modules_list(struct rex_module *module, struct rex_registration *known);
 
 /*
- * Claims the module's keys and its kind of device, before it is registered. ON_HOST: the image is
- * for the CPU. Returns 0, REX_EKEY if another registered module has one of the keys, or
- * REX_EUNSUPPORTED if another registered module has an image for the other kind of device.
+ * Claims the module's keys and its kind of device, before the module is registered. ON_HOST is true
+ * if the image is for the CPU. Returns 0, REX_EKEY if another registered module has one of the
+ * keys, or REX_EUNSUPPORTED if another registered module has an image for the other kind of device.
  */
 int rex_modules_claim(struct rex_registration *registration, bool on_host);
 /* Releases the claim. */
@@ -155,8 +155,8 @@ bool rex_entries_are_new(struct rex_entries table);
 const char *rex_entries_name(struct rex_entries table, const void *key);
 
 /*
- * Copies TABLE to a malloc()ed buffer. OLD: converts it to the older form, with OpenMP's entries
- * only. Returns 0, or -1 if memory ran out.
+ * Copies TABLE to a malloc()ed buffer. If OLD is true, converts the table to the older form, with
+ * OpenMP's entries only. Returns 0, or -1 if memory ran out.
  */
 int rex_entries_copy(struct rex_entries table, bool old, struct rex_entries *copy);
 

@@ -1,5 +1,5 @@
 /*
- * resolve.h - the kernel of a launch, by its host key.
+ * resolve.h - finds the kernel of a launch by its host key.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

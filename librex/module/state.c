@@ -62,7 +62,10 @@ static bool begin_work(struct rex_registration *registration, uintptr_t from)
                                      __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
         return false;
     rex_shelter_begin();
-    /* Relaxed: a thread only compares `worker` with its own address. */
+    /*
+     * Relaxed: a thread only compares `worker` with the address of its own rex_thread, which no
+     * other thread stores.
+     */
     __atomic_store_n(&registration->worker, &rex_thread, __ATOMIC_RELAXED);
     return true;
 }
@@ -114,7 +117,10 @@ static void end_part(struct rex_registration *registration)
     }
     publish_registration(registration, NULL);
     if (kept) {
-        /* LLVM 18 would not load another image, so the registration stays for the next use. */
+        /*
+         * LLVM 18 would not load a new image, so the registration stays for the next use of the
+         * module.
+         */
         __atomic_store_n(&registration->is_kept, true, __ATOMIC_RELEASE);
     } else {
         REX_REAL(unregister_lib)
@@ -259,7 +265,10 @@ int rex_module_ready(struct rex_module *module, enum rex_need need, const char *
             return REX_EHOST;
     }
     result = register_as(module, NULL);
-    /* For these causes the caller must not run its host version, which would hide the cause. */
+    /*
+     * Return the cause itself if the caller must not run its host version, which would hide the
+     * cause.
+     */
     if (need != REX_NEED_MODULE_OR_HOST || result == REX_OK || result == REX_EFORK ||
         rex_gate_is_over() || rex_setting_read(REX_OPTION_REQUIRE_GPU) ||
         rex_runtime_policy_is("mandatory"))

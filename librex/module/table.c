@@ -1,6 +1,6 @@
 /*
- * table.c - the table of a module's entries: finds them by host key, and compares them with the
- * image, which gives the facts of each kernel.
+ * table.c - the table of a module's entries. Finds an entry by its host key. Compares the entries
+ * with the image, and reads the facts of each kernel from the image.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -18,8 +18,8 @@
 #define FLAG_LINK 0x01
 
 /*
- * Returns true if the table lies in another loaded binary than the module. OWN and OTHER then
- * describe the two binaries.
+ * Returns true if the table lies in another loaded binary than the module. OWN then describes the
+ * module's binary, and OTHER the table's binary.
  */
 static bool is_table_foreign(const struct rex_module *module, Dl_info *own, Dl_info *other)
 {
@@ -183,8 +183,9 @@ int rex_table_lacks(const struct rex_table *table, const struct rex_view *view, 
                     name, names, clang);
 }
 
-#define MODE_GENERIC 1   /* mode in a kernel's environment; 3 is generic and SPMD */
-#define REGISTERS 65536u /* maximum of a block, on all GPUs that CUDA 13 compiles for */
+/* bit of the mode in a kernel's environment; SPMD is 2, generic and SPMD is 3 */
+#define MODE_GENERIC 1
+#define REGISTERS 65536u /* maximum registers of a block, on all GPUs that CUDA 13 compiles for */
 #define WARP 32u
 
 /*
@@ -207,8 +208,9 @@ static uint32_t most_threads(const struct rex_image_symbol *symbol, const struct
 }
 
 /*
- * Checks the environment of a clang kernel, by which LLVM 18 to 23 decide how to launch the kernel.
- * LLVM 23 ignores the environment if the packet marks the grid as exact. Returns 0 or REX_EIMAGE.
+ * Checks the environment of a clang kernel, by which LLVM 18 to 24 decide how to launch the kernel.
+ * LLVM 23 and 24 ignore the environment if the packet marks the grid as exact. Returns 0 or
+ * REX_EIMAGE.
  */
 static int check_environment(const struct rex_image_symbol *symbol, const char *path,
                              const struct rex_release *release, uint8_t *flags)
@@ -231,7 +233,7 @@ static int check_environment(const struct rex_image_symbol *symbol, const char *
     return REX_OK;
 }
 
-#define LAYOUTS_COMPARED 16 /* number of newest layouts that are compared */
+#define LAYOUTS_COMPARED 16 /* number of layouts, from the newest on, that are compared */
 
 /* Copies the parameters for launches, because the view may be closed. Returns 0 or REX_ENOMEM. */
 static int keep_layout(struct rex_table *table, struct rex_kernel *kernel,
@@ -331,8 +333,8 @@ int rex_kernel_match(struct rex_table *table, struct rex_kernel *kernel,
     if (result != REX_OK)
         return result;
     /*
-     * libomptarget misplaces this parameter, so a launch by libomptarget is refused. The driver can
-     * launch the kernel.
+     * libomptarget misplaces a parameter of this size, so a launch by libomptarget is refused. The
+     * driver can launch the kernel.
      */
     if (release != NULL &&
         (symbol->odd_size > 8 || (symbol->odd_size > 0 && release->packed_slots))) {

@@ -1,7 +1,7 @@
 /*
- * table.h - the table of a module's entries: finds them by host key, and compares them with the
- * image, which gives the facts of each kernel. Each launch looks up a module's registration and a
- * key's kernel with the inline functions of this header.
+ * table.h - the table of a module's entries. Finds an entry by its host key. Compares the entries
+ * with the image, and reads the facts of each kernel from the image. Each launch finds the module's
+ * registration and the key's kernel by the inline functions of this header.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -19,18 +19,20 @@
 
 /* Flags of a kernel. */
 /*
- * the first parameter is not 8 bytes wide, so it is not the pointer that the runtime passes first
- * to env kernels
+ * the first parameter is not 8 bytes wide. So the kernel is not an env kernel, whose first
+ * parameter is a pointer from the runtime.
  */
 #define REX_KERNEL_NARROW_FIRST 1
 #define REX_KERNEL_MATCHED 2 /* compared with the image */
 /*
- * libomptarget launches the kernel as its symbol NAME_kernel_environment prescribes, in one
- * dimension
+ * the image has the symbol NAME_kernel_environment for the kernel. LLVM 18 to 22 launch such a
+ * kernel as the symbol prescribes, and in one dimension only. For LLVM 23 and 24 librex marks the
+ * grid as exact, so the symbol has no effect. The driver does not launch such a kernel.
  */
 #define REX_KERNEL_MANAGED 4
-#define REX_KERNEL_CALLED 8        /* the host device calls the image's function rex_call_NAME */
-#define REX_KERNEL_BACKEND_TOLD 16 /* the log names the library that launches the kernel */
+#define REX_KERNEL_CALLED 8 /* the host device calls the image's function rex_call_NAME */
+/* the log has named what launches the kernel: the driver or libomptarget */
+#define REX_KERNEL_BACKEND_TOLD 16
 
 /*
  * A kernel's parameter that libomptarget misplaces: its number, and its width in bytes. The width
@@ -46,7 +48,7 @@ struct rex_misfit {
  */
 struct rex_layout {
     struct rex_layout *older; /* next older layout of the table */
-    uint32_t count, bytes;    /* number of parameters, and the bytes of all */
+    uint32_t count, bytes;    /* number of parameters, and bytes of all parameters together */
     bool has_kinds;           /* the image has a signature with the kind of each parameter */
     /* 1 if the signature marks the first parameter as the runtime's, else 0 */
     uint8_t env;
@@ -55,12 +57,12 @@ struct rex_layout {
 
 /* The facts of one kernel: its entry, and the result of each check. */
 struct rex_kernel {
-    uint64_t most_threads;  /* maximum of threads of a block */
-    uint32_t shared_memory; /* bytes of its static shared memory */
+    uint64_t most_threads;  /* maximum number of threads of a block */
+    uint32_t shared_memory; /* bytes of the kernel's static shared memory */
     struct rex_misfit misfit;
-    uint32_t checked;    /* number of rows of the checked launch, plus 1; atomic */
+    uint32_t checked;    /* number of rows of the last launch that was checked, plus 1; atomic */
     uint16_t parameters; /* REX_PARAMETERS_UNKNOWN in a host image without a signature */
-    uint8_t form;        /* enum rex_kernel_form, after a launch was checked; atomic */
+    uint8_t form;        /* enum rex_kernel_form, set when a launch is checked; atomic */
     uint8_t flags;       /* REX_KERNEL_ bits; MATCHED is set after the facts above; atomic */
     const struct __tgt_offload_entry *entry;
     const struct rex_layout *layout; /* NULL if the image does not describe the parameters */
@@ -70,7 +72,8 @@ struct rex_table {
     struct __tgt_offload_entry *entries;
     uint32_t count;
     uint32_t mask;
-    uint32_t *index;            /* open hash table of the keys: an entry's position + 1, or 0 */
+    /* hash table of the keys, with open addressing: position of an entry, plus 1; or 0 */
+    uint32_t *index;
     struct rex_kernel *kernels; /* one for each entry */
     struct rex_layout *layouts; /* all layouts, the newest first */
 };
@@ -86,7 +89,7 @@ bool rex_table_is_own(const struct rex_module *module);
 
 /*
  * Checks the module's entries and makes the index. Reuses the table's memory if the number of
- * entries is the same. Returns 0 or an error.
+ * entries has not changed. Returns 0 or an error.
  */
 int rex_table_build(struct rex_table *table, const struct rex_module *module);
 
@@ -125,10 +128,10 @@ static inline uint8_t rex_kernel_flags(const struct rex_kernel *kernel)
 /* ---- entries against the image --------------------------------------------------------------- */
 
 /*
- * Compare all entries of TABLE, or only KERNEL, with the image of VIEW, and copy the kernels' facts
- * from VIEW. PATH is the image's name in messages. RELEASE is the release of the libomptarget that
- * launches the kernels; NULL if only the driver launches them. Only one thread at a time may call
- * these functions. Return 0 or an error.
+ * Compare all entries of TABLE, or only KERNEL's entry, with the image of VIEW, and copy facts of
+ * kernels from VIEW. PATH is the image's name in messages. RELEASE is the release of the
+ * libomptarget that launches the kernels; NULL if only the driver launches them. Only one thread at
+ * a time may call these functions. Return 0 or an error.
  */
 int rex_table_match(struct rex_table *table, const struct rex_view *view, const char *path,
                     const struct rex_release *release);
@@ -137,8 +140,8 @@ int rex_kernel_match(struct rex_table *table, struct rex_kernel *kernel,
                      const struct rex_release *release);
 
 /*
- * Fails with REX_ENOKERNEL: the image of VIEW, called PATH, does not have the kernel or global
- * NAME. TABLE is the table that names it, or NULL if a caller does.
+ * Returns REX_ENOKERNEL with a message: the image of VIEW, called PATH, does not have the kernel or
+ * global NAME. TABLE is the table that has NAME, or NULL if a caller gave NAME.
  */
 int rex_table_lacks(const struct rex_table *table, const struct rex_view *view, const char *path,
                     const char *name, bool kernel);

@@ -2,9 +2,10 @@
  * trialload.c - tests whether libomptarget can load images: on a GPU with little free memory, and
  * on the host device, which opens images as files.
  *
- * LLVM 14 to 24 end the process if they cannot load an image, which happens when several processes
- * share a GPU. So if little memory is free, librex first loads the images itself, and unloads them
- * again. Another process may still take the memory between the two loads.
+ * LLVM 14 to 24 end the process if they cannot load an image. This happens if several processes
+ * share a GPU and its memory runs out. So if little memory is free, librex first loads the images
+ * itself, and unloads them again. Another process may still take the memory between librex's load
+ * and libomptarget's load.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -121,8 +122,8 @@ int rex_trial_contexts(void)
 /*
  * Tries the images on device NUMBER if the device's free memory is short. The device's context
  * already exists, with two exceptions: memory was short, or libomptarget chooses the context's wait
- * policy. If libomptarget has all GPUs, its device numbers equal the driver's. Returns 0 or an
- * error.
+ * policy. If libomptarget has as many devices as the driver has GPUs, device NUMBER is GPU NUMBER.
+ * Returns 0 or an error.
  */
 static int try_on_device(const struct trial *trial, int number)
 {
@@ -170,11 +171,12 @@ static int try_registered(int number)
 /*
  * libomptarget writes each image to a file, opens the file and does not remove it. If libomptarget
  * cannot write all bytes, it ends the process, or lets the loader read a truncated file. So librex
- * first writes the same bytes itself. After the load librex unlinks libomptarget's files; the
- * loader's list of objects has their names.
+ * first writes the same bytes to a file of its own in that folder, and returns an error if it
+ * cannot. After the load librex unlinks libomptarget's files, whose names it finds in the loader's
+ * list of objects.
  */
 
-/* Returns the folder for the release's files. LLVM 23 and 24 obey these variables. */
+/* Returns the folder to which the release writes its files. LLVM 23 and 24 obey these variables. */
 static const char *folder_of_images(void)
 {
     static const char *const variables[] = {"TMPDIR", "TMP", "TEMP", "TEMPDIR"};
@@ -230,7 +232,7 @@ fail:
 
 struct loaded {
     const char *folder;
-    /* numbers of loaded objects in the process: `before` the load, and `count` visited so far */
+    /* numbers of objects in the loader's list: `before` the load, and `count` visited so far */
     size_t before, count;
 };
 
@@ -247,8 +249,8 @@ static int unlink_image(struct dl_phdr_info *object, size_t size, void *context)
 }
 
 /*
- * Makes libomptarget load the images now, so that their files are the newest objects. Returns 0 or
- * an error.
+ * Makes libomptarget load the images now, so that their files are the last in the loader's list of
+ * objects. Returns 0 or an error.
  */
 static int load_host_images(int number)
 {

@@ -10,14 +10,15 @@
 #include "module/registration.h"
 
 /*
- * Bytes of device memory that loading needs in addition to the images, for the driver and
- * libomptarget. tests/gpu/loadmemory.sh measures it.
+ * Bytes of device memory that a load needs in addition to the images, for the driver and
+ * libomptarget. tests/gpu/loadmemory.sh measures this number.
  */
 #define REX_LOAD_MEMORY ((size_t)64 << 20)
 
 /*
- * Tests the image of MORE, which messages call PATH, before MORE is registered and libomptarget
- * loads it on all devices. Returns 0, or an error if a device, or the host device, cannot load it.
+ * Tests the image of MORE, which messages call PATH. Call it before MORE is registered, because
+ * libomptarget then loads the image on all devices. Returns 0, or an error if a device, or the host
+ * device, cannot load the image.
  */
 int rex_trial_load_now(struct rex_descriptor *more, const char *path, bool on_host);
 

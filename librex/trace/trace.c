@@ -1,12 +1,12 @@
 /*
- * trace.c - the trace: a timeline in a file, or a summary on standard error.
+ * trace.c - writes the trace: a timeline in a file, or a summary on standard error.
  *
- * Memory is bounded: one buffer for the file, one table for the summary, and one line for each
- * thread.
+ * Memory is bounded: one buffer for the file, one table for the summary, and a buffer of one line
+ * for each thread.
  *
  * The file is a JSON array of Chrome's trace events, one event in each line. librex collects events
  * in one buffer, and writes the buffer when it is full or 10 ms old. Only whole lines are written.
- * So a killed process leaves an array without its closing bracket, which the format allows. Each
+ * So the file of a killed process lacks only the closing bracket, which the format allows. Each
  * event after the first begins with a comma, so the array becomes strict JSON if a bracket is
  * appended.
  *
@@ -42,10 +42,11 @@ static struct {
 
     /* The output lock guards the fields below and the summary. */
     bool is_started;
-    char pattern[REX_SETTING_MAX]; /* the pattern of the file's name */
+    char pattern[REX_SETTING_MAX]; /* pattern of the file's name (REX_TRACE) */
     struct rex_output file;        /* opened at the start; closed after an error */
-    bool is_parents;               /* this process is a child of fork, and has not opened a file */
-    off_t whole;                   /* bytes of the whole lines in the file */
+    /* this process is a child of fork that has not opened a file of its own */
+    bool is_parents;
+    off_t whole; /* number of bytes of the whole lines in the file */
     char buffer[65536];
     size_t used;         /* bytes of the buffer in use */
     uint64_t written_at; /* time of the last write, in nanoseconds of CLOCK_MONOTONIC */
@@ -66,13 +67,16 @@ const char *rex_trace_name(const void *key)
 
 /* ---- tracks ---------------------------------------------------------------------------------- */
 
-/* Linux thread IDs are below 2^22 (PID_MAX_LIMIT), so no thread has these IDs. */
+/*
+ * First IDs of the tracks of devices, and of queues. No thread has these IDs, because Linux thread
+ * IDs are below 2^22 (PID_MAX_LIMIT).
+ */
 #define DEVICE_TRACKS (UINT32_C(1) << 23)
 #define QUEUE_TRACKS (UINT32_C(1) << 24)
 
 uint32_t rex_track_queue(void)
 {
-    /* Relaxed: the ID only has to be unique. */
+    /* Relaxed: the addition is atomic, so each ID is unique. No other data depend on it. */
     return QUEUE_TRACKS + __atomic_fetch_add(&trace.queues, 1, __ATOMIC_RELAXED);
 }
 
@@ -96,7 +100,9 @@ void rex_track_drop(struct rex_track *track)
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-/* An event writes the buffer if the last write is at least this old, in nanoseconds. */
+/*
+ * A new event causes a write of the buffer if the last write is at least this many nanoseconds ago.
+ */
 #define OLD UINT64_C(10000000)
 
 static void warn_of_trace(int error)
@@ -109,7 +115,7 @@ static void warn_of_trace(int error)
 /*
  * Opens and locks the file again, because the program has closed the descriptor. The close dropped
  * the lock, so another process may have written to the file meanwhile. If the file's size has
- * changed, gives the trace up.
+ * changed, librex ends the trace.
  */
 static int reopen_trace_file(void)
 {
@@ -117,7 +123,7 @@ static int reopen_trace_file(void)
     int error = rex_output_reopen(&trace.file, true);
     if (error != 0 || !S_ISREG(trace.file.status.st_mode))
         return error;
-    /* Errors other than EWOULDBLOCK mean a file system without locks. */
+    /* After any other error the trace goes on without a lock: the file system has no locks. */
     if (flock(trace.file.descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
         error = EWOULDBLOCK;
     if (error == 0 && (fstat(trace.file.descriptor, &status) != 0 || status.st_size != trace.whole))
@@ -149,7 +155,10 @@ static void write_buffer(void)
     trace.whole += (off_t)done;
 }
 
-/* Returns an empty line in the buffer. The line is marked as full if the file is closed. */
+/*
+ * Returns an empty line in the buffer. If the file is closed, marks the line as full, so that
+ * nothing is appended to it.
+ */
 static struct rex_line new_trace_line(void)
 {
     if (sizeof trace.buffer - trace.used < REX_LINE_MAX)
@@ -187,7 +196,7 @@ static void write_name(const char *head, uint32_t id, const char *name)
     end_trace_line(&line, rex_trace_clock());
 }
 
-/* Writes SLICE as an event on TRACK with DETAILS. DETAILS is NULL for the track of a device. */
+/* Writes SLICE as an event on TRACK with DETAILS. If TRACK is a device's, DETAILS is NULL. */
 static void write_event(const struct rex_slice *slice, uint32_t track,
                         const struct rex_line *details)
 {
@@ -225,7 +234,8 @@ static void write_event(const struct rex_slice *slice, uint32_t track,
 /* ---- the file: opening ----------------------------------------------------------------------- */
 
 /*
- * Opens the trace file. The process ID is added to the name of the file in two cases:
+ * Opens the trace file. Logs a warning and returns false on failure. Adds the process ID to the
+ * name of the file in two cases:
  * - This process is a child of fork, and the name has no %p.
  * - Another process has locked the file.
  */
@@ -293,13 +303,16 @@ static void announce_track(struct rex_track *track)
 }
 
 /*
- * Calls SLICE's `details` before the output lock is taken, because that function may take locks of
- * lower ranks.
+ * Calls SLICE's `details` before it takes the output lock, because `details` may take locks that
+ * must be taken before the output lock.
  */
 void rex_trace_slice(const struct rex_slice *slice)
 {
     int error = errno;
-    /* Relaxed: this thread may read an old value. The code under the lock reads the value again. */
+    /*
+     * Relaxed: the code below reads the value again under the lock. If this value is old, the slice
+     * may be missing in the trace.
+     */
     bool to_file = __atomic_load_n(&rex_tracing, __ATOMIC_RELAXED) == REX_TRACE_TO_FILE;
     struct own *own = to_file ? rex_part(REX_PART_TRACK, sizeof *own) : NULL;
     struct rex_track *track = slice->track;
@@ -316,8 +329,8 @@ void rex_trace_slice(const struct rex_slice *slice)
     rex_output_lock();
     if (rex_tracing == REX_TRACE_TO_FILE && track != NULL) {
         /*
-         * Relaxed: other threads read the value again under the lock. The calls below write
-         * nothing, because no file is open.
+         * Relaxed: a thread that reads an old value without the lock reads the value again under
+         * the lock. announce_track() and write_event() then write nothing, because no file is open.
          */
         if (trace.is_parents && !open_trace_file())
             __atomic_store_n(&rex_tracing, REX_TRACE_NOWHERE, __ATOMIC_RELAXED);
@@ -389,8 +402,8 @@ void rex_trace_start(void)
         if (to == REX_TRACE_TO_FILE && !open_trace_file())
             to = REX_TRACE_NOWHERE;
         /*
-         * Relaxed: the lock guards all other data. A thread reads the value to decide if it takes
-         * the lock.
+         * Relaxed: a thread that reads the old value without the lock does not trace its call. All
+         * other data are read under the lock.
          */
         __atomic_store_n(&rex_tracing, to, __ATOMIC_RELAXED);
         trace.is_started = true;
@@ -402,7 +415,8 @@ void rex_trace_start(void)
 static void begin_trace_in_child(void)
 {
     if (rex_tracing == REX_TRACE_TO_FILE) {
-        rex_output_close(&trace.file); /* the parent's descriptor still has the lock */
+        /* the file stays locked, because the parent has it open, too */
+        rex_output_close(&trace.file);
         trace.used = 0;
         trace.is_parents = true;
     }
@@ -433,8 +447,8 @@ __attribute__((destructor)) static void finish_trace(void)
             warn_of_trace(error);
     }
     /*
-     * Relaxed: a thread may read an old value. rex_trace_slice() reads the value again under the
-     * lock.
+     * Relaxed: a thread that reads an old value calls rex_trace_slice(), which reads the value
+     * again under the lock.
      */
     __atomic_store_n(&rex_tracing, REX_TRACE_NOWHERE, __ATOMIC_RELAXED);
     rex_output_unlock();

@@ -1,5 +1,5 @@
 /*
- * trace.h - the trace of launches, data calls and phases that REX_TRACE asks for.
+ * trace.h - the trace that REX_TRACE asks for: launches, data calls and phases.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -15,8 +15,8 @@
 struct rex_line;
 
 /*
- * The first call reads REX_TRACE and starts the trace. That call comes before libomptarget is
- * bound.
+ * Reads REX_TRACE and starts the trace. Only the first call does so; it is made before libomptarget
+ * is bound.
  */
 void rex_trace_start(void);
 
@@ -24,8 +24,8 @@ extern enum rex_trace_to rex_tracing; /* read by rex_trace_on() */
 static inline bool rex_trace_on(void)
 {
     /*
-     * Relaxed: a thread may read an old value. rex_trace_slice() reads the value again under the
-     * lock.
+     * Relaxed: a thread that reads an old value either does not trace its call, or calls
+     * rex_trace_slice(), which reads the value again under the lock.
      */
     return __atomic_load_n(&rex_tracing, __ATOMIC_RELAXED) != REX_TRACE_NOWHERE;
 }
@@ -44,8 +44,9 @@ static inline uint64_t rex_trace_clock(void)
  * track.
  */
 struct rex_track {
-    uint32_t id;      /* a thread's ID in the system, or a number above all such IDs */
-    unsigned process; /* 1 plus rex_forks() when the name was written; 0: not written yet */
+    uint32_t id; /* a thread's ID in the system, or a number above all such IDs */
+    /* value of rex_forks() when the name was written, plus 1; 0: not written yet */
+    unsigned process;
     const char *name; /* NULL: the name follows from the ID */
     bool is_taken;    /* a call uses this track of a device; atomic */
 };
@@ -78,12 +79,16 @@ struct rex_slice {
     enum rex_counted counted;
     uint64_t begin, end; /* nanoseconds of CLOCK_MONOTONIC */
     uint64_t to, from;   /* bytes copied to and from the device */
-    const char *by;      /* of a kernel: REX_TRACE_DRIVER or REX_TRACE_RUNTIME; else NULL */
-    const char *because; /* why the driver does not launch, or NULL */
-    /* the call returned before its kernel was done; also true for the slice of this kernel */
+    /* for a kernel: REX_TRACE_DRIVER or REX_TRACE_RUNTIME, which launched it; else NULL */
+    const char *by;
+    const char *because; /* why the driver did not launch the kernel, or NULL */
+    /*
+     * in the slice of a launch call: the call returned before its kernel was done; in the slice of
+     * a kernel: its launch was deferred
+     */
     bool is_deferred;
-    struct rex_track *on; /* the device's track, which also shows the slice, or NULL */
-    /* writes members of a JSON object; NULL: no members */
+    struct rex_track *on; /* a track of the device, to show the slice there, too; or NULL */
+    /* appends members of the event's JSON object `args`; NULL: there are none */
     void (*details)(struct rex_line *line, const void *context);
     const void *context;
 };
@@ -106,7 +111,10 @@ static inline void rex_phase_end(uint64_t begin, const char *name, const char *o
         rex_phase_took(begin, name, object);
 }
 
-/* Sets NAME_OF, which returns the name of the kernel with host key KEY, or NULL. */
+/*
+ * Sets the function that rex_trace_name() calls. NAME_OF returns the name of the kernel with host
+ * key KEY, or NULL.
+ */
 void rex_trace_names(const char *(*name_of)(const void *key));
 /* Returns the name of the kernel with KEY, or NULL if it is unknown. */
 const char *rex_trace_name(const void *key);

@@ -1,5 +1,6 @@
 /*
- * tracetext.c - the text of a trace: lines of JSON, map types in words, and the summary's table.
+ * tracetext.c - writes the text of a trace: lines of JSON, map types in words, and the table of the
+ * summary.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -17,7 +18,8 @@
 #include "base/file.h"
 #include "rex/map.h"
 
-#define STRING_MAX 1024 /* maximum bytes of TEXT in a string; names of C++ symbols are long */
+/* maximum bytes of rex_line_string()'s TEXT; names of C++ symbols are long */
+#define STRING_MAX 1024
 
 void rex_line_bytes(struct rex_line *line, const void *bytes, size_t size)
 {
@@ -208,22 +210,23 @@ void rex_line_launch(struct rex_line *line, const void *key, const uint32_t team
 #define ROWS 2048
 #define MOST (ROWS / 2)
 #define NAME_WIDTH 40
-#define REASONS 32 /* the last reason stands for all others */
+#define REASONS 32 /* maximum number of reasons; the last one stands for all further reasons */
 
 struct row {
     char name[128];           /* cut off if it is longer */
     uint64_t hash;            /* of the whole name, the part, the backend and the reason */
-    enum rex_counted counted; /* NOWHERE: a free row */
+    enum rex_counted counted; /* part of the table with this row; NOWHERE: the row is free */
     const char *by;           /* the backend of a kernel, or NULL */
-    unsigned reason;          /* place in `reasons`, counted from 1; 0: no reason */
+    unsigned reason;          /* index in `reasons` of the summary, plus 1; 0: no reason */
     uint64_t calls, total, most, to, from;
 };
 
 static struct {
     struct row rows[ROWS];
     unsigned used;
-    char reasons[REASONS][256];  /* why the driver does not launch; "": unused */
-    uint64_t launches, deferred; /* launches outside queues; deferred launches among them */
+    char reasons[REASONS][256]; /* reasons why the driver did not launch; "": unused */
+    /* number of launches outside queues; of these, the number of deferred launches */
+    uint64_t launches, deferred;
 } summary;
 
 static struct row *find_summary_row(enum rex_counted counted, const char *name, const char *by,
@@ -247,7 +250,7 @@ static struct row *find_summary_row(enum rex_counted counted, const char *name, 
 
 void rex_summary_add(const struct rex_slice *slice)
 {
-    unsigned reason = 0; /* counted from 1; 0: no reason */
+    unsigned reason = 0; /* index in `reasons` during the search, then plus 1; 0: no reason */
     bool is_kernel = slice->counted == REX_COUNTED_KERNEL;
     summary.launches += is_kernel && (slice->track == NULL || slice->is_deferred);
     summary.deferred += !is_kernel && slice->is_deferred;
@@ -266,7 +269,7 @@ void rex_summary_add(const struct rex_slice *slice)
     if (row->counted == REX_COUNTED_NOWHERE && summary.used >= MOST)
         row = find_summary_row(slice->counted, "others", NULL, 0);
     summary.used += row->counted == REX_COUNTED_NOWHERE;
-    REX_ASSERT(summary.used < ROWS); /* find_summary_row() needs a free row */
+    REX_ASSERT(summary.used < ROWS); /* otherwise find_summary_row() would not end */
     row->counted = slice->counted;
     uint64_t took = slice->end - slice->begin;
     row->calls++;

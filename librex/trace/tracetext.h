@@ -1,5 +1,6 @@
 /*
- * tracetext.h - the text of a trace: lines of JSON, map types in words, and the summary's table.
+ * tracetext.h - writes the text of a trace: lines of JSON, map types in words, and the table of the
+ * summary.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -18,13 +19,13 @@
 struct rex_line {
     char *text; /* REX_LINE_MAX bytes */
     size_t length;
-    bool full; /* a piece did not fit, or no file is open */
+    bool full; /* something did not fit into the line, or no file is open */
 };
 
 /*
  * These functions append bytes, a text, a number, an address or a time to LINE. They append BEFORE
- * first, if they have this parameter. A time is in microseconds with three decimals. printf() would
- * take longer than all other work of a slice.
+ * first, if they have this parameter. A time is in microseconds with three decimals. They do not
+ * call printf(), which would take longer than all other work of a slice.
  */
 void rex_line_bytes(struct rex_line *line, const void *bytes, size_t size);
 static inline void rex_line_text(struct rex_line *line, const char *text)
@@ -49,7 +50,7 @@ void rex_line_launch(struct rex_line *line, const void *key, const uint32_t team
  * Writes map type TYPE in words to TEXT, such as "to|from|target_param". The words come from the
  * names of libomptarget's enumerators. A TYPE of 0 is "alloc".
  */
-#define REX_TYPE_MAX 256 /* bytes, more than all words together have */
+#define REX_TYPE_MAX 256 /* size of TEXT in bytes; all words together are shorter */
 void rex_type_text(int64_t type, char text[REX_TYPE_MAX]);
 
 /*
