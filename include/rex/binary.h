@@ -62,10 +62,11 @@ extern struct __tgt_offload_entry
 /*
  * gcc ignores the visibility attribute of a declaration with an asm name. Without these directives
  * a shared object would export its table. A program without kernels would then use this table as
- * its own.
+ * its own. If no code refers to a symbol, -flto loses the attribute `weak`.
  */
-__asm__(".hidden __start_omp_offloading_entries\n.hidden __stop_omp_offloading_entries\n"
-        ".weak __start_rex_images, __stop_rex_images\n" /* ThinLTO ignores the attribute */
+__asm__(".weak __start_omp_offloading_entries, __stop_omp_offloading_entries\n"
+        ".weak __start_rex_images, __stop_rex_images\n"
+        ".hidden __start_omp_offloading_entries\n.hidden __stop_omp_offloading_entries\n"
         ".hidden __start_rex_images\n.hidden __stop_rex_images");
 #endif
 
@@ -89,9 +90,13 @@ __asm__(".hidden __start_omp_offloading_entries\n.hidden __stop_omp_offloading_e
  * may have no entry. The entries themselves cannot have the attribute `retain`: gcc refuses a
  * section in which only some objects have it. Without -flto that is the section of a file, with
  * -flto that of the program.
+ *
+ * With -flto one assembler reads this text several times. After the first entry, `.weak` would
+ * change the section's own symbol.
  */
-__asm__(".pushsection rex_kept_entries, \"awR\", %progbits\n.balign 8\n"
-        ".weak omp_offloading_entries\n.quad omp_offloading_entries\n.popsection");
+__asm__(".ifndef .Lrex_keeps_entries\n.set .Lrex_keeps_entries, 1\n"
+        ".pushsection rex_kept_entries, \"awR\", %progbits\n.balign 8\n"
+        ".weak omp_offloading_entries\n.quad omp_offloading_entries\n.popsection\n.endif");
 #endif
 #endif
 #endif

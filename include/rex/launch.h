@@ -190,8 +190,9 @@ static inline struct rex_launch_config rex_launch_config_for(const void *key, in
  *                   it. Or the row lies within a row that this call maps, and asks for a copy that
  *                   the outer row does not make. On LLVM 14 also a row of no elements that lies in
  *                   a later row.
- * REX_ENOMEM        the host or the device has too little memory. If libomptarget maps the rows,
- *                   and the device has too little memory, libomptarget aborts the process.
+ * REX_ENOMEM        the host or the device has too little memory, or a row is larger than 1 TiB. If
+ *                   libomptarget maps the rows, and the device has too little memory, libomptarget
+ *                   aborts the process.
  * REX_ECUDA         the driver or the kernel failed, or an earlier call has found the device lost.
  * REX_EFORK         the parent of this process used the GPU before it forked, or another thread was
  *                   inside libomptarget at the fork.
@@ -302,7 +303,7 @@ inline int rex_launch_rows(const void *key, const struct rex_launch_config &laun
 
 /**
  * rex_on_host(): returns true if this binary's kernels run on the CPU, from a host image. Before
- * the first launch, data call or rex_offload_init() it returns false. Any thread.
+ * the first launch, data call, queue or rex_offload_init() it returns false. Any thread.
  */
 static inline bool rex_on_host(void)
 {
@@ -337,15 +338,15 @@ static inline bool rex_on_host(void)
  * Returns 0, an error of rex_module_register(), or:
  *
  * REX_EINVAL        @map or a column is NULL; or a row is invalid, and the message has its number:
- *                   a negative size, memory at NULL, a value, or a REX_DELETE().
+ *                   for example a negative size, memory at NULL, a value, or a REX_DELETE().
  * REX_EDEVICE       the device number is out of range.
  * REX_EABSENT       a row of REX_PRESENT() is not mapped, or mapped only in part.
  * REX_EOVERLAP      a row is mapped in part, or it overlaps an earlier row and does not lie within
  *                   it. Or the row lies within a row that this call maps, and asks for a copy that
  *                   the outer row does not make.
  * REX_ENOMEM        the host has too little memory to compare many rows, or to save the bases that
- *                   addresses replace. If the device has too little memory, libomptarget aborts the
- *                   process.
+ *                   addresses replace; or a row is larger than 1 TiB. If the device has too little
+ *                   memory, libomptarget aborts the process.
  * REX_ECUDA         a queue, a launch or another call has found the device lost.
  * REX_EFORK         the process was forked while another thread was inside libomptarget.
  */

@@ -215,8 +215,8 @@ REX_API int rex_module_fini(struct rex_module *module);
 
 /**
  * rex_module_add(): makes @module known without registering it. The exported wrappers `rex___tgt_*`
- * have no parameter for a module. A launch registers the module that has its host key, a data call
- * each known module. Returns 0, REX_EINVAL or REX_ENOMEM.
+ * have no parameter for a module. A launch with a host key of @module registers @module, and a data
+ * call registers every known module. Returns 0, REX_EINVAL or REX_ENOMEM.
  */
 REX_API int rex_module_add(struct rex_module *module);
 

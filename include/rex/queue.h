@@ -224,7 +224,7 @@ REX_API bool rex_queue_is_synchronous(const struct rex_queue *queue);
  * queues, and the presence of memory for launches that wait. librex does not see a call through an
  * address that dlsym() returned for libomptarget itself, or a call from an object that dlopen()
  * opened with RTLD_DEEPBIND. If such a call makes or ends a mapping, call this function after it.
- * Call this function also after omp_target_free() of associated memory. Any thread.
+ * Any thread.
  */
 REX_API void rex_mappings_changed(void);
 

@@ -61,7 +61,7 @@ static void describe_place(struct rex_gpu *gpu, int number)
         rex_cuda_attribute(number, PCI_BUS, &bus) != 0 ||
         rex_cuda_attribute(number, PCI_SLOT, &slot) != 0)
         return;
-    snprintf(gpu->pci, sizeof gpu->pci, "%04x:%02x:%02x.0", (unsigned)domain & 0xffff,
+    snprintf(gpu->pci, sizeof gpu->pci, "%04x:%02x:%02x.0", (unsigned)domain & 0xfffffff,
              (unsigned)bus & 0xff, (unsigned)slot & 0x1f);
     snprintf(path, sizeof path, "%s/sys/bus/pci/devices/%s/numa_node", rex_nogpu_root, gpu->pci);
     FILE *file = fopen(path, "re");

@@ -3,6 +3,7 @@
 # run on LLVM 19:
 #
 #   entries    the runtime sees every entry of a program and of its shared object, each binary has one module, and every kernel runs
+#   unused     a program without entries and without calls that register a module
 #   lost       entries that are written out are lost: an attribute is missing
 #   lesson     a lesson whose entries are written out keeps them under --gc-sections
 #   archived   an image in an archive, to which weak symbols alone refer
@@ -84,6 +85,7 @@ entries() {
     [ "$counts" = '1 1' ] || { echo "$counts modules, not 1 1"; return 1; }
     quietly on_release "$work/main" "$in_program" "$in_object"
 }
+unused() { cc "$work/unused" "$work/unused.c"; }
 lost() {
     entries_program || return 1
     count=$(in_section "$work/main")
@@ -97,6 +99,10 @@ lost() {
     esac
 }
 
+cat >"$work/unused.c" <<'C'
+#include <rex.h>
+int main(void) { return rex_gpu_count() < 0; }
+C
 cat >"$work/printed/alone.c" <<'C'
 #include "entries.h"
 int main(void)
@@ -255,6 +261,8 @@ lesson 15_axpy_multi_raw examples/axpy_multi/axpy_multi.c examples/axpy_multi/se
 entries|$clang|c c++|-flto LLD $keep
 entries|$clang|c|-flto=thin LLD $gc $keep
 entries|gcc|c c++|-flto -rdynamic $keep
+entries|gcc|c|-O0 -flto -rdynamic $keep
+unused|gcc $clang|c|-flto $keep
 entries|gcc|c|$gc
 lost|gcc|c|-flto $keep
 printed 1|gcc|c|-flto $keep
