@@ -86,9 +86,9 @@ __asm__(".hidden __start_omp_offloading_entries\n.hidden __stop_omp_offloading_e
 /*
  * A section with a pointer to this file's section of entries. Linkers never collect the section as
  * garbage, and keep the entries that its pointer refers to. The reference is weak, because a file
- * may have no entry. The entries themselves cannot have the attribute `retain`: gcc refuses a
- * section in which only some objects have it. Without -flto that is the section of a file, with
- * -flto that of the program.
+ * may have no entry. The entries themselves cannot have the attribute `retain`: gcc warns if only
+ * some objects of a section have it. gcc compares the objects of one file, or with -flto the
+ * objects of the whole program.
  */
 __asm__(".pushsection rex_kept_entries, \"awR\", %progbits\n.balign 8\n"
         ".weak omp_offloading_entries\n.quad omp_offloading_entries\n.popsection");
