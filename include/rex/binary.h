@@ -87,12 +87,12 @@ __asm__(".weak __start_omp_offloading_entries, __stop_omp_offloading_entries\n"
 /*
  * A section with a pointer to this file's section of entries. Linkers never collect the section as
  * garbage, and keep the entries that its pointer refers to. The reference is weak, because a file
- * may have no entry. The entries themselves cannot have the attribute `retain`: gcc refuses a
- * section in which only some objects have it. Without -flto that is the section of a file, with
- * -flto that of the program.
+ * may have no entry. The entries themselves cannot have the attribute `retain`: gcc warns if only
+ * some objects of a section have it. gcc compares the objects of one file, or with -flto the
+ * objects of the whole program.
  *
- * With -flto one assembler reads this text several times. After the first entry, `.weak` would
- * change the section's own symbol.
+ * With -flto one assembler may read this text several times. After the first entry, `.weak` would
+ * change the symbol of the section itself.
  */
 __asm__(".ifndef .Lrex_keeps_entries\n.set .Lrex_keeps_entries, 1\n"
         ".pushsection rex_kept_entries, \"awR\", %progbits\n.balign 8\n"

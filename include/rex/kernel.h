@@ -127,7 +127,10 @@ REX_DEVICE int64_t rex_num_threads(int dimension)
 REX_DETAIL_RULE rex_detail_not_inside_REX_FOR(void);
 REX_DETAIL_RULE rex_detail_not_inside_REX_FOR_TEAMS(void);
 
-/* REX_DETAIL_ON_GRID: the operand of every loop over the whole grid. */
+/*
+ * REX_DETAIL_ON_GRID: the two calls above, for every loop over the whole grid: such a loop is
+ * refused inside REX_FOR() and inside REX_FOR_TEAMS(). Never evaluated.
+ */
 #define REX_DETAIL_ON_GRID (rex_detail_not_inside_REX_FOR() + rex_detail_not_inside_REX_FOR_TEAMS())
 /*
  * REX_DETAIL_BODY(name, calls): written before a statement; hides @name in the statement, and

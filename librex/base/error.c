@@ -67,7 +67,8 @@ void rex_error_restore(const struct rex_kept_error *kept)
 
 static int set_and_print(int code, const char *format, va_list arguments, const char *kept)
 {
-    char message[REX_PRINTED_MAX]; /* local: the last message may be an argument */
+    /* A second buffer, because an argument may be the last message itself. */
+    char message[REX_PRINTED_MAX];
     int error = errno;
     vsnprintf(message, REX_MESSAGE_MAX, format, arguments);
     rex_escape(message, REX_MESSAGE_MAX, kept);

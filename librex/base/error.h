@@ -53,10 +53,14 @@ int rex_fail_memory(size_t size, const char *what);
 
 /* ---- reports --------------------------------------------------------------------------------- */
 
-/* An escaped text of limited length that lists rejected candidates, each with the reason. */
+/*
+ * A list of rejected candidates, such as libraries, each with the reason. The text is escaped, and
+ * its length is limited.
+ */
 struct rex_report {
     size_t length;
-    int error; /* 0, or errno of a temporary failure, which may have hidden a candidate */
+    /* 0, or errno of a temporary failure, because of which a candidate may be missing */
+    int error;
     char text[3072];
 };
 
@@ -78,7 +82,10 @@ struct rex_nearest {
     size_t steps;     /* number of letters compared so far */
 };
 
-/* Compares NAME, and keeps the address of NAME if it is the nearest name so far. */
+/*
+ * Compares NAME with the wanted name, and keeps the address of NAME if it is the nearest name so
+ * far.
+ */
 void rex_nearest_try(struct rex_nearest *nearest, const char *name);
 
 /* Returns the 64-bit FNV-1a hash of BYTES. */

@@ -170,7 +170,7 @@ static int open_at_path(struct rex_output *output, int flags)
     int descriptor = open(output->path, FLAGS | O_NONBLOCK | flags, 0666), error = errno;
     output->descriptor = -1;
     if (descriptor < 0) {
-        /* ENXIO can also mean a missing device or a socket. */
+        /* ENXIO also means that the file is a socket, or that its device is missing. */
         bool is_pipe =
             error == ENXIO && stat(output->path, &status) == 0 && S_ISFIFO(status.st_mode);
         return is_pipe ? REX_OUTPUT_UNREAD : error;
@@ -209,8 +209,9 @@ int rex_output_open(struct rex_output *output, const char *pattern, bool add_num
 
 /*
  * Also compares open flags, because the program may have opened the file again for reading. Only
- * EBADF means that the program closed the file. Other errors may come from the server of a network
- * file. A reopen after such an error would leak a descriptor for each line.
+ * EBADF means that the program closed the descriptor. Other errors may come from the server of a
+ * network file, and the descriptor is still open. A reopen after such an error would leak a
+ * descriptor for each line.
  */
 bool rex_output_is_open(const struct rex_output *output)
 {

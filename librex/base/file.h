@@ -50,9 +50,10 @@ bool rex_same_file(const char *a, const char *b);
 void rex_folder_of(const char *path, char folder[PATH_MAX]);
 
 /*
- * A file that librex keeps open and appends to. The program may close any descriptor, and then open
- * another file with its number. So librex checks the descriptor before each use. librex cannot
- * detect that another thread closes the descriptor between check and use.
+ * A file that librex keeps open and appends to. The program may close any descriptor. A file that
+ * the program opens next may then get the number of that descriptor. So librex checks the
+ * descriptor before each use. librex cannot detect that another thread closes the descriptor
+ * between check and use.
  */
 struct rex_output {
     int descriptor;      /* -1: no file; else above 2, and at least 960 if the limits allow it */

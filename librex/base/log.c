@@ -57,7 +57,7 @@ bool rex_output_lock_at_exit(void)
 static struct {
     char pattern[REX_SETTING_MAX]; /* the pattern of the file's name; "": standard error */
     pid_t opened_by;               /* the process that opened the file */
-    struct rex_output output;      /* if its descriptor is -1, lines go to standard error */
+    struct rex_output output;      /* if its descriptor is -1, standard error replaces the file */
     rex_log_function *function;    /* the program's function, or NULL; atomic */
     void *context;
 } sink = {.output = {.descriptor = -1}};
@@ -252,8 +252,8 @@ void rex_log_once(enum rex_log_level level, const char *message)
     uint64_t hash = rex_hash_string(message);
     int error = errno;
     /*
-     * Relaxed: if two threads log one message at the same time, the message may appear once or
-     * twice.
+     * Relaxed: the exchange alone decides if this thread logs, and no other data depend on the
+     * hash.
      */
     if (rex_log_wanted(level) && __atomic_exchange_n(&previous, hash, __ATOMIC_RELAXED) != hash)
         say_line(level, message);

@@ -14,7 +14,7 @@
 #include "base/process.h"
 #include "rex/configure.h"
 
-/* Maximum length of a message and the name of its error, in bytes with the NUL. */
+/* Maximum length of a message with the name of its error, in bytes with the NUL. */
 #define REX_PRINTED_MAX (REX_MESSAGE_MAX + 32)
 
 /*
@@ -42,7 +42,10 @@ int rex_log_decide(void);
 extern int rex_log_level_now;
 static inline bool rex_log_wanted(enum rex_log_level level)
 {
-    /* Relaxed: no other data depend on the level; a thread may see a change one line late. */
+    /*
+     * Relaxed: no other data depend on the level. A thread that reads an old level only logs one
+     * line too many or too few.
+     */
     int now = __atomic_load_n(&rex_log_level_now, __ATOMIC_RELAXED);
     return (int)level <= now && (now != REX_LOG_UNKNOWN || (int)level <= rex_log_decide());
 }
@@ -56,9 +59,9 @@ static inline bool rex_log_is_first(bool *told)
 
 /*
  * Code that holds a lock of librex runs between rex_log_hold() and rex_log_resume(), which nest.
- * The program's log function may call librex, and would wait for the lock. So lines for that
- * function are kept until the outermost rex_log_resume(). A cancelled thread does not end between
- * the two calls.
+ * The program's log function may call librex, and would wait for the lock for ever. So lines for
+ * that function are kept until the outermost rex_log_resume(). A cancelled thread does not end
+ * between the two calls.
  */
 void rex_log_say_held(void);
 static inline void rex_log_hold(void)
@@ -83,8 +86,8 @@ void rex_output_unlock(void);
 
 /*
  * Takes the lock of the log and the trace at the end of the process. Returns false if the lock is
- * not free within a second. A signal handler may have called exit() in a thread that holds the
- * lock.
+ * not free within a second. It never becomes free if a signal handler called exit() in a thread
+ * that holds the lock.
  */
 bool rex_output_lock_at_exit(void);
 

@@ -1,7 +1,7 @@
 /*
- * pool.h - memory for objects whose addresses the program has. After the program ends an object,
- * librex does not free the memory. So a call with the address of an ended object returns an error
- * instead of crashing.
+ * pool.h - memory for objects whose addresses the program has, such as queues. If the program ends
+ * an object, librex keeps the memory for later objects. So a call with the address of an ended
+ * object returns an error instead of crashing.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -20,7 +20,7 @@ struct rex_pooled {
 #define REX_ENDED UINT_MAX
 
 /*
- * Free objects of one type. The object that ended first is used first. All members but `size` and
+ * Free objects of one type. The object that ended first is taken first. All members but `size` and
  * `what` are zero at first.
  */
 struct rex_pool {

@@ -19,8 +19,8 @@
 /* ---- shared objects -------------------------------------------------------------------------- */
 
 /*
- * gnu_get_libc_version() returns a string of the C library. With -static the C library is part of
- * the program.
+ * gnu_get_libc_version() returns the address of a string in the C library. With -static the C
+ * library is part of the program.
  */
 bool rex_can_open_libraries(void)
 {
@@ -89,11 +89,9 @@ int rex_launcher_device(int count)
 /* ---- processors ------------------------------------------------------------------------------ */
 
 /*
- * The processors to which the process is bound. Empty if sched_getaffinity() failed, for example
- * with more processors than a cpu_set_t has.
- *
- * librex reads the binding when librex is loaded, because OpenMP may later bind threads to one
- * core. A thread inherits the binding of the thread that started it.
+ * The processors to which the process was bound when librex was loaded: OpenMP may later bind
+ * threads to one core. A thread inherits the binding of the thread that started it. Empty if
+ * sched_getaffinity() failed, for example with more processors than a cpu_set_t has.
  */
 static cpu_set_t at_load;
 
@@ -197,12 +195,12 @@ static int limit_by_control_groups(int count, const char *root, struct texts *te
 }
 
 /*
- * The processes of a job share the processors that its control groups allow. A binding belongs to
- * one process, and is not divided.
+ * The processes of a job on this machine share the processors that the job's control groups allow.
+ * A binding belongs to one process, and is not divided.
  */
 int rex_processors(const char *root)
 {
-    /* The launcher's number of processes on this machine. */
+    /* Launchers set these variables to the number of the job's processes on this machine. */
     static const char *const variables[] = {
         "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS",
         "MV2_COMM_WORLD_LOCAL_SIZE",  "PMI_LOCAL_SIZE",

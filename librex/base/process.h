@@ -62,7 +62,7 @@ int rex_processors_known(void);
  */
 void rex_processors_unbind(void);
 
-/* Marks a CONDITION on the path of a launch that is rarely true. */
+/* Marks a CONDITION that is rarely true. Used on the path of a launch. */
 #define REX_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
 /* ---- threads --------------------------------------------------------------------------------- */
@@ -93,7 +93,7 @@ enum rex_part {
 
 /* The data of the calling thread. All is zero at first. */
 struct rex_thread {
-    void **part;             /* array of REX_PARTS parts; NULL: not in the list of threads */
+    void **part;             /* array of REX_PARTS parts; NULL: the thread is not in the list */
     struct rex_thread *next; /* the next thread in the list of threads */
     uint32_t inside;         /* calls of libomptarget in flight: omp/gate.h; atomic */
     uint32_t paused;         /* calls that wait for other calls: omp/gate.h; atomic */
@@ -135,7 +135,7 @@ bool rex_thread_list(void);
 /*
  * Returns true if another thread has calls of libomptarget in flight. If PAUSED_TOO is true, calls
  * that wait for other calls count, too. The caller holds rex_threads_lock(), so that no thread
- * joins or leaves the list. A fork takes that lock last.
+ * joins or leaves the list. A fork takes the lock of the list after all other locks.
  */
 bool rex_threads_are_inside(bool paused_too);
 void rex_threads_lock(void);
@@ -183,18 +183,19 @@ static inline void rex_shelter_end(void)
  *
  * REX_FORK_RENEWED(rank, in_child) is for a lock under which librex calls the driver, libomptarget
  * or the loader. Such a call may take long, and may fork: a driver starts nvidia-modprobe if a
- * device file is missing. glibc before 2.36 runs the handlers of one fork at a time. If a handler
- * of another fork waited for the lock, the call would wait for that handler. So no handler waits
- * for the lock. IN_CHILD reinitialises the lock, and discards data that may be half-written.
+ * device file is missing. No fork handler waits for the lock. Otherwise two forks could wait for
+ * each other: glibc before 2.36 runs the handlers of one fork at a time, and the fork inside the
+ * call would wait for a handler that waits for the lock. IN_CHILD reinitialises the lock, and
+ * discards data that may be half-written.
  *
  * REX_FORK_WATCHED(rank, before, after, in_child) is for other state. A fork calls BEFORE when all
  * locks are taken. Before the locks are unlocked, the parent calls AFTER, and the child calls
  * IN_CHILD. The rank is higher than the rank of any lock.
  *
  * A thread takes a lock only if all locks that it holds have lower ranks. Each rank is used once.
- * All renewed locks have lower ranks than all taken locks. A fork waits for all taken locks. So a
- * thread that holds a taken lock must not wait for a renewed lock. tests/scripts/locks.sh compares
- * the ranks.
+ * All renewed locks have lower ranks than all taken locks. A thread that holds a renewed lock may
+ * fork, and the fork waits for all taken locks. So a thread that holds a taken lock must not wait
+ * for a renewed lock. tests/scripts/locks.sh compares the ranks.
  */
 #define REX_FORK_TAKEN(rank, in_child) REX_FORK_HANDLER(rank, &lock, NULL, NULL, in_child)
 #define REX_FORK_RENEWED(rank, in_child) REX_FORK_HANDLER(rank, NULL, NULL, NULL, in_child)
@@ -211,8 +212,8 @@ struct rex_fork_handler {
 
 /*
  * Sets the handler of RANK, and keeps the pointer. Only the constructors of REX_FORK_HANDLER() call
- * this function. They run before watch_process(), a constructor without a priority, so the handlers
- * never change during a fork.
+ * this function. These constructors run before watch_process(), which has no priority and registers
+ * the fork handlers. So the handlers never change during a fork.
  */
 void rex_fork_register(unsigned rank, const struct rex_fork_handler *handler);
 

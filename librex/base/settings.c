@@ -149,7 +149,7 @@ struct value {
 static struct {
     struct value *values;             /* list, newest first; two threads may add one text twice */
     const char *chosen[REX_SETTINGS]; /* the program's values; NULL: not set */
-    unsigned said; /* logged warnings: a bit for each option, and one for all others */
+    unsigned said; /* bits of logged warnings: a bit for each option, one for other variables */
 } given;
 
 int8_t rex_launch_blocking = -1;

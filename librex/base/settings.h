@@ -33,14 +33,14 @@ enum rex_wait { REX_WAIT_AUTO, REX_WAIT_SPIN, REX_WAIT_YIELD, REX_WAIT_BLOCK, RE
 
 /*
  * REX_OPTION_CHECK. REX_CHECK_ON: a registration compares all entries with the image.
- * REX_CHECK_FULL: each row that a launch maps also has its own allocation, so that tools see the
- * row's begin and end.
+ * REX_CHECK_FULL: as REX_CHECK_ON; in addition, each row that a launch maps has its own allocation,
+ * so that tools see the begin and end of the row.
  */
 enum rex_check { REX_CHECK_OFF, REX_CHECK_ON, REX_CHECK_FULL };
 
 /*
- * REX_OPTION_LAUNCH_BY: the driver or libomptarget launches on a GPU, if a launch waits for its
- * kernel.
+ * REX_OPTION_LAUNCH_BY: chooses the driver or libomptarget for launches on a GPU that wait for
+ * their kernels.
  */
 enum rex_launch_by { REX_BY_AUTO, REX_BY_DRIVER, REX_BY_RUNTIME };
 

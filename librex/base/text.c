@@ -18,7 +18,8 @@
  */
 static size_t decode_utf8(const char *text, uint32_t *character)
 {
-    static const uint32_t least[] = {0, 1, 0x80, 0x800, 0x10000}; /* first character by length */
+    /* the smallest character of each length */
+    static const uint32_t least[] = {0, 1, 0x80, 0x800, 0x10000};
     const unsigned char *at = (const unsigned char *)text;
     if ((at[0] >= 0x80 && at[0] < 0xc0) || at[0] >= 0xf8) {
         *character = at[0];

@@ -1,11 +1,12 @@
 /*
  * cubin.c - reads a CUBIN: its architecture, kernels with their parameters and limits, globals, and
- * the state that it keeps from one launch to the next.
+ * symbols that keep state from one launch to the next.
  *
  * A CUBIN is an ELF file. A kernel is a function symbol whose `other` byte has the bit
- * STO_CUDA_ENTRY. The section `.nv.info.KERNEL` has an attribute for each parameter and one for the
- * launch bounds. `.nv.info` has the register counts of all kernels. The size of `.nv.shared.KERNEL`
- * is the size of the static shared memory. nvcc 13.0 writes this layout for sm_75 to sm_120.
+ * STO_CUDA_ENTRY. The section `.nv.info.KERNEL` has an attribute for each parameter, and an
+ * attribute for the launch bounds. `.nv.info` has the register counts of all kernels. The size of
+ * `.nv.shared.KERNEL` is the size of the static shared memory. nvcc 13.0 writes this layout for
+ * sm_75 to sm_120.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -34,7 +35,7 @@
 #define ATTRIBUTE_PARAMETER \
     0x17 /* u32 index, u16 ordinal, u16 offset, u32 with the size in bits 18 to 31 */
 #define ATTRIBUTE_REGISTERS 0x2f /* u32 symbol, u32 count */
-/* u32 index, u16 ordinal, u16 offset, u16 size; in kernels with more than 4 KiB of parameters */
+/* u32 index, u16 ordinal, u16 offset, u16 size; used if a kernel has over 4 KiB of parameters */
 #define ATTRIBUTE_LARGE_PARAMETER 0x45
 #define PARAMETER_SIZE_SHIFT 18
 
@@ -120,8 +121,8 @@ static int read_kernel_info(struct rex_view *view, struct rex_elf *elf, const El
             (struct rex_image_parameter){.offset = (uint16_t)(place >> 16), .size = size};
     }
     /*
-     * Code that copies arguments requires that each parameter begins after the end of the previous
-     * parameter.
+     * Code that copies arguments requires that each parameter begins at or after the end of the
+     * previous parameter.
      */
     for (uint32_t i = kernel->first + 1; i < kernel->first + kernel->parameters; i++)
         if (all[i].offset < all[i - 1].offset + all[i - 1].size)
@@ -235,8 +236,8 @@ static bool begins_with_any(const char *name, const char *const *prefixes)
 }
 
 /*
- * Returns true for a global that libomptarget reads on the host. Also returns true for a global
- * that no code changes, such as nvcc's string literals.
+ * Returns true if the global NAME keeps no state: it is librex's own, only the host reads it, or no
+ * code changes it. For example, no code changes nvcc's string literals.
  */
 static bool is_well_known(const char *name)
 {
@@ -252,8 +253,8 @@ enum rex_state rex_cubin_state(const struct rex_elf *elf, char name[REX_STATE_NA
 {
     /*
      * nvcc 13.0 and clang 19 put globals into .nv.global and .nv.global.init, and __constant__
-     * globals into .nv.constant3. All of them count. The file does not show whether code uses a
-     * global, because .nv.constant4 has the addresses of all globals.
+     * globals into .nv.constant3. Count all of them, used or not: .nv.constant4 has the addresses
+     * of all globals, so the file does not show which globals code uses.
      */
     static const char *const sections[] = {".nv.global", ".nv.constant3", ".bss", ".data", NULL};
     Elf64_Shdr symbols, section;

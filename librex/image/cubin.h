@@ -1,5 +1,5 @@
 /*
- * cubin.h - reads a CUBIN, and finds the state that it keeps from one launch to the next.
+ * cubin.h - reads a CUBIN, and finds its symbols that keep state from one launch to the next.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -10,8 +10,8 @@
 #include "image/view.h"
 
 /*
- * Returns true if a CUBIN for sm_IMAGE runs on a GPU of compute capability DEVICE. For example, 90
- * means 9.0.
+ * Returns true if a CUBIN for sm_IMAGE runs on a GPU of compute capability DEVICE. DEVICE has no
+ * point: 90 means 9.0.
  */
 static inline bool rex_image_suits(unsigned image, unsigned device)
 {
@@ -30,10 +30,11 @@ unsigned rex_cubin_architecture(const void *bytes, size_t size);
  */
 int rex_cubin_read(struct rex_view *view, struct rex_elf *elf);
 
+/* Kinds of symbols that keep state from one launch to the next. */
 enum rex_state {
     REX_STATE_NONE,
-    REX_STATE_GLOBAL,  /* a global; each load of the image has its own copy */
-    REX_STATE_RUNTIME, /* LLVM's device runtime */
+    REX_STATE_GLOBAL,  /* a global variable; each load of the image has its own copy */
+    REX_STATE_RUNTIME, /* a function of LLVM's device runtime */
     REX_STATE_LIBRARY  /* printf, malloc or free of the device */
 };
 

@@ -59,7 +59,7 @@ int rex_elf_view(struct rex_elf *elf, const void *bytes, size_t size)
     memcpy(&first, table, sizeof first);
     /*
      * From 65280 sections on, the number of sections and the index of the section names do not fit
-     * into the header. Section 0 then has these two numbers (the ELF specification).
+     * into the ELF header. The header of section 0 then has both numbers (ELF specification).
      */
     uint64_t count = header->e_shnum != 0 ? header->e_shnum : first.sh_size;
     if (count == 0)
@@ -83,8 +83,8 @@ int rex_elf_open(struct rex_elf *elf, const void *bytes, size_t size)
     if (rex_elf_view(elf, bytes, size) != 0)
         return -1;
     /*
-     * If the number of sections does not fit into the header, a symbol's 16-bit index cannot name
-     * all sections.
+     * e_shnum is 0 if the file has more sections than the field can count. Refuse such a file: the
+     * 16-bit section index of a symbol cannot name all sections.
      */
     if (header->e_shnum == 0)
         return rex_elf_refuse(elf, "it has more sections than a device image may");
@@ -158,8 +158,8 @@ bool rex_elf_find_segment(const struct rex_elf *elf, uint32_t type, Elf64_Phdr *
 }
 
 /*
- * Maximum number of sections in which an address is searched. A linker makes a few dozen; a hostile
- * file may have millions.
+ * Maximum number of sections that are searched for an address. A linker makes a few dozen; a
+ * hostile file may have millions.
  */
 #define MOST_SEARCHED 256
 
@@ -168,7 +168,7 @@ const unsigned char *rex_elf_at(const struct rex_elf *elf, uint64_t address, uin
     const unsigned char *found = NULL;
     Elf64_Shdr section;
     for (size_t i = 0; i < MOST_SEARCHED && rex_elf_section(elf, i, &section); i++) {
-        uint64_t into = address - section.sh_addr; /* huge for an earlier address */
+        uint64_t into = address - section.sh_addr; /* huge if the section begins after ADDRESS */
         if (!(section.sh_flags & SHF_ALLOC) || into >= section.sh_size)
             continue;
         const unsigned char *bytes = rex_elf_section_bytes(elf, &section);
@@ -183,8 +183,9 @@ const unsigned char *rex_elf_at(const struct rex_elf *elf, uint64_t address, uin
 /* ---- strings --------------------------------------------------------------------------------- */
 
 /*
- * Names of this length or longer are refused; librex looks for no such name. In a hostile table all
- * names may overlap, each nearly as long as the file, and reading them would take quadratic time.
+ * Names of this length or longer are refused; librex needs no such name. The names in a hostile
+ * table may overlap, and each may be nearly as long as the file. Reading them would take quadratic
+ * time.
  */
 #define LONGEST_NAME 4096
 
@@ -224,8 +225,8 @@ bool rex_elf_symbol(const struct rex_elf *elf, const Elf64_Shdr *symbols, size_t
 {
     Elf64_Shdr strings;
     /*
-     * A relocation section may name any section as its symbol table, even a section without bytes
-     * in the file.
+     * Check the type: a relocation section may name any section as its symbol table, even a section
+     * without bytes in the file.
      */
     if ((symbols->sh_type != SHT_SYMTAB && symbols->sh_type != SHT_DYNSYM) ||
         index >= rex_elf_symbols(symbols) || !rex_elf_section(elf, symbols->sh_link, &strings) ||

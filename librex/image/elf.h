@@ -32,9 +32,9 @@ struct rex_elf {
     const unsigned char *bytes;
     size_t size;
     Elf64_Ehdr header;
-    size_t sections;      /* number of sections, even if it does not fit into the header */
+    size_t sections; /* number of sections, also if the ELF header has no room for the number */
     size_t section_names; /* index of the section with the sections' names */
-    const char *why;      /* why the file was not opened, or why a reader refused it */
+    const char *why;      /* reason why the file was not opened, or why a reader refused it */
 };
 
 /*
@@ -54,12 +54,13 @@ int rex_elf_open(struct rex_elf *elf, const void *bytes, size_t size);
 /* Sets ->why to the reason why the file cannot be used. Returns -1. */
 int rex_elf_refuse(struct rex_elf *elf, const char *why);
 
-/* Returns the SIZE bytes at file OFFSET, or NULL if the file ends before them. */
+/* Returns the SIZE bytes at file OFFSET, or NULL if the file does not have all of them. */
 const unsigned char *rex_elf_bytes(const struct rex_elf *elf, uint64_t offset, uint64_t size);
 
 /*
- * Copies section header INDEX, or program header INDEX, because a file may misalign the header.
- * Returns false if INDEX is too large, or if the program header is not in the file.
+ * Copies section header INDEX, or program header INDEX. The functions copy, because the header may
+ * be misaligned in the file. They return false if INDEX is too large, or if the program header is
+ * not in the file.
  */
 bool rex_elf_section(const struct rex_elf *elf, size_t index, Elf64_Shdr *section);
 bool rex_elf_segment(const struct rex_elf *elf, size_t index, Elf64_Phdr *segment);
@@ -77,15 +78,15 @@ bool rex_elf_find_segment(const struct rex_elf *elf, uint32_t type, Elf64_Phdr *
 /*
  * rex_elf_string() returns the string at OFFSET of the string table STRINGS.
  * rex_elf_string_within() returns the string at BYTES, which may be NULL; ROOM is the number of
- * bytes that may be read at BYTES. Both functions return NULL if the string has no NUL in its table
- * or in these bytes, or is longer than 4095 bytes.
+ * bytes that may be read at BYTES. Both functions return NULL if no NUL ends the string in the
+ * table or in the ROOM bytes, or if the string is longer than 4095 bytes.
  */
 const char *rex_elf_string(const struct rex_elf *elf, const Elf64_Shdr *strings, uint64_t offset);
 const char *rex_elf_string_within(const unsigned char *bytes, uint64_t room);
 
 /*
- * Returns the bytes at ADDRESS of a linked file, or NULL if there are none. *ROOM becomes the
- * number of bytes from there to the end of the section.
+ * Returns the bytes at ADDRESS of a linked file, or NULL if the file has no bytes for ADDRESS.
+ * *ROOM becomes the number of bytes from ADDRESS to the end of the section.
  */
 const unsigned char *rex_elf_at(const struct rex_elf *elf, uint64_t address, uint64_t *room);
 
@@ -99,8 +100,8 @@ bool rex_elf_symbol(const struct rex_elf *elf, const Elf64_Shdr *symbols, size_t
                     Elf64_Sym *symbol, const char **name);
 
 /*
- * Copies row INDEX, of SIZE bytes, of the table in SECTION, which must be of TYPE: SHT_DYNAMIC,
- * SHT_RELA or a symbol table. Returns false if there is no such row.
+ * Copies row INDEX of the table in SECTION. A row has SIZE bytes. TYPE is SHT_DYNAMIC, SHT_RELA or
+ * the type of a symbol table. Returns false if SECTION is not of TYPE, or has no row INDEX.
  */
 bool rex_elf_row(const struct rex_elf *elf, const Elf64_Shdr *section, uint32_t type, size_t index,
                  void *row, size_t size);

@@ -1,13 +1,13 @@
 /*
  * fatbin.c - reads nvcc's fatbin: lists its members, and unpacks compressed members.
  *
- * A fatbin is a header, then members, each with its own header before its payload. A member's
- * header has at least 64 bytes; a name, options and data for sm_100 and later may follow. Payloads
+ * A fatbin is a header and members. A member is a header and a payload, such as a CUBIN. A member's
+ * header has at least 64 bytes. A name, options and data for sm_100 and later may follow. Payloads
  * are padded to 8 bytes.
  *
- * NVIDIA does not document the layout. Fatbins from fatbinary of CUDA 13.0 for sm_75 to sm_121 have
- * this layout. That fatbinary compresses with Zstandard, or with LZ4 for -compress-mode=speed.
- * Older toolkits use only LZ4; public readers of their fatbins describe an equal layout.
+ * NVIDIA does not document this layout. fatbinary of CUDA 13.0 writes it for sm_75 to sm_121, and
+ * compresses with Zstandard, or with LZ4 for -compress-mode=speed. Older toolkits compress only
+ * with LZ4; public readers of their fatbins describe an equal layout.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -48,8 +48,8 @@ enum { KIND_PTX = 1, KIND_CUBIN = 2 }; /* other kinds exist */
 
 #define FLAG_LZ4 0x2000u
 #define FLAG_ZSTD 0x8000u
-#define FLAG_EXACT 0x100000u  /* sm_90a: runs on sm_90 only */
-#define FLAG_FAMILY 0x200000u /* sm_100f: runs on GPUs of its major number */
+#define FLAG_EXACT 0x100000u  /* suffix a: sm_90a runs only on sm_90 */
+#define FLAG_FAMILY 0x200000u /* suffix f: sm_100f runs on GPUs of major number 10 */
 
 /* Limit above any real image, so that a hostile size cannot use up memory. */
 #define MOST_BYTES ((uint64_t)1 << 30)
@@ -63,7 +63,7 @@ bool rex_fatbin_is(const void *bytes, size_t size)
     return magic == MAGIC;
 }
 
-/* Fails for the member at byte AT, or for the whole fatbin if AT is 0. */
+/* Sets and returns the error for the member at byte AT, or for the whole fatbin if AT is 0. */
 static int refuse_fatbin(const char *name, size_t at, const char *why)
 {
     if (at == 0)
@@ -87,8 +87,8 @@ int rex_fatbin_list(struct rex_list *list, size_t offset, size_t size, const cha
         return refuse_fatbin(name, 0, "the fatbin is truncated: it ends before its last member");
     size_t at = header.header_size, end = at + (size_t)header.size;
     /*
-     * A table of kernels has one image, so the kernels of a second fatbin would silently be
-     * missing.
+     * A module registers one fatbin. If a second fatbin followed, its kernels would be missing
+     * without an error.
      */
     if (rex_fatbin_is(bytes + end, size - end))
         return refuse_fatbin(name, 0,
@@ -170,7 +170,7 @@ int rex_unpack(enum rex_packing packing, const void *from, size_t stored, size_t
         return rex_fail_memory(size + 1, "a device image");
     if (!packed)
         memcpy(to, from, size);
-    else if (packing == REX_PACKED_ZSTD) /* an error code is larger than any size */
+    else if (packing == REX_PACKED_ZSTD) /* on an error the result is above any size */
         is_whole = unpack.zstd(to, size, from, stored) == size;
     else
         is_whole =

@@ -1,9 +1,9 @@
 /*
  * hostimage.c - reads host images: their symbols, signatures and entry tables.
  *
- * libomptarget's host device opens a host image with the loader. From LLVM 16 on the device looks
- * kernels up by name. LLVM 14 and 15 take the rows of the section `omp_offloading_entries` by
- * position.
+ * libomptarget's host device opens a host image with the loader. LLVM 16 and later find a kernel by
+ * its name. LLVM 14 and 15 find a kernel by the position of its row in the section
+ * `omp_offloading_entries`.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -28,8 +28,9 @@ static const char *host_string_at(const struct rex_elf *elf, uint64_t address)
 }
 
 /*
- * Reads the names of the entries. The names are pointers that the loader fills in. The file has
- * their values in relocations, or in the entries themselves if the relocations are packed (RELR).
+ * Reads the names of the entries. An entry has a pointer to its name, which the loader sets. The
+ * file has the value of the pointer in a relocation, or in the entry itself if the relocations are
+ * packed (RELR).
  */
 static int read_entry_names(struct rex_view *view, struct rex_elf *elf, const Elf64_Shdr *entries)
 {
@@ -51,8 +52,8 @@ static int read_entry_names(struct rex_view *view, struct rex_elf *elf, const El
         view->positions[i] = host_string_at(elf, address);
     }
     /*
-     * Relocation sections that together are larger than the file must overlap, and a linker makes
-     * none that overlap.
+     * Refuse relocation sections that are together larger than the file. Such sections overlap,
+     * which a linker never makes, and reading them could take quadratic time.
      */
     uint64_t total = 0;
     for (size_t i = 0; rex_elf_section(elf, i, &section); i++) {
@@ -67,8 +68,8 @@ static int read_entry_names(struct rex_view *view, struct rex_elf *elf, const El
             if (into >= entries->sh_size || into % ENTRY_SIZE != ENTRY_NAME)
                 continue;
             /*
-             * With a symbol the relocation stores the symbol's address plus an addend, otherwise
-             * the addend alone.
+             * If the relocation has a symbol, the value is the address of the symbol plus the
+             * addend. Otherwise the value is the addend.
              */
             uint64_t address = (uint64_t)rela.r_addend;
             size_t index = ELF64_R_SYM(rela.r_info);

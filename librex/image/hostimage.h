@@ -12,8 +12,8 @@
 
 /*
  * REX_DETAIL_PREFIX is the prefix of the names that rex/kernel.h defines. Variables with such names
- * are not globals of the program. The variable REX_PROCESSORS_SYMBOL is the maximum number of
- * threads of a loop in the image (rex/openmp.h).
+ * are not globals of the program. The variable called REX_PROCESSORS_SYMBOL has the maximum number
+ * of threads for a loop in the image (rex/openmp.h).
  */
 #define REX_DETAIL_PREFIX "rex_detail_"
 #define REX_PROCESSORS_SYMBOL REX_DETAIL_PREFIX "processors"

@@ -26,10 +26,9 @@
  * An OffloadBinary has a header, entries, strings and images. An entry has the place of an image.
  * Offsets count from the header. clang 15 to 17 register each image inside an OffloadBinary.
  *
- * Version 1 of the format (LLVM 15 to 21) has one entry. The header field for the number of entries
- * in version 2 has the entry's size in version 1. The layout is that of
- * llvm/Object/OffloadBinary.h: version 1 of LLVM 16 and 19, version 2 of LLVM's main branch in
- * 2026.
+ * Version 1 of the format (LLVM 15 to 21) has one entry. In the field `entries_count` of the
+ * header, version 1 has the size of the entry. The layouts are from llvm/Object/OffloadBinary.h:
+ * version 1 of LLVM 16 and 19, version 2 of LLVM's main branch in 2026.
  */
 
 static const unsigned char magic[] = {0x10, 0xff, 0x10, 0xad};
@@ -68,7 +67,10 @@ size_t rex_container_images(const unsigned char *bytes, size_t size)
     memcpy(&header, bytes, sizeof header);
     if (header.entries_offset > size)
         return 0;
-    /* Bound the count. Otherwise a sparse file of zeroes would be a table of empty images. */
+    /*
+     * Limit the count. Otherwise a large sparse file could be a table of any number of empty
+     * images.
+     */
     uint64_t count = version == 1 ? 1 : header.entries_count;
     uint64_t room = (size - header.entries_offset) / sizeof(struct entry);
     return count <= room && count <= MOST_IMAGES ? (size_t)count : 0;
@@ -107,8 +109,8 @@ static void set_image_kind(struct rex_image_item *item, const void *bytes, size_
 }
 
 /*
- * Returns true if ELF is a program. dlopen() refuses a program, and LLVM 16 to 22 then end the
- * process.
+ * Returns true if ELF is a program. A program cannot be a host image: dlopen() refuses it, and LLVM
+ * 16 to 22 then end the process.
  */
 static bool is_program(const struct rex_elf *elf)
 {
@@ -166,7 +168,7 @@ int rex_view_open_within(struct rex_view *view, const void *bytes, size_t size, 
 
 /* ---- the images of a file -------------------------------------------------------------------- */
 
-#define UNPACK_EACH 512 /* bytes added to the size of each compressed image */
+#define UNPACK_EACH 512 /* bytes that count for a compressed image in addition to its size */
 
 int rex_list_add(struct rex_list *list, const struct rex_image_item *item, enum rex_packing packing)
 {
@@ -208,8 +210,8 @@ static int add_containers(struct rex_list *list, const char *name)
             goto cut_off;
         for (size_t i = 0; i < count; i++) {
             /*
-             * Refuse images that overlap: if each image were a fatbin, listing all of them would
-             * take quadratic time.
+             * Refuse images that overlap. If they were fatbins, listing the members of all of them
+             * would take quadratic time.
              */
             if (rex_container_image(bytes, header.size, i, &span) != 0 || span.size > room)
                 goto cut_off;
@@ -232,10 +234,11 @@ cut_off:
 int rex_list_open(struct rex_list *list, const void *bytes, size_t size, const char *name)
 {
     /*
-     * A few bytes can claim to unpack to a gigabyte, any number of times, so the unpacked bytes
-     * have a limit. nvcc's images unpack to 3 to 8 times their size; a small image may have a large
-     * table of zeroes. Views may take twice the unpacked bytes. With this limit a file and all its
-     * views take less than 64 MiB plus 32 times the file's size.
+     * A few bytes can claim to unpack to a gigabyte, so the unpacked bytes have a limit. nvcc's
+     * images unpack to 3 to 8 times their size. A small image may unpack to a large table of
+     * zeroes, so the limit includes 16 MiB. The views of compressed images may take twice the
+     * unpacked bytes. So a file, the unpacked images and their views take less than 64 MiB plus 32
+     * times the file's size.
      */
     uint64_t unpack_most = ((uint64_t)16 << 20) + (uint64_t)size * 10;
     *list = (struct rex_list){.bytes = bytes, .size = size, .unpack_most = unpack_most};
@@ -250,7 +253,7 @@ int rex_list_open(struct rex_list *list, const void *bytes, size_t size, const c
         struct rex_view view;
         list->plain = true;
         result = add_unpacked_image(list, 0, size);
-        /* If the kind of the image is unknown, rex_view_open_within() reports why. */
+        /* If the kind of the image is unknown, rex_view_open_within() fails and sets the error. */
         if (result == REX_OK && list->entries[0].item.kind == REX_IMAGE_OTHER)
             result = rex_view_open_within(&view, bytes, size, SIZE_MAX, name);
     }
@@ -363,7 +366,9 @@ int rex_image_view_open(struct rex_image_view **view, const struct rex_image_lis
     size_t size = entry->item.size, most = SIZE_MAX;
     int result;
     if (entry->item.compressed) {
-        /* Count the images before this one, because all views may be open at the same time. */
+        /*
+         * A program may have views of all images open, so the images before this image count, too.
+         */
         uint64_t sum = entry->packed_before + entry->packed;
         if (sum > images->unpack_most)
             result = refuse_unpacked(images, sum, name);

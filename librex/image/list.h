@@ -1,5 +1,5 @@
 /*
- * list.h - the list of the images in a file, and a view of each image. Also reads LLVM's
+ * list.h - lists the images in a file, and opens a view of each image. Also reads LLVM's
  * OffloadBinary, a container in which clang wraps some images.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -14,19 +14,26 @@ enum rex_packing { REX_UNPACKED, REX_PACKED_ZSTD, REX_PACKED_LZ4 };
 struct rex_image_entry {
     struct rex_image_item item;
     enum rex_packing packing;
-    uint64_t packed_before; /* unpacked bytes of the compressed images before this image */
-    uint64_t packed;        /* unpacked bytes of this image; 0 if it is not compressed */
+    uint64_t packed_before; /* sum of `packed` of all images before this image */
+    /*
+     * Number of bytes that counts against `unpack_most` of struct rex_list: the size after
+     * unpacking, plus UNPACK_EACH (list.c). 0 if the image is not compressed.
+     */
+    uint64_t packed;
 };
 
 struct rex_list {
-    struct rex_image_list shown; /* as a program sees it; set by rex_image_list_open() */
+    struct rex_image_list shown; /* the list that a program sees; set by rex_image_list_open() */
     const unsigned char *bytes;
     size_t size;
     struct rex_image_entry *entries;
     size_t count, room;
     bool plain;      /* the file is one image, not a container of images */
-    uint64_t packed; /* unpacked bytes of all compressed images */
-    /* maximum number of unpacked bytes, of one compressed image and of all together */
+    uint64_t packed; /* sum of `packed` of all images */
+    /*
+     * Maximum of `packed` of an image that is unpacked. If a program opens a view of the image,
+     * also the maximum of `packed_before` plus `packed`.
+     */
     uint64_t unpack_most;
 };
 
@@ -37,7 +44,7 @@ struct rex_list {
 int rex_list_open(struct rex_list *list, const void *bytes, size_t size, const char *name);
 void rex_list_close(struct rex_list *list);
 
-/* Adds ITEM to LIST, for the reader of a fatbin. Returns 0 or REX_ENOMEM. */
+/* For the reader of a fatbin: adds ITEM to LIST. Returns 0 or REX_ENOMEM. */
 int rex_list_add(struct rex_list *list, const struct rex_image_item *item,
                  enum rex_packing packing);
 
@@ -57,12 +64,12 @@ int rex_view_open_within(struct rex_view *view, const void *bytes, size_t size, 
 
 /*
  * Unpacks image INDEX into a malloc()ed buffer of *SIZE bytes plus a NUL. Returns 0 or an error of
- * rex_unpack(). Returns REX_EIMAGE if the image would unpack to more than ->unpack_most.
+ * rex_unpack(). Returns REX_EIMAGE if `packed` of the image is above LIST->unpack_most.
  */
 int rex_list_bytes(const struct rex_list *list, size_t index, const char *name,
                    unsigned char **bytes, size_t *size);
 
-/* Returns the maximum number of bytes for a view of image INDEX, for rex_view_open_within(). */
+/* Returns the MOST with which rex_view_open_within() may open a view of image INDEX. */
 size_t rex_list_view_most(const struct rex_list *list, size_t index);
 
 /* ---- LLVM's OffloadBinary ------------------------------------------------------------------- */
@@ -86,8 +93,8 @@ int rex_container_image(const unsigned char *bytes, size_t size, size_t index,
                         struct rex_span *span);
 
 /*
- * Returns the version of the container's format, or 0 if the bytes are not a container. LLVM 15 to
- * 20 read version 1.
+ * Returns the version of the container's format, or 0 if the bytes are not a container.
+ * omp/release.c has the newest version that each LLVM reads.
  */
 uint32_t rex_container_version(const unsigned char *bytes, size_t size);
 

@@ -1,5 +1,5 @@
 /*
- * ptx.c - reads PTX: its GPU, its kernels with their parameters, and its globals.
+ * ptx.c - reads PTX: its target GPU, its kernels with their parameters, and its globals.
  *
  * Reads only declarations outside of all braces: `.entry NAME (.param .u64 P, .param .align 8 .b8
  * Q[16]) .maxntid 256, 1, 1` and `.global .align 8 .b8 NAME[32] = {1, 2}`. Reads the first number
@@ -19,7 +19,7 @@ struct text {
     char *at, *end;
     char *token; /* the token read last */
     size_t length;
-    char word[24]; /* the token as a string, cut off; keywords and numbers are shorter */
+    char word[24]; /* begin of the token as a string; no keyword or number is longer */
 };
 
 /* ---- tokens ---------------------------------------------------------------------------------- */
@@ -67,8 +67,8 @@ static bool token_is(const struct text *text, const char *word)
 }
 
 /*
- * Reads the token as an integer: 1, 0x1, 01, also followed by U. Returns false if the token is not
- * an integer.
+ * Reads the token as an integer, such as 1, 0x1 or 01; a U may follow. Returns false if the token
+ * is not an integer.
  */
 static bool token_integer(const struct text *text, unsigned long long *value)
 {
@@ -78,10 +78,7 @@ static bool token_integer(const struct text *text, unsigned long long *value)
            (*end == '\0' || strcmp(end, "U") == 0);
 }
 
-/*
- * Returns the token as a number of bytes, elements or threads. Returns 0 if the token is not an
- * integer.
- */
+/* Returns the value of the token, at most UINT32_MAX. Returns 0 if the token is not an integer. */
 static uint64_t token_number(const struct text *text)
 {
     unsigned long long value;
@@ -151,14 +148,14 @@ static uint64_t product_within(uint64_t a, uint64_t b)
 }
 
 /*
- * Reads a variable up to the token after it: a comma, parenthesis, semicolon or equals sign.
+ * Reads a variable and the token after it: a comma, parenthesis, semicolon, equals sign or brace.
  * Returns false if the text ends before that token.
  */
 static bool read_variable(struct text *text, struct variable *variable)
 {
     bool pointer = false; /* after .ptr, .align describes the memory that the pointer refers to */
     bool ends = false;
-    unsigned depth = 0; /* depth of parentheses, which .attribute has */
+    unsigned depth = 0; /* nesting depth of parentheses, as in .attribute(...) */
     uint64_t alignment = 0;
     *variable = (struct variable){NULL, 0, 0};
     while (!ends && next_token(text)) {
@@ -245,8 +242,8 @@ int rex_ptx_read(struct rex_view *view, const void *bytes, size_t size)
             struct rex_image_symbol global = {
                 .name = variable.name, .size = variable.size, .parameters = REX_PARAMETERS_UNKNOWN};
             /*
-             * exec_mode is the global's first byte. It is 0 without an initialiser, and -1 if the
-             * initialiser has no number.
+             * exec_mode is the first byte of the global. It is 0 if the global has no initialiser,
+             * and -1 if the initialiser does not begin with a number.
              */
             if (*text.token == '=') {
                 struct text ahead = text;

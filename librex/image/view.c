@@ -1,5 +1,6 @@
 /*
- * view.c - the view of a device image of any kind: its symbols, and the signatures of its kernels.
+ * view.c - the view of a device image of any kind: the symbols of the image, and the signatures of
+ * its kernels.
  *
  * Implements rex_kind_name() of rex/inspect.h.
  *
@@ -118,8 +119,8 @@ struct rex_image_symbol *rex_view_kernel_of(const struct rex_view *view, const c
 /*
  * Finds the kernel's name in NAME, the mangled name of a signature such as
  * _Z28rex_signature_axpy__kernel__P9rex_kindsIJ...EE. Returns the kernel's name, of *LENGTH bytes,
- * or NULL if NAME is not a signature. In a namespace, N and the names of the namespaces follow _Z,
- * and E follows the kernel's name.
+ * or NULL if NAME is not a signature. If the signature is in a namespace, N and the names of the
+ * namespaces follow _Z, and E follows the kernel's name.
  */
 static const char *mangled_kernel(const char *name, size_t *length)
 {
@@ -139,8 +140,8 @@ static const char *mangled_kernel(const char *name, size_t *length)
 #define ENVIRONMENT_SUFFIX "_kernel_environment" /* LLVM 18 and later */
 
 /*
- * Sorts the names. A hash table would take quadratic time if all symbols had one name. Of symbols
- * with equal names, keeps the first.
+ * Sorts the names: a hash table would take quadratic time if all symbols had one name. Keeps only
+ * the first of the symbols with equal names.
  */
 int rex_view_index(struct rex_view *view)
 {
@@ -177,7 +178,10 @@ int rex_view_index(struct rex_view *view)
             last->symbol = view->names[i].symbol;
     }
     for (size_t i = 0; i < view->count; i++) {
-        /* Some globals describe a kernel by their names and first bytes. */
+        /*
+         * A global with a kernel's name and a suffix describes this kernel: copy its values to the
+         * kernel.
+         */
         struct rex_image_symbol *global = &view->symbols[i], *kernel;
         if (global->kernel)
             continue;
@@ -200,7 +204,7 @@ int rex_view_index(struct rex_view *view)
 
 static const struct {
     const char *name; /* the type as a C program writes it */
-    uint16_t width;   /* bytes of the value; 0: not fixed by the kind */
+    uint16_t width;   /* bytes of a value; 0: the kind has no fixed width */
 } kinds[] = {
     [REX_KIND_UNKNOWN] = {"?", 0},    [REX_KIND_POINTER] = {"pointer", 8},
     [REX_KIND_VALUE] = {"struct", 0}, [REX_KIND_I8] = {"int8_t", 1},
@@ -252,8 +256,8 @@ void rex_signature_print(const struct rex_image_parameter *parameters, size_t co
 /* ---- signatures: numbers --------------------------------------------------------------------- */
 
 /*
- * A position in a signature's numbers. Each number has 2 bytes; if END is NULL, it is text:
- * "Lj12E".
+ * A position in a signature's numbers. A number has 2 bytes; if END is NULL, a number is text such
+ * as "Lj12E".
  */
 struct numbers {
     const char *at, *end;
@@ -285,8 +289,8 @@ static bool next_number(struct numbers *from, unsigned long *number)
 #define FORM_ENV 3 /* the runtime's parameter comes first */
 
 /*
- * Sets the parameter's kind and width from NUMBER. The low byte is the kind. The bits above are the
- * width if the kind has no fixed width. Any other number makes the kind unknown.
+ * Sets the parameter's kind and width from NUMBER. The low byte is the kind. For REX_KIND_VALUE the
+ * bits above are the width. An invalid number makes the kind unknown.
  */
 static void set_kind(struct rex_image_parameter *to, unsigned long number)
 {
@@ -330,8 +334,9 @@ void rex_signature_apply(struct rex_view *view, struct rex_image_symbol *kernel,
     for (size_t i = env; next_number(&numbers, &number); i++)
         set_kind(&parameters[i], number);
     /*
-     * An argument is read with the signature's width. If that width exceeded the parameter's size,
-     * the read would pass the parameter's end. So the whole signature is dropped.
+     * librex reads an argument with the width in the signature. If this width exceeded the
+     * parameter's size in the image, librex would read past the argument's end. So drop the whole
+     * signature.
      */
     size_t wide = 0;
     while (wide < count && parameters[wide].width <= parameters[wide].size)
@@ -349,9 +354,14 @@ void rex_signature_apply(struct rex_view *view, struct rex_image_symbol *kernel,
         set_kind(&parameters[i], REX_KIND_UNKNOWN);
 }
 
-/* ---- questions of the other rooms ------------------------------------------------------------ */
+/*
+ * ---- look-ups for librex/module; completing and closing a view --------------------------------
+ */
 
-/* From sm_90 on nvcc reserves 1 KiB, which does not count against the kernel's limit. */
+/*
+ * From sm_90 on nvcc adds 1 KiB of reserved memory, which does not count against the limit of a
+ * kernel's shared memory.
+ */
 uint32_t rex_view_own_memory(const struct rex_view *view, const struct rex_image_symbol *kernel)
 {
     uint32_t reserved = view->architecture >= 90 ? 1024 : 0;

@@ -1,6 +1,7 @@
 /*
- * view.h - the view of a device image of any kind: its symbols, and the signatures of its kernels.
- * The reader of each kind adds the symbols. Other code finds the symbols by name.
+ * view.h - the view of a device image of any kind: the symbols of the image, and the signatures of
+ * its kernels. The reader of each kind of image adds the symbols. Other code finds the symbols by
+ * name.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -17,7 +18,7 @@
 /* Suffix of the symbol from which LLVM 14 to 17 read a kernel's execution mode. */
 #define REX_EXEC_MODE_SUFFIX "_exec_mode"
 
-/* An element of the index by name: a symbol, whose name has LENGTH bytes. */
+/* A symbol in the index by name. The name has LENGTH bytes. */
 struct rex_view_name {
     uint64_t hash;
     size_t length;
@@ -25,14 +26,15 @@ struct rex_view_name {
 };
 
 struct rex_view {
-    struct rex_image_view shown; /* as a program sees it; filled by rex_view_show() */
+    struct rex_image_view shown; /* the view that a program sees; filled by rex_view_show() */
     enum rex_image_kind kind;
-    unsigned architecture; /* SM number of a CUBIN: 90 */
+    unsigned architecture; /* SM number of a CUBIN, such as 90 */
     struct rex_image_symbol *symbols;
     size_t count, room;
-    /* number of mangled signatures; they are stored after the symbols, and cannot be launched */
+    /* number of mangled signatures; `symbols` has them after its `count` other symbols */
     size_t signatures;
-    struct rex_image_parameter *parameters; /* of all kernels; indexed by a symbol's `first` */
+    /* parameters of all kernels; `first` of a symbol is the index of its first parameter */
+    struct rex_image_parameter *parameters;
     size_t parameter_count, parameter_room;
     struct rex_view_name *names; /* index of the symbols by name, sorted, without duplicates */
     size_t name_count;
@@ -40,14 +42,14 @@ struct rex_view {
     size_t position_count;
     char *text;         /* a copy of the PTX in which each name ends with a NUL */
     unsigned char *own; /* the image's bytes if the view frees them, else NULL */
-    size_t taken, most; /* bytes of the arrays above but `own`; their maximum */
+    size_t taken, most; /* bytes counted by rex_view_may_take(); maximum of `taken` */
     bool overfull;      /* the image needs more than `most` bytes */
     bool incomplete;    /* memory ran out or the view is overfull: something is missing */
 };
 
 /*
- * Completes a view that has been read: applies its mangled signatures, sets the symbols' pointers
- * to their parameters, and fills ->shown.
+ * Completes a view that has been read: applies the mangled signatures, sets each symbol's pointer
+ * to its parameters, and fills ->shown.
  */
 void rex_view_show(struct rex_view *view);
 
@@ -79,8 +81,8 @@ struct rex_image_symbol *rex_view_kernel_of(const struct rex_view *view, const c
 uint32_t rex_view_own_memory(const struct rex_view *view, const struct rex_image_symbol *kernel);
 
 /*
- * Returns the name that is nearest to NAME: of a kernel if KERNEL is true, otherwise of a global.
- * Returns NULL if no name is near.
+ * Returns the name in VIEW whose spelling is nearest to NAME. Compares with the names of kernels if
+ * KERNEL is true, otherwise with the names of globals. Returns NULL if no name is near.
  */
 const char *rex_view_nearest(const struct rex_view *view, const char *name, bool kernel);
 
@@ -93,27 +95,28 @@ bool rex_view_may_take(struct rex_view *view, size_t bytes);
 
 /*
  * For the readers. rex_view_add() adds a symbol; if there is no memory for it, the view becomes
- * incomplete. rex_view_index() is called once, after all symbols are added, and indexes them by
- * name. Returns 0, or -1 if memory ran out.
+ * incomplete. After all symbols are added, rex_view_index() is called once, and indexes them by
+ * name. rex_view_index() returns 0, or -1 if memory ran out.
  *
- * Some globals describe kernels. So before rex_view_index(), exec_mode of a global is byte 0 of the
- * global, and in a CUBIN environment_mode is byte 2 of the global.
+ * Some globals describe kernels. rex_view_index() copies the values of such a global to the kernel.
+ * So the readers of CUBINs and PTX set exec_mode of each global to byte 0 of the global. The reader
+ * of CUBINs also sets environment_mode to byte 2.
  */
 void rex_view_add(struct rex_view *view, const struct rex_image_symbol *symbol);
 int rex_view_index(struct rex_view *view);
 
 /*
  * For the readers: adds COUNT zeroed parameters, and writes the index of the first to *FIRST. If
- * there is no memory for them, the view becomes incomplete, and the result is false.
+ * there is no memory for them, returns false, and the view becomes incomplete.
  */
 bool rex_view_add_parameters(struct rex_view *view, size_t count, uint32_t *first);
 
 /* ---- signatures ------------------------------------------------------------------------------ */
 
 /*
- * A signature is a list of numbers: the form of a kernel and the kind of each parameter. In CUBINs
- * and PTX the numbers are in the mangled name of an empty kernel; in host images they are in an
- * array.
+ * A signature is a list of numbers: the form of a kernel, which is with or without the runtime's
+ * parameter, and the kind of each parameter. In CUBINs and PTX the numbers are in the mangled name
+ * of an empty kernel; in host images they are in an array.
  */
 
 /* The name of a host image's signature is this prefix and the kernel's name. */
@@ -122,11 +125,11 @@ bool rex_view_add_parameters(struct rex_view *view, size_t count, uint32_t *firs
 /*
  * For the readers, after the parameters of all kernels are known. Sets KERNEL's form and the kinds
  * of its parameters from the numbers between AT and END. Each number has 2 bytes. If END is NULL,
- * AT is text, in which "Lj12E" is the number 12. KERNEL may be NULL.
+ * AT is text, in which "Lj12E" is the number 12. If KERNEL is NULL, does nothing.
  *
- * A malformed signature is ignored, and so is a signature of another number of parameters than
- * KERNEL has. A signature that makes a parameter wider than the image does is ignored with a
- * warning. If a host image's KERNEL has no parameters yet, adds them to the view.
+ * Ignores a malformed signature, and a signature with another number of parameters than KERNEL has.
+ * If a parameter is wider in the signature than in the image, warns and ignores the signature. If
+ * KERNEL of a host image has no parameters yet, adds the parameters of the signature to the view.
  */
 void rex_signature_apply(struct rex_view *view, struct rex_image_symbol *kernel, const char *at,
                          const char *end);

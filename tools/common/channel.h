@@ -7,8 +7,8 @@
 #define TOOLS_CHANNEL_H
 
 /*
- * Opens a pipe as pipe(2) does, but never with descriptors 0 to 2, even if the tool was started
- * without them. If an end were standard error, a library's messages would mix with the answer. A
+ * Opens a pipe as pipe(2) does, but never with descriptors 0 to 2, even if these were closed when
+ * the tool started. If an end were standard error, messages of a library would mix with the data. A
  * child makes an end its standard output by dup2(), and then closes the end. If the end already
  * were standard output, the child would close its standard output.
  */

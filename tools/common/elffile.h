@@ -22,14 +22,17 @@
 
 struct elf_file {
     struct rex_elf elf;
-    /* header of the section of indices that no symbol has room for; zeros if there is none */
+    /* header of the section with section indices that do not fit into a symbol; zeros if none */
     Elf64_Shdr extended;
     struct timespec changed;
     bool mapped;
     char why[MAPPING_WHY]; /* reason why opening failed */
 };
 
-/* Map the file at PATH, or view SIZE BYTES that outlive the view. Return 0, or -1 with ->why. */
+/*
+ * Map the file at PATH, or view SIZE BYTES that outlive the view. Return 0, or -1 with the reason
+ * in ->why.
+ */
 int elf_file_open(struct elf_file *file, const char *path);
 int elf_file_view(struct elf_file *file, const void *bytes, size_t size);
 void elf_file_close(struct elf_file *file);
@@ -62,7 +65,10 @@ const unsigned char *elf_at(const struct elf_file *file, struct elf_place place,
 /* Returns the string at PLACE, or NULL if no NUL ends the string in its section. */
 const char *elf_string_at(const struct elf_file *file, struct elf_place place);
 
-/* Returns the name of a processor: a constant, or NUMBER with a text for an unknown processor. */
+/*
+ * Returns the name of the processor MACHINE. If the processor is unknown, writes a text with its
+ * number to NUMBER, and returns NUMBER.
+ */
 #define ELF_MACHINE_MAX 32
 const char *elf_machine_name(unsigned machine, char number[ELF_MACHINE_MAX]);
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /*
- * After this number of rows a loop drops the pages that it has read. With the names the rows take
+ * After this number of rows a loop drops the pages that it has read. The rows and their names take
  * some megabytes.
  */
 #define ROWS_HELD 0x8000

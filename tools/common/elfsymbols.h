@@ -28,15 +28,15 @@ bool elf_next_symbol(struct elf_symbols *symbols, struct elf_symbol *symbol);
 int elf_symbol(const struct elf_symbols *symbols, size_t index, struct elf_symbol *symbol);
 
 /*
- * Returns the index of the full symbol table. If the file has none, returns the index of the
- * dynamic symbol table, or 0 if the file has neither. *FULL becomes true for the full table, else
- * false.
+ * Returns the index of the full symbol table. If the file has only a dynamic symbol table, returns
+ * the index of that table. Returns 0 if the file has neither. *FULL becomes true for the full
+ * table, else false.
  */
 size_t elf_symbol_table(const struct elf_file *file, bool *full);
 
 /*
- * A relocation writes SYMBOL's address plus ADDEND to OFFSET, which is in the section that the
- * table relocates. In a linked file OFFSET is an address.
+ * A relocation writes SYMBOL's address plus ADDEND to OFFSET. In an object OFFSET is in the section
+ * that the relocations are for. In a linked file OFFSET is an address.
  */
 struct elf_relocation {
     uint64_t offset;

@@ -13,8 +13,8 @@
 #include "common/memory.h"
 
 /*
- * Returns the refused word. optind is after it, unless the refused letter is in a word of several
- * letters and another letter follows.
+ * Returns the refused word. optind is usually after this word. If a word of several letters has the
+ * refused letter and another letter follows, optind is still at the word.
  */
 static const char *word_of(char *const *arguments)
 {

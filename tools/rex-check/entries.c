@@ -54,8 +54,8 @@ static void report_none(const struct program *program, struct report *report)
 
 /*
  * Checks that the size of table INDEX is a whole number of entries, and that the table is aligned
- * for their pointers. A table with clang's own entries may have any alignment, because x86-64 and
- * aarch64 read unaligned pointers.
+ * for the pointers in the entries. Does not check the alignment of a table with clang's own
+ * entries, because x86-64 and aarch64 read unaligned pointers.
  */
 static void check_length(const struct program *program, size_t index, struct report *report)
 {
@@ -130,8 +130,8 @@ static bool is_clangs(const char *symbol, const char *name)
 }
 
 /*
- * Finds the stem of the key of ROW. Returns false if the key has no stem. If the key should have a
- * stem, adds a finding.
+ * Finds the stem (stem.h) of the key of ROW. Returns false if the key has no stem. If the key
+ * should have a stem, adds a finding.
  */
 static bool check_key(const struct program *program, const struct row *row, const char *who,
                       struct report *report, const char **stem, size_t *length)

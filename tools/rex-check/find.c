@@ -1,6 +1,6 @@
 /*
- * find.c - finds the images that librex would load: in the program, or where rex_module_register()
- * searches for the names in it.
+ * find.c - finds the images that librex would load: images in the program, or files that the
+ * program names. Searches for the files as rex_module_register() does.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

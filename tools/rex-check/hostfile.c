@@ -10,7 +10,10 @@
 void check_includes(const struct tokens *tokens, struct report *report)
 {
     const struct token *first = NULL, *needed = NULL;
-    /* brought: a header of librex declares the names. unknown: another header may declare them. */
+    /*
+     * brought: the file declares the structs of rex_kmp.h, by a header of librex or by itself.
+     * unknown: a header of the program may declare them.
+     */
     bool brought = false, unknown = false;
     for (size_t i = 0; i < tokens->count; i++) {
         const struct token *token = &tokens->list[i], *next = token_at(tokens, i + 1);
@@ -26,7 +29,7 @@ void check_includes(const struct tokens *tokens, struct report *report)
                      (token_has(token, "__tgt_") || token_has(token, "REX_KERNEL"));
         if (!needs || brought || needed != NULL)
             continue;
-        /* A generator that uses no header declares the structs itself. */
+        /* A file without the header declares the structs itself. */
         brought = token_is(next, "{") || token_is(next, ";");
         needed = brought ? NULL : token;
     }
@@ -79,7 +82,7 @@ static const struct token *own_clock(const struct tokens *tokens, size_t body)
 /*
  * Returns true if a variable keeps the result of the clock at INDEX: `long long t0 = clock();`.
  * Then the program measures time, even if the second reading is in a file that was not given. A
- * seed of random numbers is not a time.
+ * variable called "seed" keeps a number for random numbers, not a time.
  */
 static bool is_kept(const struct tokens *tokens, size_t index)
 {

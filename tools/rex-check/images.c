@@ -115,7 +115,9 @@ static void read_build(const unsigned char *bytes, size_t size, char build[BUILD
     build[length] = '\0';
 }
 
-/* Reads the mark from the section of a program or a host image, which stripping keeps. */
+/*
+ * Reads the mark from its section in a program or a host image. strip does not remove this section.
+ */
 static void read_section_build(const struct rex_elf *elf, char build[BUILD_MAX])
 {
     Elf64_Shdr section;
@@ -168,7 +170,7 @@ static int add_all(struct images *images, const struct program *program, struct 
     }
     if (rex_image_list_open(&list, bytes, size, file.path) != REX_OK)
         return refused(why);
-    if (file.share == 0) /* static libraries have builds of their own */
+    if (file.share == 0) /* several images come from static libraries, each of its own build */
         check_build(images, program, file.path, bytes, size, report);
     file.one_of_several = list->items[0].stored != size;
     int result = add_items(images, list, &file, report, why);

@@ -34,8 +34,8 @@ static struct item *add(struct items *items, enum item_kind kind, const struct t
 /* ---- macros ---------------------------------------------------------------------------------- */
 
 /*
- * Adds the items of the macro at INDEX, if it is of rex/entry.h, rex/launch.h or rex/kernel.h. The
- * first argument of the macro is a name or a stem.
+ * Adds the items of the macro at INDEX, if the macro is from rex/entry.h, rex/launch.h or
+ * rex/kernel.h. The first argument of the macro is a name or a stem (stem.h).
  */
 static void read_macro(struct items *items, const struct tokens *tokens, size_t index)
 {

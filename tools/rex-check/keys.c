@@ -12,8 +12,9 @@
 #include "names.h"
 
 /*
- * Names that sites are compared with: keys in entries of this file, keys of other files in its
- * entries, and keys that a site refers to.
+ * Names that sites are compared with. in_entry: names of keys that this file has in an entry.
+ * imported: names of keys of other files in entries of this file. referred: names of keys of this
+ * file that a site refers to.
  */
 struct known {
     struct names in_entry, imported, referred;

@@ -125,9 +125,10 @@ static struct names own_table_of(const struct image *image)
 }
 
 /*
- * Returns true if SYMBOL is a kernel of the program. OWN has the names in the table of an image for
- * the CPU. In such an image most functions are not kernels. In an image for a GPU whose kernels
- * launch kernels, nvcc also links the kernels of CUDA's device runtime; these do not count.
+ * Returns true if SYMBOL is a kernel of the program. In an image for the CPU, a kernel is a
+ * function whose name ends in kernel__ or is in OWN, the names in the table of the image. In an
+ * image for a GPU, all kernels count except the kernels of CUDA's device runtime, which nvcc links
+ * if kernels launch kernels.
  */
 static bool is_kernel(const struct image *image, const struct names *own,
                       const struct rex_image_symbol *symbol)

@@ -133,7 +133,7 @@ static void add_image(struct program *program, const struct pointer *begin, uint
     module->embedded[module->embedded_count++] = (struct embedded){bytes, (size_t)size};
 }
 
-/* Returns the bytes from BEGIN to END; 0 if they are not places in one section. */
+/* Returns the number of bytes from BEGIN to END; 0 if they are not places in one section. */
 static uint64_t size_between(const struct pointer *begin, const struct pointer *end)
 {
     if (begin->target.kind != TARGET_PLACE || end->target.kind != TARGET_PLACE ||

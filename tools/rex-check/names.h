@@ -14,7 +14,7 @@ struct names {
     size_t count;
 };
 
-/* Adds NAME, which must outlive the list. NULL also takes a number, but is never found. */
+/* Adds NAME, which must outlive the list. NULL also gets a number, but is never found. */
 void names_add(struct names *names, const char *name);
 
 /* Call it after the last names_add(), and before names_find() or names_nearest(). */

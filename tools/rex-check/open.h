@@ -8,7 +8,7 @@
 
 #include "program.h"
 
-/* Read the file at PATH, or SIZE BYTES. Return 0, or -1 with ->file.why. */
+/* Read the file at PATH, or SIZE BYTES. Return 0, or -1 with the reason in ->file.why. */
 int program_open(struct program *program, const char *path);
 int program_view(struct program *program, const char *name, const void *bytes, size_t size);
 void program_close(struct program *program);

@@ -14,7 +14,10 @@
 
 #include "common/memory.h"
 
-/* Reads the bytes of a pointer. In an object these bytes are empty: a relocation has the target. */
+/*
+ * Reads the target from the bytes of a pointer in a linked file. In an object a relocation has the
+ * target.
+ */
 static void read_in_place(const struct program *program, struct pointer *pointer)
 {
     uint64_t room;
@@ -126,7 +129,10 @@ void pointers_read(struct program *program)
         pointers[2 * i].at = (struct elf_place){place.section, place.offset + key};
         pointers[2 * i + 1].at = (struct elf_place){place.section, place.offset + key + 8};
     }
-    /* Entries of a broken table may overlap; tables of a linked file need not be in order. */
+    /*
+     * Sort, because entries of a broken table may overlap, and tables of a linked file need not be
+     * in order.
+     */
     struct pointer *sorted = tool_alloc(program->row_count * 2, sizeof *sorted);
     memcpy(sorted, pointers, program->row_count * 2 * sizeof *sorted);
     qsort(sorted, program->row_count * 2, sizeof *sorted, compare_pointers);

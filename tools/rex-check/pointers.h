@@ -22,7 +22,10 @@ struct pointer {
 };
 void pointers_resolve(const struct program *program, struct pointer *pointers, size_t count);
 
-/* Returns the target that RELOCATION gives to a pointer. SYMBOLS are the symbols of its section. */
+/*
+ * Returns the target that RELOCATION gives to a pointer. SYMBOLS is the symbol table that
+ * RELOCATION refers to.
+ */
 struct target pointer_target(const struct elf_relocation *relocation,
                              const struct elf_symbols *symbols);
 

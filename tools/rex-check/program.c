@@ -41,8 +41,8 @@ bool row_is_clangs(const struct row *row)
 }
 
 /*
- * rex/kernel.h writes the table of a host image for LLVM 14 and 15, and names its rows
- * `rex_entry_of_`. clang always writes such a table.
+ * rex/kernel.h writes the table of a host image for LLVM 14 and 15. The names of its rows begin
+ * with `rex_entry_of_`. clang always writes such a table.
  */
 bool row_is_images(const struct row *row)
 {

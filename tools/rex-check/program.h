@@ -65,14 +65,14 @@ struct key {
 /* Code or data that refers to a host key that is in no entry. */
 struct site {
     const char *key;
-    bool elsewhere;      /* the key is in another file */
+    bool elsewhere;      /* another file defines the key */
     const char *section; /* section of the site */
     struct elf_place place;
     const char *function; /* function of the site, or NULL */
     uint64_t into;        /* offset in the function, in bytes */
 };
 
-/* The readable part of the binary's struct rex_module. */
+/* What rex-check reads of the struct rex_module of the program. */
 struct module_names {
     bool found;
     const char *image, *host_image;
@@ -99,8 +99,8 @@ struct program {
     struct key *keys;   /* sorted by place */
     struct site *sites; /* sorted by place */
     size_t table_count, row_count, entry_symbol_count, key_count, site_count;
-    size_t *tables_by_place; /* numbers of the tables */
-    /* Grouped by table, each group sorted by place. */
+    size_t *tables_by_place; /* numbers of the tables, sorted by place */
+    /* grouped by table, each group sorted by place */
     const struct entry_symbol **entry_symbols_of_tables;
     struct target module_at; /* struct rex_module, if a symbol gives its place */
     struct module_names module;
@@ -110,9 +110,9 @@ struct program {
 size_t table_entry_size(const struct table *table);
 
 /*
- * Returns true if clang made the entry of ROW for its own offloading. The entry's name or symbol
- * shows that; for a global only the symbol shows it. If two entries have equal symbols, linkers
- * keep only the symbol of the first entry.
+ * Returns true if clang made the entry of ROW for its own offloading. The entry's symbol shows
+ * that. A kernel's name shows it, too, if the entry has no symbol: linkers keep only the first of
+ * several equal symbols.
  */
 bool row_is_clangs(const struct row *row);
 

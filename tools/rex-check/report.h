@@ -54,7 +54,7 @@ const char *finding_meaning(enum finding finding);
 
 struct remark {
     bool note;
-    enum finding finding; /* valid unless it is a note */
+    enum finding finding; /* valid if `note` is false */
     char *object;         /* file, with :LINE for a source */
     char *text;
     char *nearest; /* the name that was probably meant, or NULL */
@@ -71,7 +71,8 @@ struct place {
 };
 
 /*
- * Adds a finding or a note. Copies OBJECT. NEAREST may be NULL. A finding in a source has a line.
+ * Add a remark. report_finding_at() adds a finding at a line of a source, report_finding() a
+ * finding without a line, report_note() a note. OBJECT is copied. NEAREST may be NULL.
  */
 void report_finding(struct report *report, enum finding finding, const char *object,
                     const char *nearest, const char *format, ...)

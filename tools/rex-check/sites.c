@@ -19,8 +19,8 @@
 #include "stem.h"
 
 /*
- * Returns the correction of a relocation's addend, if its symbol is a section. x86-64 counts from
- * the end of the address in the instruction, which is 4 bytes after the relocation.
+ * Returns the number to add to the addend of a relocation of TYPE whose symbol is a section. A
+ * relative address of x86-64 counts from its end, 4 bytes after the place of the relocation.
  */
 static uint64_t bias(const struct elf_file *file, uint32_t type)
 {

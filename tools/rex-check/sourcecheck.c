@@ -2,7 +2,8 @@
  * sourcecheck.c - checks generated sources before they are compiled: entries, host keys and kernels
  * of all files together.
  *
- * The checks hold for any names of kernels and any line breaks; no stored output is compared.
+ * The checks work on tokens, so the names of kernels and the line breaks may be any. The checks
+ * compare the sources only with one another.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -31,7 +32,8 @@ struct index {
     struct report *report;
     struct names lists[LISTS];
     size_t devices, entries, uses;
-    const struct item *unseen[LISTS]; /* an item that may define names that cannot be seen */
+    /* The first item of ITEM_UNSEEN that may define names for the list. NULL: none. */
+    const struct item *unseen[LISTS];
 };
 
 static void add_names(struct index *index, const struct item *item)
@@ -52,7 +54,7 @@ static bool has(const struct index *index, enum list list, const char *name)
     return names_find(&index->lists[list], name) != SIZE_MAX;
 }
 
-/* Returns an earlier item with NAME, if no #if may exclude it or ITEM; else NULL. */
+/* Returns an earlier item with NAME, if neither that item nor ITEM is inside an #if; else NULL. */
 static const struct item *other(const struct index *index, enum list list, const char *name,
                                 const struct item *item)
 {

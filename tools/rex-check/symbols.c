@@ -1,5 +1,5 @@
 /*
- * symbols.c - reads symbols: host keys, entries, and the names of the targets of entries.
+ * symbols.c - reads symbols: host keys, entries, and the symbols that entries point to.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -87,7 +87,7 @@ void symbols_read(struct program *program)
               compare_entries);
 }
 
-/* ---- names of the targets of entries --------------------------------------------------------- */
+/* ---- symbols that entries point to ----------------------------------------------------------- */
 
 static int compare_rows(const void *a, const void *b)
 {
@@ -113,8 +113,8 @@ static void name_rows_at(struct row **rows, size_t count, const struct elf_symbo
 }
 
 /*
- * Stores the symbols of the keys of ROWS. No symbol *id__ names these keys: such a key belongs to
- * clang or to a global, or is wrong.
+ * Stores a symbol for the key of each of ROWS. No symbol that ends in id__ has the place of such a
+ * key: the key belongs to clang or to a global, or is wrong.
  */
 static void name_others(struct program *program, struct row **rows, size_t count)
 {

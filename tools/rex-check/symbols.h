@@ -11,7 +11,7 @@
 /* Reads host keys, entries and the module, by their names. Call it after tables_find(). */
 void symbols_read(struct program *program);
 
-/* Names the symbols that entries point to. Call it after pointers_read(). */
+/* Finds the symbols that entries point to. Call it after pointers_read(). */
 void symbols_name(struct program *program);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "program.h"
 
-/* Finds the sections. Returns 0, or -1 with ->file.why. */
+/* Finds the sections of entries. Returns 0, or -1 with the reason in ->file.why. */
 int tables_find(struct program *program);
 
 /* Reads the entries, without their pointers. Call it after symbols_read(). */

@@ -1,5 +1,6 @@
 /*
- * text.c - prints the report for people: the parts that were read, then the mistakes in them.
+ * text.c - prints, for people to read, the report on a program: the parts that were read, then the
+ * mistakes in them.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

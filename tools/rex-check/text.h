@@ -1,5 +1,5 @@
 /*
- * text.h - prints the report on a program for people.
+ * text.h - prints, for people to read, the report on a program.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -10,7 +10,7 @@
 #include "program.h"
 #include "report.h"
 
-/* Prints the table, the rows and the remarks; with QUIET only the remarks. */
+/* Prints the table, the rows and the remarks; if QUIET is true, only the remarks. */
 void show_text(const struct program *program, const struct images *images,
                const struct report *report, bool quiet, bool colour);
 

@@ -220,7 +220,7 @@ void tokens_read(struct tokens *tokens, const char *text, size_t size)
     }
 }
 
-/* ---- questions ------------------------------------------------------------------------------- */
+/* ---- queries --------------------------------------------------------------------------------- */
 
 bool token_is(const struct token *token, const char *text)
 {

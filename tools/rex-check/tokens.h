@@ -10,8 +10,9 @@
 #include <stddef.h>
 
 /*
- * A string has no quotes, and a mark is one character. An include is the rest of its directive,
- * with the quotes of a file name. A definition is the macro's name and its replacement.
+ * The text of a string is without quotes. A mark is one character. An include is the rest of its
+ * directive, with the quotes of a file name. A definition is the name and the replacement of its
+ * macro.
  */
 enum token_kind { TOKEN_NAME, TOKEN_NUMBER, TOKEN_STRING, TOKEN_MARK, TOKEN_INCLUDE, TOKEN_DEFINE };
 
@@ -57,8 +58,9 @@ const struct token *token_at(const struct tokens *tokens, size_t index);
 bool token_is_call(const struct tokens *tokens, size_t index);
 
 /*
- * Returns the index of the body of the function that contains the token INDEX, or 0. BODY is the
- * result for the previous token.
+ * If the token INDEX is in the body of a function, returns the index of the `{` of the body,
+ * otherwise 0. Call it for all tokens in order. BODY is the result of the previous call, at first
+ * 0.
  */
 size_t token_body(const struct tokens *tokens, size_t index, size_t body);
 

@@ -1,8 +1,8 @@
 /*
  * abi.c - the ABI of libomptarget and librex, for code generators.
  *
- * abi.awk makes the lists from the public headers when rex-info is built. Sizes, offsets and values
- * come from the compiler.
+ * When rex-info is built, abi.awk makes lists of structs, constants and functions from the public
+ * headers. Sizes, offsets and values come from the compiler.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -23,8 +23,8 @@
 #include "rex-info/contract.h"
 
 /*
- * The lists are one file. Each table below expands its own lines; all other lines expand to
- * nothing.
+ * All lists are in one file. Each table below expands only its own lines of the file; all other
+ * lines expand to nothing.
  */
 #define STRUCT(tag)
 #define FIELD(tag, name, type)
@@ -88,7 +88,10 @@ static const struct {
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* Version of the report's format, and of the ABI that it describes: see rex-codegen(7). */
+/*
+ * ABI_SCHEMA is the version of the report's format. ABI_NUMBER is the version of the ABI that the
+ * report describes: see rex-codegen(7).
+ */
 #define ABI_SCHEMA 1
 #define ABI_NUMBER 3
 
@@ -180,7 +183,7 @@ static void print_constants(bool json)
 /* ---- functions ------------------------------------------------------------------------------- */
 
 struct function {
-    const char *name, *prototype; /* NULL: no header declares it */
+    const char *name, *prototype; /* prototype: NULL if no header declares it */
     enum origin origin;
 };
 
@@ -198,8 +201,8 @@ static int by_name(const void *a, const void *b)
 }
 
 /*
- * Sets *ALL to a list, sorted by name, of the library's exported functions and the functions of the
- * headers. Returns the number of functions.
+ * Sets *ALL to a list of the exported functions of the library and the functions of the headers,
+ * sorted by name. Returns the number of functions.
  */
 static size_t collect_functions(struct elf_symbols symbols, struct function **all)
 {

@@ -1,6 +1,6 @@
 /*
- * contract.c - the names and numbers that a code generator writes itself by rex-codegen(7), and the
- * adaptations for each release.
+ * contract.c - the names and numbers that a code generator writes itself (rex-codegen(7)), and what
+ * librex adapts for each release of LLVM.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

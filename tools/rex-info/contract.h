@@ -1,6 +1,6 @@
 /*
- * contract.h - the names and numbers that a code generator writes itself, and the adaptations for
- * each release.
+ * contract.h - the names and numbers that a code generator writes itself, and what librex adapts
+ * for each release of LLVM.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

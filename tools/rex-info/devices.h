@@ -8,10 +8,12 @@
 
 #include <stdbool.h>
 
-/* The host devices of libomptarget, for a host image. */
+/*
+ * The answer of host_ask(): the number of host devices that libomptarget offers for a host image.
+ */
 struct host {
     int devices;
-    bool ran; /* a kernel ran */
+    bool ran; /* a kernel ran on a host device */
     char text[640];
 };
 

@@ -19,8 +19,8 @@ struct facts {
 };
 
 /*
- * Adds a fact, unless its group already has this name. FACTS is a struct facts. This function is
- * also a rex_info_row.
+ * Adds a fact, unless its group already has this name. FACTS points to a struct facts. The function
+ * has the type rex_info_row, so that rex_info() can call it.
  */
 void facts_add(const char *group, const char *name, const char *value, void *facts);
 
@@ -28,8 +28,8 @@ void facts_add(const char *group, const char *name, const char *value, void *fac
 const char *facts_find(const struct facts *facts, const char *group, const char *name);
 
 /*
- * Adds the variables that are set and that libomptarget, libomp, the CUDA driver or the loader
- * read, as group "environment".
+ * Adds the environment variables that are set and that libomptarget, libomp, the CUDA driver or the
+ * loader reads. Their group is "environment".
  */
 void facts_of_environment(struct facts *facts);
 

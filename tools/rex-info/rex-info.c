@@ -52,7 +52,10 @@ static int finish(int status)
     return why != NULL ? fail(tool_format("the report cannot be written: %s", why)) : status;
 }
 
-/* Does not open libomptarget, because a build may depend on this output. */
+/*
+ * Does not open libomptarget. A build may use this output, so it must not depend on the
+ * libomptarget of the machine.
+ */
 static int print_abi(bool json)
 {
     Dl_info here;
@@ -64,7 +67,7 @@ static int print_abi(bool json)
     return finish(STATUS_USABLE);
 }
 
-/* Advice for the case that no GPU can be used. Words of the error message select it. */
+/* Advice if no GPU can be used. A row applies if the error message has its words. */
 static const struct {
     const char *words, *helps;
 } advice[] = {

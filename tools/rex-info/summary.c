@@ -1,5 +1,5 @@
 /*
- * summary.c - one line: which libomptarget launches on which devices, and what is wrong.
+ * summary.c - prints one line: the libomptarget, the devices that it can use, and what is wrong.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -30,7 +30,10 @@ static __attribute__((format(printf, 2, 3))) void add(char **line, const char *f
     *line = both;
 }
 
-/* Adds "580.159.03" of "NVIDIA UNIX Open Kernel Module for x86_64  580.159.03  Release Build". */
+/*
+ * Adds the version in MODULE: "580.159.03" for "NVIDIA UNIX Open Kernel Module for x86_64
+ * 580.159.03  Release Build".
+ */
 static void add_driver(char **line, const char *module)
 {
     while (module != NULL && *module != '\0' && !isdigit((unsigned char)*module)) {
@@ -41,7 +44,7 @@ static void add_driver(char **line, const char *module)
         add(line, ", driver %.*s", (int)strcspn(module, " "), module);
 }
 
-/* Adds the models of the GPUs. Adds a model only once for neighbouring GPUs of one model. */
+/* Adds the models of the GPUs. If neighbouring GPUs are of one model, adds the model only once. */
 static void add_gpus(char **line, int count)
 {
     char before[sizeof((struct rex_gpu *)0)->name] = "";

@@ -1,5 +1,5 @@
 /*
- * summary.h - one line: which libomptarget launches on which devices, and what is wrong.
+ * summary.h - prints one line: the libomptarget, the devices that it can use, and what is wrong.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -1,6 +1,6 @@
 /*
- * toolkit.c - the CUDA toolkit that rex-cc would use: finds it as rex-cc does, and reads the
- * version from its header.
+ * toolkit.c - the CUDA toolkit that rex-cc would use. Finds the toolkit as rex-cc does, and reads
+ * the version from cuda.h.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

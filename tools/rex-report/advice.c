@@ -39,7 +39,7 @@
 #define COPY_TAKES UINT64_C(8000)         /* to copy a row */
 #define RUNTIME_ADDS UINT64_C(5000)       /* extra time of a launch by libomptarget */
 #define RUNTIME_ADDS_A_ROW UINT64_C(1000) /* extra time of each row of such a launch */
-#define USUAL_SPEED 10                    /* bytes a nanosecond, if the trace shows no speed */
+#define USUAL_SPEED 10                    /* bytes per nanosecond, if the trace shows no speed */
 
 struct list {
     struct advice *advice;

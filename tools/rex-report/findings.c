@@ -68,7 +68,10 @@ static bool is_same(const struct repeat *repeat, const struct event *event,
            strcmp(repeat->kernel, event->name) == 0;
 }
 
-/* Returns the matching repeat, or adds it. Returns NULL if there is no room. */
+/*
+ * Returns the repeat that matches EVENT and ROW, or adds a new repeat. Returns NULL if there is no
+ * room.
+ */
 static struct repeat *find_repeat(struct findings *findings, const struct event *event,
                                   const struct event_row *row)
 {
@@ -99,7 +102,10 @@ static void count_repeat(struct findings *findings, const struct event *event,
     repeat->took += event->took;
 }
 
-/* A program asks for an update because the data has changed. */
+/*
+ * Returns true for an update. An update is not a repeat, because the program asks for it after a
+ * change of the data.
+ */
 static bool is_asked_for(const struct event *event)
 {
     return event->kind == EVENT_DATA && strcmp(event->name, "data update") == 0;
@@ -175,7 +181,7 @@ static void add_by_runtime(struct findings *findings, const struct event *event)
 
 /*
  * Adds a launch that copied BYTES. If the previous launch of the thread copied nothing, the host
- * did not need its result: the wait for that launch was not needed.
+ * did not need that launch's result, so the wait for that launch was not needed.
  */
 static void add_launch(struct findings *findings, const struct event *event, uint64_t bytes)
 {

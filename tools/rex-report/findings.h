@@ -52,7 +52,7 @@ struct findings {
     uint64_t waited, waited_took;
     uint64_t queued, queued_took; /* launches put in queues one by one */
     uint64_t pageable;            /* bytes copied from and to memory that is not pinned */
-    struct speed copies;          /* copies by data calls of many bytes */
+    struct speed copies;          /* copies by data calls with many bytes */
     struct by_runtime by_runtime[MOST_REASONS];
     size_t reasons;
     uint64_t failed;

@@ -127,7 +127,7 @@ static int64_t append(int64_t value, char digit)
     return value > (INT64_MAX - 9) / 10 ? INT64_MAX : value * 10 + (digit - '0');
 }
 
-/* Appends to VALUE DIGITS digits after the point; further ones are skipped. */
+/* Reads the digits after the point, and appends the first DIGITS digits to VALUE. */
 static int64_t read_part(struct json *json, int64_t value, int digits)
 {
     if (*json->at == '.')

@@ -23,7 +23,10 @@ static bool is_before(const struct mapping *mapping, int64_t device, uint64_t be
     return mapping->device != device ? mapping->device < device : mapping->begin <= begin;
 }
 
-/* Returns the number of mappings that come before a mapping at BEGIN on DEVICE, or begin there. */
+/*
+ * Returns the number of mappings of the list up to BEGIN on DEVICE, with a mapping that begins
+ * there.
+ */
 static size_t behind(const struct mappings *mappings, int64_t device, uint64_t begin)
 {
     size_t low = 0, high = mappings->count;

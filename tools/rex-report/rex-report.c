@@ -138,9 +138,9 @@ static void check_output(const char *output, FILE *trace)
 }
 
 /*
- * Writes the path of the file that OUTPUT leads to into PLACE. Returns true if a file beside that
- * file may replace it. open() follows the links, so that Linux can refuse links of other users in
- * folders like /tmp (fs.protected_symlinks).
+ * Writes to PLACE the path of the file that OUTPUT leads to, maybe by symbolic links. Returns true
+ * if a new file in the folder of that file may replace it. open() follows the links, so that Linux
+ * can refuse links of other users in folders like /tmp (fs.protected_symlinks).
  */
 static bool find_place(const char *output, char place[PATH_MAX])
 {
@@ -190,7 +190,7 @@ static int end_page(FILE *out)
     return fclose(out) != 0 && error == 0 ? errno : error;
 }
 
-/* Replaces an older page only when the new page is complete. */
+/* Replaces an older page only after the new page is complete. */
 static void write_page(const struct request *request, const struct study *study)
 {
     char place[PATH_MAX], *beside = NULL;

@@ -10,7 +10,7 @@
 
 #include "common/memory.h"
 
-#define RECENT 256 /* slices of a track that a later slice may enclose */
+#define RECENT 256 /* number of the latest slices of a track that are kept */
 
 void timeline_begin(struct timeline *timeline)
 {

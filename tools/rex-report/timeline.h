@@ -33,7 +33,7 @@ struct track {
     uint64_t slices;
     uint64_t total[BUSY_KINDS]; /* nanoseconds; time in nested slices counts once */
     uint64_t (*bins)[BUSY_KINDS];
-    struct span *recent; /* ring of the newest slices, which a later slice may enclose */
+    struct span *recent; /* ring of the latest slices: a later slice may enclose them */
     size_t first, count;
 };
 
@@ -56,7 +56,10 @@ void timeline_add(struct timeline *timeline, const struct event *event);
 /* Sorts threads first, then devices, then queues, each by number. */
 void timeline_sort(struct timeline *timeline);
 
-/* Returns the number of bins that the span touches. *FIRST becomes the first of these bins. */
+/*
+ * Returns the number of bins that the span touches. *FIRST becomes the index of the first of these
+ * bins.
+ */
 size_t timeline_bins(const struct timeline *timeline, size_t *first);
 
 /* Returns how long TRACK was busy, in nanoseconds. */

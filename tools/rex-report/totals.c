@@ -37,7 +37,7 @@ static enum total_of total_of(const struct event *event)
     case EVENT_DATA: return TOTAL_DATA;
     case EVENT_PHASE: return TOTAL_PHASE;
     case EVENT_DONE:
-        /* A device's track repeats events of the threads. */
+        /* Do not count the track of a device: it repeats events of the threads. */
         if (event->track == TRACK_QUEUE && event->is_kernel)
             return event->deferred ? TOTAL_DEFERRED : TOTAL_QUEUED;
         if (event->track == TRACK_QUEUE)

@@ -58,7 +58,7 @@ static void end_as(int status, void (*behind)(void))
         behind();
     if (WIFEXITED(status))
         exit(WEXITSTATUS(status));
-    /* One core file is enough. */
+    /* The child may have written a core file: rex-run writes none. */
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
     signal(WTERMSIG(status), SIG_DFL);
     sigemptyset(&none);
@@ -95,7 +95,8 @@ void run_and_tidy(const struct program *program, char **arguments, void (*behind
         if (number == SIGCHLD)
             look_after(child, behind);
         /*
-         * Pass on the signals of processes. The terminal sends its own signals to the child, too.
+         * Pass on a signal that a process has sent. A signal of the terminal has reached the child
+         * already, because the child is in rex-run's process group.
          */
         else if (number > 0 && info.si_code <= 0)
             kill(child, number);

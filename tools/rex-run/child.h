@@ -1,5 +1,5 @@
 /*
- * child.h - runs the program as a child, after which a folder is removed.
+ * child.h - runs the program as a child, then removes rex-run's private folder (folder.h).
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -2,11 +2,12 @@
  * elsewhere.c - runs a program on another libomptarget than the linked one. Also finds the linked
  * libomptarget if the loader does not find it.
  *
- * The process must have only one libomptarget. A second libomptarget, which is preloaded or gets
- * the calls forwarded, would make the process crash: libomp and the linked libomptarget call each
- * other directly. So a private folder has a link with the linked name to the other library, and
- * comes first on the loader's path. The folder of the other library comes next, for libomp and
- * libLLVM. The run path of the library does not lead there: $ORIGIN is the folder of the link.
+ * The process must have only one libomptarget. If a second libomptarget were preloaded or got the
+ * calls forwarded, the process would crash, because libomp and the linked libomptarget call each
+ * other directly. So rex-run makes a private folder with a link, which has the linked name and
+ * leads to the other library. The private folder comes first on the loader's path. The folder of
+ * the other library comes next, because it has libomp and libLLVM. The run path of the other
+ * library cannot replace this second folder: its $ORIGIN is the private folder.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -31,8 +32,8 @@
 #define NAME "libomptarget.so"
 
 /*
- * LLVM 14 to 18 open their plugins by names without a version; Debian's packages of 15 and 16 have
- * no such names.
+ * Makes links to the plugins by names without a version, by which LLVM 14 to 18 open them. Debian's
+ * packages of 15 and 16 have no such names.
  */
 static void link_plugins(const char *beside)
 {
@@ -60,7 +61,10 @@ static int number_in(const char *name)
     return number >= 14 ? number : 14;
 }
 
-/* The fact of rex_info() that reports if a release runs programs of a release of clang. */
+/*
+ * The question if a release of libomptarget runs programs of COMPILER, and the answer of
+ * rex_info().
+ */
 struct asked {
     char compiler[32], answer[32];
 };
@@ -72,7 +76,10 @@ static void see_answer(const char *group, const char *name, const char *value, v
         snprintf(asked->answer, sizeof asked->answer, "%s", value);
 }
 
-/* Returns "yes", "no" or "on GPUs alone"; "" if librex does not know one of the two releases. */
+/*
+ * Asks if libomptarget of RELEASE runs programs of clang COMPILER. The answer is "yes", "no" or "on
+ * GPUs alone"; "" if librex does not know one of the two releases.
+ */
 static struct asked ask_release(int release, int compiler)
 {
     struct asked asked = {.answer = ""};
@@ -85,8 +92,9 @@ static struct asked ask_release(int release, int compiler)
 struct linked {
     const struct program *program;
     const char *library;
-    int release;        /* release of the library */
-    int gpu_only;       /* linked release, if the library runs only GPU programs of it; else 0 */
+    int release; /* release of the library */
+    /* release that the program was linked with, if only its programs for GPUs run here; else 0 */
+    int gpu_only;
     const char *folder; /* folder with the links; NULL: the program links no libomptarget */
 };
 
@@ -194,7 +202,7 @@ bool lead_to(const struct program *program, const char *library)
         check_images(NULL, program->path, &linked);
         ask_loader(program, check_images, &linked);
     }
-    /* For code that finds libomptarget by itself, as programs of librex do. */
+    /* For programs that find libomptarget without the loader, as programs of librex do. */
     setenv("REX_OMPTARGET", path, 1);
     tell("%s is not linked with libomptarget: only its libraries and the programs that it starts "
          "use LLVM %d's, %s, which --omptarget names",

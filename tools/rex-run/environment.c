@@ -66,7 +66,10 @@ void preload_librex(void)
     if (address == NULL || dladdr(address, &info) == 0 || realpath(info.dli_fname, path) == NULL)
         die(NOT_RUN, "librex.so cannot be found");
     const char *name = path;
-    /* A space ends a name in LD_PRELOAD, but not in LD_LIBRARY_PATH. */
+    /*
+     * A space ends a name in LD_PRELOAD, but not in LD_LIBRARY_PATH. So preload a name without a
+     * folder.
+     */
     if (strchr(path, ' ') != NULL) {
         char *slash = strrchr(path, '/');
         *slash = '\0';

@@ -31,7 +31,7 @@ void set_file(const char *variable, const char *before, const char *name);
 /* Returns true if NAME is a word that librex does not treat as a file name. */
 bool is_setting(const char *name);
 
-/* Preloads the librex that rex-run itself uses, and makes it adopt the program's descriptors. */
+/* Preloads the librex that rex-run itself uses. Makes librex adopt modules of other compilers. */
 void preload_librex(void);
 
 #endif

@@ -137,7 +137,10 @@ static void look_at(struct program *program)
                 program->path);
         if (elf.size < sizeof elf.header)
             die(REFUSED, "%s is truncated inside the ELF header", program->path);
-        /* rex-run itself is a program that librex was loaded into. */
+        /*
+         * librex was loaded into rex-run itself. A program with an equal machine and loader fits,
+         * too.
+         */
         open_elf(&own, "/proc/self/exe");
         const char *own_interpreter = interpreter_of(&own);
         check_machine(program->path, &elf.header, &own.header);

@@ -1,5 +1,5 @@
 /*
- * report.c - has rex-report make a report of the program's trace.
+ * report.c - makes a report of the program's trace with rex-report.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

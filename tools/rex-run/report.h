@@ -1,5 +1,5 @@
 /*
- * report.h - has rex-report make a report of the program's trace.
+ * report.h - makes a report of the program's trace with rex-report.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

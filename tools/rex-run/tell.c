@@ -1,5 +1,5 @@
 /*
- * tell.c - logs the decision of rex-run, at the level info.
+ * tell.c - logs at the level info which libomptarget rex-run has chosen, and why.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -1,5 +1,5 @@
 /*
- * tell.h - logs the decision of rex-run, at the level info.
+ * tell.h - logs at the level info which libomptarget rex-run has chosen, and why.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -11,10 +11,12 @@
 /* Returns true if the log has lines of the level info. */
 bool is_told(void);
 
-/* Keeps a line for the log, in place of an earlier one. */
+/* Keeps a line for the log. Replaces the line of an earlier call. */
 void tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Writes the line to librex's log. Only the process that becomes the program calls it. */
+/*
+ * Writes the line to librex's log. Only the process that becomes the program calls this function.
+ */
 void write_told(void);
 
 #endif
