@@ -139,7 +139,8 @@ void __rex_real___tgt_target_data_update(int64_t device_id, int32_t arg_num, voi
  * error that rex_last_error() describes: an error of rex_launch(), an error of
  * rex_module_register(), or:
  *
- * REX_EHOST         the device is the host, or OMP_TARGET_OFFLOAD is disabled.
+ * REX_EHOST         the device is the host, OMP_TARGET_OFFLOAD is disabled, or libomptarget
+ *                   launched nothing.
  * REX_EINVAL        @module or @args is NULL; a column is NULL, and there are rows; the number of
  *                   rows is negative; the release does not know a bit of the packet's Flags; a row
  *                   has the bit 0x40, or is an invalid member; the grid does not fit in 31 bits, or
@@ -154,7 +155,7 @@ void __rex_real___tgt_target_data_update(int64_t device_id, int32_t arg_num, voi
  *                   14 more than 65536 blocks. Or the GPU has too little shared memory.
  * REX_ENOMEM        there is no memory for the rows.
  *
- * If libomptarget finds a further error after these checks, it aborts the process.
+ * If libomptarget finds a further error after these checks, it may abort the process.
  */
 REX_API int rex_module_launch(struct rex_module *module, int64_t device, int32_t num_teams,
                               int32_t thread_limit, void *host_key,
@@ -213,7 +214,7 @@ enum rex_data_call { REX_DATA_BEGIN, REX_DATA_END, REX_DATA_UPDATE };
  * REX_ENOMEM   the host has too little memory to compare the rows.
  * REX_ECUDA    the device is lost.
  *
- * Or returns an error of rex_module_register(). If libomptarget finds a further error, it aborts
+ * Or returns an error of rex_module_register(). If libomptarget finds a further error, it may abort
  * the process.
  */
 REX_API int rex_module_target_data(struct rex_module *module, enum rex_data_call call,

@@ -142,8 +142,8 @@ struct rex_at_most_64_rows {
 /** REX_OF_UNKNOWN: an argument of unknown type, or no argument. */
 #define REX_OF_UNKNOWN 2
 /**
- * REX_OF_ROW(row): the argument @of of the REX_ROW() that made @row; REX_OF_UNKNOWN if no macro of
- * rex/map.h made @row.
+ * REX_OF_ROW(row): the argument @of of the REX_ROW() that made @row; REX_OF_UNKNOWN if REX_ROW()
+ * did not make @row.
  */
 #define REX_OF_ROW(row) \
     REX_PARAMETER_PICK(REX_PARAMETER_TYPE row, REX_OF_OPENED, REX_OF_OTHER, )(row)
@@ -190,8 +190,8 @@ struct rex_at_most_64_rows {
 #ifndef __cplusplus
 /**
  * REX_ROW_ELEMENT(none, between, m, context, row): writes @row as an element of an array, and a
- * comma; REX_WALK() calls it. If no macro of rex/map.h made @row, the compiler first checks the
- * type of @row. Without this check a wrong element would cause many messages.
+ * comma; REX_WALK() calls it. If REX_ROW() did not make @row, the compiler first checks the type of
+ * @row. Without this check a wrong element would cause many messages.
  */
 #define REX_ROW_ELEMENT(none, between, m, context, row) \
     REX_PARAMETER_PICK(REX_PARAMETER_TYPE row, REX_ELEMENT_OPENED, REX_ELEMENT_MAYBE, )(row)
@@ -223,8 +223,8 @@ struct rex_at_most_64_rows {
 
 /**
  * REX_ROW_ARGUMENT(none, between, m, context, row): writes a comma, and an argument of the type
- * that @row passes; REX_WALK() calls it. If no macro of rex/map.h made @row, the argument is a
- * struct rex_row. A struct rex_row fits only a kernel that was declared without a parameter list.
+ * that @row passes; REX_WALK() calls it. If REX_ROW() did not make @row, the argument is a struct
+ * rex_row. A struct rex_row fits only a kernel that was declared without a parameter list.
  */
 #define REX_ROW_ARGUMENT(none, between, m, context, row) \
     REX_PARAMETER_PICK(REX_PARAMETER_TYPE row, REX_ARGUMENT_OF_ROW, REX_ROW_MAYBE, )(row)

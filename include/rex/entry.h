@@ -76,8 +76,8 @@
  * With the list, the compiler compares the number and the types of the rows in each launch macro.
  * Any integer, bool or enum fits an integer; librex compares the widths at the launch. These rows
  * fit every pointer: REX_OBJECT(), REX_STRUCT(), REX_FIRSTPRIVATE(), REX_PRIVATE() and
- * REX_IS_DEVICE_PTR(). A row that is not made by a macro of rex/map.h fits no parameter. Rows of
- * members and rows of REX_NO_PARAM() are not parameters.
+ * REX_IS_DEVICE_PTR(). A row that neither a macro of rex/map.h nor REX_ROW() of rex/arguments.h
+ * makes fits no parameter. Rows of members and rows of REX_NO_PARAM() are not parameters.
  *
  * The binary also contains the kinds of the parameters in the list. rex-check(1) compares them with
  * the kinds in the image, before the program runs.

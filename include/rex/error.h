@@ -145,6 +145,7 @@ REX_API const char *rex_error_name(int error);
  *                   process or to the owner of the executable.
  * REX_ENODEVICE     no image is for a GPU of this process, or all images need a GPU and there is no
  *                   GPU; the message lists the images. Or REX_REQUIRE_GPU forbids the host device.
+ *                   Or the function needs an NVIDIA GPU, and the device is not an NVIDIA GPU.
  * REX_EENTRIES      the entry table is empty, misaligned or malformed.
  * REX_ENOKERNEL     an entry's name is not in the image, or a global has another size in the image.
  *                   Or the image does not describe a kernel's parameters.
@@ -163,7 +164,8 @@ REX_API const char *rex_error_name(int error);
  *                   libomptarget.
  * REX_EBUSY         a queue has unfinished work with memory, a module or a library that the call
  *                   would end; the message names the queue. Or a module is registered or ended
- *                   inside a launch, or while launches of other threads do not end.
+ *                   inside a launch or a data call, or while launches or data calls of other
+ *                   threads do not end.
  */
 enum rex_error {
 #define REX_ERROR_ENUMERATOR(name, value, text) name = (value),

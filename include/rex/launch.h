@@ -204,10 +204,10 @@ static inline int rex_launch(const struct rex_launch_config *launch, const struc
 
 /**
  * REX_LAUNCH(kernel, teams, threads, rows...): launches REX_KERNEL(kernel) on the default device,
- * with @teams blocks of @threads threads, and waits. @rows are the arguments, in order: 0 to 64 row
- * macros of rex/map.h. Each expression is evaluated once. If REX_KERNEL() has the kernel's
- * parameters, the compiler compares their number and types with the rows (rex/arguments.h); each
- * row must then be a macro of rex/map.h. Returns what rex_launch() returns.
+ * with @teams blocks of @threads threads, and waits. @rows are the arguments, in order: 0 to 64
+ * rows of rex/map.h. Each expression is evaluated once. If REX_KERNEL() has the kernel's
+ * parameters, the compiler compares their number and types with the rows; each row must then be a
+ * macro of rex/map.h or REX_ROW() (rex/arguments.h). Returns what rex_launch() returns.
  */
 #define REX_LAUNCH(kernel, teams, ...) \
     REX_LAUNCH_GRID(REX_JOIN(kernel, __), teams, ",," #__VA_ARGS__, __VA_ARGS__, )

@@ -208,7 +208,8 @@ REX_API int rex_module_init(struct rex_module *module);
  * REX_EINVAL  @module is NULL, or its `struct_size` is too small; or the program's log function
  *             calls this while @module is being registered or ended.
  * REX_EBUSY   a queue (rex/queue.h) still works with @module; or the call was made inside a launch
- *             or data call; or launches of other threads have not ended within a minute.
+ *             or data call; or launches or data calls of other threads have not ended within a
+ *             minute.
  * REX_ECUDA   a queue, even a destroyed one, or a launch has found a device lost.
  */
 REX_API int rex_module_fini(struct rex_module *module);
