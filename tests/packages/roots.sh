@@ -16,7 +16,7 @@ leave() {
     [ -z "$root" ] || { umount "$root/proc" 2>/dev/null || true; rm -rf --one-file-system "$root"; }
     root=
 }
-inside() { chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@"; }
+inside() { chroot "$root" env -i PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@"; }
 apt() { inside apt-get -q -y -o APT::Sandbox::User=root "$@"; }
 # Everything but what any package leaves, its logs, and the lists and caches of apt and dpkg, and the shared memory of programs.
 listing() {

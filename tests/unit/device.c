@@ -275,7 +275,7 @@ static const struct state states[] = {
     {.fails = "101", .visible = "GPU-x", .version = NVRM},
     {CLOSED("/dev/nvidia-uvm")},
     {CLOSED("/dev/nvidiactl"), .visible = "0"},
-    {CLOSED("/dev/nvidia1"), .mode = 04621},
+    {CLOSED("/dev/nvidia1"), .mode = 04021},
     {.fails = "999", .version = NVRM, .missing = "/dev/nvidia-uvm"},
     {.fails = "100", .version = NVRM, .missing = "/dev/nvidia0"},
     {.fails = "100", .version = NVRM, .no_gpus = true},
