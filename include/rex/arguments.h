@@ -87,9 +87,7 @@ struct rex_any_pointer {
 }
 /** REX_ARGUMENT(expression): an expression of the type with which @expression is compared. */
 #define REX_ARGUMENT(...) rex_argument(__VA_ARGS__)
-/**
- * REX_ARGUMENT_TYPE(type): the type with which an argument is compared for a parameter of @type.
- */
+/** REX_ARGUMENT_TYPE(type): the type that stands for a parameter of @type in the comparison. */
 #define REX_ARGUMENT_TYPE(...) \
     rex_argument_of<__typeof__(__VA_ARGS__), REX_KIND_OF_TYPE(__VA_ARGS__)>::rex_type
 /** REX_ARGUMENT_POINTER: an argument that fits every pointer. */

@@ -187,7 +187,10 @@ REX_DEVICE uint64_t rex_detail_next_word(void ***cells, __builtin_va_list *argum
         __builtin_va_end(rex_detail_arguments);                                                  \
     }
 
-/* REX_SIGNATURE(kernel, form, parameters...): in a host image an array that librex reads. */
+/*
+ * REX_SIGNATURE(kernel, form, parameters...): the signature of @kernel. In a host image it is an
+ * array: @form, then the kind of each parameter.
+ */
 #define REX_SIGNATURE(kernel, form, ...)                        \
     REX_EACH_PARAMETER(REX_PARAMETER_FITS, , __VA_ARGS__)       \
     REX_DEVICE_LINKAGE const uint16_t rex_signature_##kernel[]; \

@@ -53,8 +53,8 @@ extern int omp_in_parallel(void);
 /* REX_DETAIL_SHORT: time in seconds. If a loop takes less, librex times only some of its runs. */
 #define REX_DETAIL_SHORT 2e-6
 /*
- * REX_DETAIL_INDEX, REX_DETAIL_TEAM: assumed seconds of an index or a team, until they are
- * measured.
+ * REX_DETAIL_INDEX, REX_DETAIL_TEAM: assumed time in seconds of one index of a loop, until a run of
+ * the loop is timed. REX_DETAIL_TEAM is for REX_FOR_TEAMS(), where a team runs each index.
  */
 #define REX_DETAIL_INDEX 2e-9
 #define REX_DETAIL_TEAM 200e-9

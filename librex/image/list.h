@@ -72,7 +72,7 @@ int rex_list_bytes(const struct rex_list *list, size_t index, const char *name,
 /* Returns the MOST with which rex_view_open_within() may open a view of image INDEX. */
 size_t rex_list_view_most(const struct rex_list *list, size_t index);
 
-/* ---- LLVM's OffloadBinary ------------------------------------------------------------------- */
+/* ---- LLVM's OffloadBinary -------------------------------------------------------------------- */
 
 /* Place of an image inside a container, in bytes. */
 struct rex_span {

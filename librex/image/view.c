@@ -354,9 +354,7 @@ void rex_signature_apply(struct rex_view *view, struct rex_image_symbol *kernel,
         set_kind(&parameters[i], REX_KIND_UNKNOWN);
 }
 
-/*
- * ---- look-ups for librex/module; completing and closing a view --------------------------------
- */
+/* ---- look-ups for librex/module; completing and closing a view ------------------------------- */
 
 /*
  * From sm_90 on nvcc adds 1 KiB of reserved memory, which does not count against the limit of a

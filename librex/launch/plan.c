@@ -313,7 +313,7 @@ void rex_plan_place(struct rex_request *request, struct rex_plan *plan)
         request->reasons = reasons;
         return;
     }
-    rex_thread.holds++; /* without rex_shelter_begin(), because the gate has called it */
+    rex_thread.holds++; /* like rex_log_hold(), but the gate has begun the shelter already */
     if (!is_placed)
         reasons = place_pinned_rows(plan);
     plan->context->rows_are_mapped = reasons == 0 && plan->own_count == 0;

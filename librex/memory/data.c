@@ -265,8 +265,8 @@ static int make_data_call(struct rex_module *module, int64_t device, const struc
             goto leave;
     }
     /*
-     * Log before the call enters the table. In the table, lines for the program's log function are
-     * kept until the call leaves.
+     * Log before the call enters the table. Later, librex holds back lines for the program's log
+     * function until the call has left the table.
      */
     if (rex_log_wanted(REX_LOG_DEBUG))
         rex_map_log(what, device, &united);

@@ -401,9 +401,10 @@ static bool copy_through(const struct rex_copy *copies, size_t count,
 
 /*
  * Returns the number of copies that can be made together, or 0 if the first copy has size 0 or
- * needs more than one chunk. Sets *STAGED to the bytes of staging memory for these copies. For a
- * staged copy the processor accesses the host memory, and does not wait for earlier work of the
- * stream. So copies of different directions go together only while all are pinned.
+ * needs more than one chunk. Sets *STAGED to the bytes of staging memory for these copies. The
+ * processor accesses the host memory of a staged copy, and does not wait for the stream. So a copy
+ * of another direction than the first goes together with it only if the copy is pinned, and no
+ * earlier copy is staged.
  */
 static size_t count_together(const struct rex_copy *copies, size_t count, size_t *staged)
 {
@@ -433,8 +434,8 @@ size_t rex_copy_some(const struct rex_copy *copies, size_t count, int number, bo
         (ordinal == REX_ORDINAL_UNKNOWN && !find_gpu_of(copies[0].device, &ordinal))) {
         /*
          * The memory may be on the host device, where librex makes no copies. Restart the count of
-         * small copies, so that libomptarget makes the next small copies. Relaxed: see
-         * get_relaxed().
+         * small copies: until it reaches COPIES_THAT_PAY, libomptarget makes small copies. Relaxed:
+         * see get_relaxed().
          */
         __atomic_store_n(&seen.small_copies, 0, __ATOMIC_RELAXED);
         return some;

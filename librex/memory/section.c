@@ -19,7 +19,11 @@
 struct part {
     const struct rex_dimension *dimensions;
     const int64_t *pitch;
-    int run; /* the last dimension with a loop; later dimensions are whole */
+    /*
+     * The dimension whose elements make rows: one row for all if the stride is 1, otherwise a row
+     * each. Later dimensions are whole.
+     */
+    int run;
     int64_t type;
 };
 

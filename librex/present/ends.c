@@ -100,9 +100,10 @@ static bool find_used(const struct rex_present_table *table, struct rex_range_lo
 }
 
 /*
- * Counts each range with `is_used` in `awaited` of its entries. Outside the open times (struct
- * rex_table_wait), also counts the range in `held`. First subtracts what an earlier call of this
- * function has added. Returns true if `is_used` of a range is true.
+ * First takes back what an earlier call of this function has added. Then, for each range with
+ * `is_used`, adds 1 to `awaited` of the entries of the range. Also adds 1 to `held`, unless END is
+ * in an open time, in which launches and updates do not wait for it (struct rex_table_wait).
+ * Returns true if `is_used` of a range is true.
  */
 static bool mark_used(struct rex_present_table *table, struct rex_range_lock *end)
 {

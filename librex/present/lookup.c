@@ -167,8 +167,8 @@ void rex_ending_end(int number)
  * base of a row with REX_MAP_RETURN_PARAM, and adds a reference, which the data end drops. If a
  * mapping ended during such a call, LLVM 15 could crash, so rex_lookup_begin() lets no mapping end.
  *
- * For absent memory the function returns NULL without a data call. Otherwise the data end could end
- * a mapping that another thread has made in between.
+ * For absent memory the function returns NULL without a data call. With a data call, another thread
+ * could map the memory before the data end, and the data end would end that mapping.
  */
 static void *pointer_by_row(const void *address, int device)
 {

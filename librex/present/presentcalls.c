@@ -58,7 +58,7 @@ static void note_bases(enum rex_present_call call, const struct rex_map *map)
  */
 struct call {
     unsigned depth;
-    void *const *begin; /* column of the map; nested calls with the same rows get this pointer */
+    void *const *begin; /* column of the map; a nested call with another pointer has other rows */
     struct rex_range_lock ranges;
     struct rex_range range[ON_STACK], *more; /* allocated array if there are more ranges, or NULL */
     bool has_mapper;
@@ -89,8 +89,9 @@ static enum rex_counts counts_of(const struct rex_map *map, int32_t i)
 }
 
 /*
- * Fills in the ranges of a call. The only range is all memory in two cases: the call has a mapper,
- * whose rows only libomptarget sees, or memory for the ranges is short.
+ * Fills in the ranges of a call. In two cases the call gets a single range, which is the whole
+ * address space: the call has a mapper, whose rows only libomptarget sees, or malloc() of the
+ * ranges failed.
  */
 static void collect_ranges(struct call *own, enum rex_present_call call, const struct rex_map *map,
                            int number)
@@ -233,8 +234,9 @@ const struct rex_range_lock *rex_present_enter(enum rex_present_call call,
     collect_ranges(own, call, map, number);
     int64_t types = own->ranges.types;
     /*
-     * The table knows an attached pointer only if the pointer has a range. For other attached
-     * pointers, librex sets a flag that counts for all memory.
+     * The table records an attached pointer only if collect_ranges() has made a range for it. If
+     * the call may attach other pointers, set the flag: any mapped memory may hold an attached
+     * pointer from now on.
      */
     if (call != REX_CALL_UPDATES && (own->has_mapper || (types & TYPE_ATTACH) ||
                                      (own->ranges.is_all && (types & REX_MAP_PTR_AND_OBJ))))

@@ -46,8 +46,8 @@ static bool settle_entry(struct rex_present_table *table, const struct rex_range
 }
 
 /*
- * Writes to *FOUND the first entry from AT on whose mapping has not ended, and which has no owner
- * or the owner END. Returns false if there is none.
+ * Searches the entries from AT upward, in order. Copies to *FOUND the first entry that is not gone,
+ * and that has no owner or is owned by END. Returns false if there is none.
  */
 static bool find_unowned(struct rex_present_table *table, const struct rex_range_lock *end,
                          uintptr_t at, struct rex_entry *found)

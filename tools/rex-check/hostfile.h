@@ -1,5 +1,6 @@
 /*
- * hostfile.h - checks the includes of host sources, and the order of initialisation and clocks.
+ * hostfile.h - checks the includes of host sources, and that they call rex_offload_init() at most
+ * once, and before they read a clock.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -117,8 +117,9 @@ size_t table_entry_size(const struct table *table);
 bool row_is_clangs(const struct row *row);
 
 /*
- * row_is_images() returns true if ROW is in the table of an image for the CPU: its key is the
- * kernel itself. program_is_image() returns true if PROGRAM is such an image.
+ * row_is_images() returns true if ROW is in the table of an image for the CPU. There, the key of a
+ * kernel is the kernel itself, not a variable. Of the rows that clang made it recognises only those
+ * of kernels. program_is_image() returns true if PROGRAM has such a row.
  */
 bool row_is_images(const struct row *row);
 bool program_is_image(const struct program *program);

@@ -11,7 +11,8 @@
 #include "common/memory.h"
 
 /*
- * twice the names, and for each kind (enum total_of) a row for all names after the first MOST_NAMES
+ * Slots of the hash table: twice MOST_NAMES, so that about half of them stay free. Also one slot
+ * for each kind (enum total_of): the row "others" counts the names after the first MOST_NAMES.
  */
 #define SLOTS (2 * MOST_NAMES + TOTAL_FREE)
 

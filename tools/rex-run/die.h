@@ -14,7 +14,10 @@ enum { NOT_RUN = 125, REFUSED = 126, NOT_FOUND = 127 };
 /* Writes "rex-run: MESSAGE" to standard error, and exits with STATUS. */
 void die(int status, const char *format, ...) __attribute__((format(printf, 2, 3), noreturn));
 
-/* Makes die() call TIDY before it exits, and no function of an earlier call. */
+/*
+ * Makes die() call TIDY before it exits. TIDY replaces the function of an earlier
+ * tidy_before_death().
+ */
 void tidy_before_death(void (*tidy)(void));
 
 /* Formats a path; exits if it is longer than the system allows. */
