@@ -28,6 +28,7 @@
 #define REX_KERNEL_MANAGED 4
 #define REX_KERNEL_CALLED 8        /* the host device calls the image's function rex_call_NAME */
 #define REX_KERNEL_BACKEND_TOLD 16 /* the log names the library that launches the kernel */
+#define REX_KERNEL_BOUNDED 32      /* most_threads is the number in __launch_bounds__ */
 
 /*
  * A kernel's parameter that libomptarget misplaces: its number, and its width in bytes. The width

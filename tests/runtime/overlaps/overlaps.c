@@ -221,7 +221,7 @@ static void part_in_raw_calls(void)
     REX_MAP(region, REX_TOFROM(cells, CELLS));
     FAILS(by_packet(&rows), REX_EOVERLAP, "map row 2, 160 bytes at ");
     FAILS(rex_module_target_data(&rex_this_module, REX_DATA_BEGIN, -1, 2, rows.begin + 1, rows.begin + 1, rows.sizes + 1, rows.types + 1),
-          REX_EOVERLAP, "data begin: map row 1, 160 bytes at ");
+          REX_EOVERLAP, "data enter: map row 1, 160 bytes at ");
     assert_false(rex_target_is_present(cells, 1, -1));
     OK(rex_data_enter(-1, &region)); /* then the launch copies nothing */
     OK(by_packet(&rows));
@@ -353,10 +353,10 @@ static const struct {
     {BEGIN, {0, 56, 8, TO | IN(0)}, NULL},
     {BEGIN,
      {0, 57, 8, TO | IN(0)},
-     "does not lie in the row that it is a member of: memory elsewhere needs an attached pointer"},
+     "does not lie in the row that it is a member of: memory that a pointer of the struct points to needs a row of REX_ATTACH()"},
     {BEGIN,
      {0, 64, 1, TO | IN(0)},
-     "does not lie in the row that it is a member of: memory elsewhere needs an attached pointer"},
+     "does not lie in the row that it is a member of: memory that a pointer of the struct points to needs a row of REX_ATTACH()"},
     {UPDATE, {0, 57, 8, TO | IN(0)}, NULL},
     {UPDATE, {0, 0, 8, TO | IN(1)}, "is a member of a row that does not come before it"},
     {BEGIN, {0, 100, 0, TO | IN(0)}, NULL},
