@@ -103,8 +103,8 @@ int rex_table_build(struct rex_table *table, const struct rex_module *module)
         (end - begin) % sizeof(struct __tgt_offload_entry) != 0)
         return rex_fail(
             REX_EENTRIES,
-            "the table of offload entries, %p to %p, is not an array of entries of %zu bytes: it has "
-            "entries of another form (clang 20 or later), or wrong bounds",
+            "the table of offload entries, %p to %p, is not an array of entries of %zu bytes: it "
+            "has entries of another form (clang 20 or later), or wrong bounds",
             (void *)module->entries_begin, (void *)module->entries_end,
             sizeof(struct __tgt_offload_entry));
     size_t count = (end - begin) / sizeof(struct __tgt_offload_entry);

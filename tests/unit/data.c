@@ -364,7 +364,7 @@ TEST_IN_CHILD(copy)
     from.dimensions = more;
     REFUSED(rex_device_copy_part(&to, &from, 1, 2), REX_EINVAL, "rex_device_copy_part: dimension 0: the source has 3 elements, and the destination 2");
     to.device = 5, from.device = 6;
-    REFUSED(rex_device_copy_part(&to, &from, 1, 2), REX_EDEVICE, "device number 5: there are 3 devices, 0 to 2; 3 is the host");
+    REFUSED(rex_device_copy_part(&to, &from, 1, 2), REX_EDEVICE, "device 5 does not exist: valid numbers are -1 (the default device) to 3 (the host)");
     REFUSED(rex_device_copy_peer(NULL, 2, memory, 1, 24), REX_EINVAL, "rex_device_copy_peer: the destination is NULL");
     REFUSED(rex_device_copy_peer(other, 2, NULL, 1, 24), REX_EINVAL, "rex_device_copy_peer: the source is NULL");
     REFUSED(rex_device_copy_peer(other, 5, memory, 1, 24), REX_EDEVICE, "device 5 does not exist: valid numbers are -1 (the default device) to 3 (the host)");

@@ -104,8 +104,8 @@ static void check_call(struct calls *calls, struct place at, const struct token 
     if (clock != NULL && calls->times)
         report_finding_at(
             report, FINDING_INIT, at, NULL,
-            "rex_offload_init() comes after %.*s() in line %zu: the time includes the registration of "
-            "the image: call rex_offload_init() before",
+            "rex_offload_init() comes after %.*s() in line %zu: the time includes the registration "
+            "of the image: call rex_offload_init() before",
             (int)clock->length, clock->text, clock->line);
     if (!token->conditional)
         calls->init = at;
