@@ -221,7 +221,7 @@ static void part_in_raw_calls(void)
     REX_MAP(region, REX_TOFROM(cells, CELLS));
     FAILS(by_packet(&rows), REX_EOVERLAP, "map row 2, 160 bytes at ");
     FAILS(rex_module_target_data(&rex_this_module, REX_DATA_BEGIN, -1, 2, rows.begin + 1, rows.begin + 1, rows.sizes + 1, rows.types + 1),
-          REX_EOVERLAP, "data enter: map row 1, 160 bytes at ");
+          REX_EOVERLAP, "data begin: map row 1, 160 bytes at ");
     assert_false(rex_target_is_present(cells, 1, -1));
     OK(rex_data_enter(-1, &region)); /* then the launch copies nothing */
     OK(by_packet(&rows));
