@@ -352,8 +352,8 @@ run-rodinia: $(LIB) $(EXAMPLES)
 	@O='$(O)' tests/rodinia $(if $(K),-k '$(K)')
 
 test_env = O='$(O)' CC=$(call quote,$(CC)) MAKE='$(MAKE)' SAN='$(SAN)' VERSION='$(VERSION)' NVCC='$(NVCC)'
-check:  ## build everything and run all tests, programs on four LLVM releases and one or two of six others (installs missing packages); K=pattern runs only the tests that match, on all releases
-check-all:  ## run all tests on all releases, and slow tests: each mistake planted in the models, valgrind on each release, a longer walk
+check:  ## build everything and run all tests, each program on LLVM 14, 18, 19, 24 and one or two others (installs missing packages); K=pattern runs only the tests that match, on all releases
+check-all:  ## run all tests on all releases, and slow tests: each mistake planted in the Spin models (tests/model), valgrind on each release, make walk for longer
 asan:  ## run unit and runtime tests with AddressSanitizer
 ubsan:  ## run unit and runtime tests with UndefinedBehaviorSanitizer
 tsan:  ## run unit and runtime tests with ThreadSanitizer
@@ -382,7 +382,7 @@ check-html: html library $(TOOLS)  ## check the manual's pages and a report of a
 	@tests/browser/check-report $(O)/tools/rex-report build/pictures
 	@tests/browser/check-pages build/html $(O)/man build/pictures
 
-bench-gpu: library  ## time librex against stock libomptarget, the CUDA driver, clang and GCC on the GPU of this machine; ROUNDS=N QUICK=1
+bench-gpu: library  ## time librex against stock libomptarget, the CUDA driver, clang and GCC on the GPU of this machine; ROUNDS=3 timed runs; QUICK=1: one size of each Rodinia program
 
 # ---- Installing. Programs find librex by the loader's configuration, rex.pc or CMake's find_package, which this file does not change. Folders may
 # have spaces in their names.

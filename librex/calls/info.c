@@ -201,7 +201,7 @@ static void say_adaptations_of_start(const struct to *to, const struct rex_relea
          "looked for beside libomptarget: they are files of their own, with unversioned names"},
         {release->openmp_first, "libomp",
          "opened before libomptarget, which calls it without a check"},
-        {release->runtime_object, "calls",
+        {release->runtime_object, "calls of the program",
          "held back until a registration: libomptarget crashes before the first one"},
         {true, "registrations",
          "wait until no other thread is inside a launch or data call, as ends of modules do; they "
@@ -215,12 +215,11 @@ static void say_adaptations_of_programs(const struct to *to, const struct rex_re
     const struct adaptation all[] = {
         {!release->no_packet && !release->no_flags, "programs of clang 15",
          "refused by rex-run: their packets end before Flags, which libomptarget reads"},
-        {release->host_argument_array, "programs of clang 22",
-         "and earlier are refused by rex-run if their images are for the CPU: libomptarget passes "
-         "one array of arguments"},
-        {!release->attach_rows, "programs of clang 22",
-         "and later are refused by rex-run: libomptarget would map their rows that attach "
-         "pointers"},
+        {release->host_argument_array, "programs of clang 22 and earlier",
+         "refused by rex-run if their images are for the CPU: libomptarget passes one array of "
+         "arguments"},
+        {!release->attach_rows, "programs of clang 22 and later",
+         "refused by rex-run: libomptarget would map their rows that attach pointers"},
         {release->packed_slots, "parameters",
          "refused if they are not 8 bytes wide, unless the CUDA driver launches: libomptarget "
          "packs arguments in 8-byte slots"},

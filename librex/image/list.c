@@ -144,8 +144,8 @@ int rex_view_open_within(struct rex_view *view, const void *bytes, size_t size, 
         else if (rex_container_version(bytes, size) != 0)
             elf.why = "it is an OffloadBinary, not a single image";
         else if (size < SELFMAG || memcmp(bytes, ELFMAG, SELFMAG) != 0)
-            elf.why = "it is not an ELF file; a device image is a CUBIN, a fatbin, PTX, an "
-                      "OffloadBinary or a shared object";
+            elf.why = "it is none of these: CUBIN, fatbin, PTX (with .version and .target sm_NN), "
+                      "OffloadBinary, shared object";
     } else if (item.kind == REX_IMAGE_CUBIN)
         result = rex_cubin_read(view, &elf);
     else if (item.kind != REX_IMAGE_HOST)
@@ -199,22 +199,32 @@ static int add_containers(struct rex_list *list, const char *name)
 {
     struct header header;
     struct rex_span span;
+    const char *why;
     for (size_t at = 0; rex_container_version(list->bytes + at, list->size - at) != 0;
          at += header.size) {
         const unsigned char *bytes = list->bytes + at;
         memcpy(&header, bytes, sizeof header);
+        why = "is truncated";
         if (header.size > list->size - at)
-            goto cut_off;
+            goto refuse;
         size_t count = rex_container_images(bytes, header.size), room = header.size;
+        if (header.version > 2)
+            why = "has an unknown version";
+        else if (header.version == 2 && header.entries_count == 0)
+            why = "has no image";
         if (count == 0)
-            goto cut_off;
+            goto refuse;
         for (size_t i = 0; i < count; i++) {
             /*
              * Refuse images that overlap. If they were fatbins, listing the members of all of them
              * would take quadratic time.
              */
-            if (rex_container_image(bytes, header.size, i, &span) != 0 || span.size > room)
-                goto cut_off;
+            if (rex_container_image(bytes, header.size, i, &span) != 0)
+                goto refuse;
+            if (span.size > room) {
+                why = "has images that overlap";
+                goto refuse;
+            }
             room -= span.size;
             int result = rex_fatbin_is(bytes + span.offset, span.size)
                              ? rex_fatbin_list(list, at + span.offset, span.size, name)
@@ -224,11 +234,8 @@ static int add_containers(struct rex_list *list, const char *name)
         }
     }
     return REX_OK;
-cut_off:
-    return rex_fail(REX_EIMAGE,
-                    "device image %s cannot be used: its OffloadBinary is truncated, has an "
-                    "unknown version, or has images that overlap",
-                    name);
+refuse:
+    return rex_fail(REX_EIMAGE, "device image %s cannot be used: its OffloadBinary %s", name, why);
 }
 
 int rex_list_open(struct rex_list *list, const void *bytes, size_t size, const char *name)
@@ -277,7 +284,7 @@ const char *rex_item_target(const struct rex_image_item *item, char buffer[REX_T
     static const char *const forms[] = {[REX_IMAGE_CUBIN] = "sm_%u%.1s",
                                         [REX_IMAGE_HOST] = "the CPU",
                                         [REX_IMAGE_PTX] = "compute_%u%.1s (PTX)",
-                                        [REX_IMAGE_OTHER] = "another runtime"};
+                                        [REX_IMAGE_OTHER] = "code that librex cannot use"};
     snprintf(buffer, REX_TARGET_MAX, forms[item->kind], item->architecture, &item->suffix);
     return buffer;
 }

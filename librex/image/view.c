@@ -346,10 +346,11 @@ void rex_signature_apply(struct rex_view *view, struct rex_image_symbol *kernel,
     kernel->plain = kernel->signature && !env;
     if (kernel->signature)
         return;
-    rex_log(REX_LOG_WARN,
-            "kernel \"%.*s\": parameter %zu has %u bytes in the signature and %u in the image: "
-            "the signature is ignored",
-            REX_KERNEL_NAME(kernel->name), wide, parameters[wide].width, parameters[wide].size);
+    rex_log(
+        REX_LOG_WARN,
+        "kernel \"%.*s\": parameter %zu has %u bytes in the list that rex/kernel.h put into the "
+        "image, and %u in the kernel: librex does not check the kinds of its arguments",
+        REX_KERNEL_NAME(kernel->name), wide, parameters[wide].width, parameters[wide].size);
     for (size_t i = 0; i < count; i++)
         set_kind(&parameters[i], REX_KIND_UNKNOWN);
 }

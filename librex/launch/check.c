@@ -6,6 +6,8 @@
  */
 #include "launch/check.h"
 
+#include <stdio.h>
+
 #include <string.h>
 
 #include "base/error.h"
@@ -54,13 +56,10 @@ static int32_t first_misfit(const struct rex_layout *layout, const struct rex_ma
 static int fail_parameter_count(const struct rex_target *target, uint32_t rows,
                                 const struct rex_map *map)
 {
-    static const char *const forms[] = {[REX_FORM_UNKNOWN] =
-                                            ", or one less if the runtime passes the first",
-                                        [REX_FORM_PLAIN] = "",
-                                        [REX_FORM_ENV] = " after the runtime's"};
     const struct rex_layout *layout = target->kernel->layout;
     uint8_t form = __atomic_load_n(&target->kernel->form, __ATOMIC_RELAXED);
-    char list[REX_SIGNATURE_MAX + 1] = "", misfit[REX_MISFIT_MAX] = "";
+    char list[REX_SIGNATURE_MAX + 1] = "", misfit[REX_MISFIT_MAX] = "", other[80] = "";
+    uint32_t count = target->kernel->parameters;
     if (form == REX_FORM_UNKNOWN && (rex_kernel_flags(target->kernel) & REX_KERNEL_NARROW_FIRST))
         form = REX_FORM_PLAIN;
     if (layout != NULL && layout->has_kinds) {
@@ -70,12 +69,17 @@ static int fail_parameter_count(const struct rex_target *target, uint32_t rows,
         list[0] = ' ';
         rex_signature_print(layout->parameter + layout->env, layout->count - layout->env, list + 1);
     }
+    if (form == REX_FORM_UNKNOWN && count > 0)
+        snprintf(other, sizeof other,
+                 ", or %u if the kernel's first parameter is the runtime's own", count - 1);
     return rex_fail(
         REX_EPARAMS,
-        "kernel \"%.*s\": the number of arguments is %u (map rows: %d), and must be %u%s%s%s%s",
-        REX_KERNEL_NAME(target->name), rows, map->count,
-        target->kernel->parameters - (form == REX_FORM_ENV), forms[form], list,
-        misfit[0] != '\0' ? ": " : "", misfit);
+        "kernel \"%.*s\": the number of arguments is %u (map rows: %d), and must be %u%s%s%s%s%s",
+        REX_KERNEL_NAME(target->name), rows, map->count, count - (form == REX_FORM_ENV), other,
+        form == REX_FORM_ENV
+            ? " (the kernel's first parameter is the runtime's own, and has no row)"
+            : "",
+        list, misfit[0] != '\0' ? ": " : "", misfit);
 }
 
 /*
@@ -187,6 +191,14 @@ int rex_check_parameters(const struct rex_request *request, enum rex_kernel_form
     misfit = target->kernel->misfit;
     if (misfit.size != 0) {
         write_fallback_reason(request, why);
+        if (misfit.size > 8)
+            return rex_fail(
+                REX_EPARAMS,
+                "kernel \"%.*s\" in %s: parameter %u has %u bytes, and LLVM %d passes at most 8: "
+                "pass the value's address with REX_FIRSTPRIVATE, or launch the kernel in a queue; "
+                "the CUDA driver did not launch the kernel: %s",
+                REX_KERNEL_NAME(target->name), registration->image_path, misfit.index, misfit.size,
+                registration->release->number, why);
         return rex_fail(
             REX_EPARAMS,
             "kernel \"%.*s\" in %s: parameter %u has %u bytes, and LLVM %d passes 8 bytes for "
@@ -239,7 +251,7 @@ int rex_check_packet(const struct rex_request *request, enum rex_kernel_form *fo
         return rex_fail(REX_EINVAL, "kernel \"%.*s\": the number of rows, %d, is negative",
                         REX_KERNEL_NAME(request->target.name), map->count);
     if (map->count > 0 && !rex_has_columns(map))
-        return rex_fail_null_column(request->target.name, map);
+        return rex_fail_null_column(request->target.name, NULL, map);
     /* An unknown bit may change how the release reads the rows. */
     if (unknown != 0)
         return rex_fail(REX_EINVAL,
@@ -346,12 +358,14 @@ int rex_check_limits(const struct rex_target *target, const struct rex_grid *gri
             "in z",
             REX_KERNEL_NAME(target->name), teams[0], teams[1], teams[2], MOST_TEAMS_IN_Y_AND_Z);
     if (plane > most || plane * threads[2] > most)
-        return rex_fail(
-            REX_EINVAL, "kernel \"%.*s\": a block of %u x %u x %u threads is too large: %s %llu",
-            REX_KERNEL_NAME(target->name), threads[0], threads[1], threads[2],
-            most < REX_MOST_THREADS ? "the kernel's __launch_bounds__ or registers allow"
-                                    : "a GPU allows",
-            (unsigned long long)most);
+        return rex_fail(REX_EINVAL,
+                        "kernel \"%.*s\": a block of %u x %u x %u threads is too large: %s %llu",
+                        REX_KERNEL_NAME(target->name), threads[0], threads[1], threads[2],
+                        most >= REX_MOST_THREADS ? "a GPU allows"
+                        : rex_kernel_flags(target->kernel) & REX_KERNEL_BOUNDED
+                            ? "the kernel's __launch_bounds__ allow"
+                            : "the kernel's registers allow",
+                        (unsigned long long)most);
     if (threads[2] > MOST_THREADS_IN_Z)
         return rex_fail(
             REX_EINVAL,
@@ -378,7 +392,8 @@ int rex_check_grid(const struct rex_target *target, const struct rex_packet_rule
             "kernel \"%.*s\": %u x %u x %u teams of %u x %u x %u threads: LLVM %d launches %s in "
             "one dimension only",
             REX_KERNEL_NAME(target->name), teams[0], teams[1], teams[2], threads[0], threads[1],
-            threads[2], release->number, is_managed ? "kernels with an environment" : "kernels");
+            threads[2], release->number,
+            is_managed ? "kernels of clang (with a symbol NAME_kernel_environment)" : "kernels");
     if (dynamic > 0 && !rule->dynamic_memory)
         return rex_fail(
             REX_EUNSUPPORTED,

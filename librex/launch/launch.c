@@ -243,15 +243,17 @@ int rex_launch_map(struct rex_module *module, const struct rex_launch_config *co
     if (result != REX_OK)
         return result;
     result = resolve_description(module, config, &request);
-    const char *why = "nothing was launched: offloading is disabled, or the device is the host";
-    if (result == REX_OK) {
-        result = launch_somewhere(&request);
-        why = "nothing was launched: libomptarget refused the launch; call rex_offload_init() "
-              "before other calls of libomptarget";
+    if (result == REX_EHOST) {
+        rex_gate_leave();
+        return rex_fail_host("nothing was launched");
     }
+    if (result == REX_OK)
+        result = launch_somewhere(&request);
     rex_gate_leave();
     if (result == REX_EHOST)
-        return rex_fail_again(REX_EHOST, why);
+        return rex_fail_again(REX_EHOST, "nothing was launched: libomptarget refused the launch; "
+                                         "call rex_offload_init() before other calls of "
+                                         "libomptarget");
     return result;
 }
 
@@ -327,8 +329,7 @@ int64_t rex_module_resident_blocks(struct rex_module *module,
     block.teams[0] = block.teams[1] = block.teams[2] = 1;
     result = resolve_description(owner != NULL ? owner : module, &block, &request);
     if (result == REX_EHOST)
-        result = rex_fail_again(REX_EHOST, "rex_resident_blocks: offloading is disabled, or the "
-                                           "device is the host");
+        result = rex_fail_host("rex_resident_blocks");
     if (result == REX_OK)
         result = rex_device_known_ordinal(request.number, &ordinal);
     if (result == REX_OK && ordinal < 0)

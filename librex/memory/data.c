@@ -289,7 +289,7 @@ leave:
 
 int rex_module_data_enter(struct rex_module *module, int64_t device, const struct rex_map *map)
 {
-    return make_data_call(module, device, map, REX_FOR_BEGIN, "data begin");
+    return make_data_call(module, device, map, REX_FOR_BEGIN, "data enter");
 }
 
 int rex_map_for_launch(struct rex_module *module, int64_t device, const struct rex_map *map)
@@ -376,15 +376,15 @@ int rex_pass_data_call(enum rex_data_call call, MAP_P)
     if (rex_gate_check() != REX_OK)
         return rex_last_error_code();
     if (count < 0)
-        return rex_fail(REX_EINVAL, "a data call: the number of rows, %d, is negative", count);
+        return rex_fail(REX_EINVAL, "%s: the number of rows, %d, is negative", what, count);
     if (count > 0 && !rex_has_columns(&map))
-        return rex_fail_null_column(NULL, &map);
+        return rex_fail_null_column(NULL, what, &map);
     for (int32_t i = 0; i < count; i++) {
         if (sizes[i] < 0)
-            return rex_fail(REX_EINVAL, "a data call: map row %d has a negative size", i);
-        if (rex_check_member(&map, i, "a data call") != REX_OK)
+            return rex_fail(REX_EINVAL, "%s: map row %d has a negative size", what, i);
+        if (rex_check_member(&map, i, what) != REX_OK)
             return REX_EINVAL;
-        if (call == REX_DATA_BEGIN && rex_check_size(&map, i, "a data call") != REX_OK)
+        if (call == REX_DATA_BEGIN && rex_check_size(&map, i, what) != REX_OK)
             return REX_ENOMEM;
     }
     if (rex_device_check(device) != REX_OK)

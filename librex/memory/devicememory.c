@@ -94,7 +94,9 @@ int rex_none_registered(const char *what)
     int result = rex_gate_check();
     if (result != REX_OK)
         return result;
-    return rex_fail(REX_EINVAL, "%s: no module is registered, or offloading is disabled", what);
+    if (rex_runtime_disabled())
+        return rex_fail(REX_EINVAL, "%s: offloading is disabled (OMP_TARGET_OFFLOAD)", what);
+    return rex_fail(REX_EINVAL, "%s: no module is registered: call rex_offload_init() first", what);
 }
 
 bool rex_target_is_present(const void *address, size_t size, int64_t device)

@@ -52,10 +52,10 @@ bool rex_copy_is_ours(struct rex_copy *copy);
 /*
  * Makes the first of COUNT copies between the host and libomptarget's device NUMBER. If this copy
  * is small or pinned, also makes the small and pinned copies that follow. Stops before a copy that
- * is large, has size 0, does not fit into the staging memory, or has another direction than
- * the first, unless it and all copies before it are pinned. If the first copy has size 0, skips only this copy. For
- * each copy whose size is not 0, rex_copy_is_ours() has returned true. Returns the number of copies
- * that the call tried to make or skipped.
+ * is large, has size 0, or does not fit into the staging memory. Also stops before a copy of
+ * another direction than the first, unless this copy and all before it are pinned. If the first
+ * copy has size 0, skips only this copy. For each copy whose size is not 0, rex_copy_is_ours() has
+ * returned true. Returns the number of copies that the call tried to make or skipped.
  *
  * *ARE_MADE is true if these copies are complete. If *ARE_MADE is false, the memory is not on a
  * GPU, or a call failed. The caller then has libomptarget make all of these copies, because each

@@ -58,9 +58,11 @@ static __attribute__((noinline)) int check_and_put_row(struct rex_map_builder *b
         return rex_fail(REX_EINVAL, "the map has no room for the rows: the maximum is %d",
                         INT32_MAX);
     if (builder->columns != NULL && number >= builder->capacity)
-        return rex_fail(REX_EINVAL,
-                        "the row function counted %lld rows, and pushes more when it fills the map",
-                        (long long)builder->capacity);
+        return rex_fail(
+            REX_EINVAL,
+            "rex_map_build: the first call of the row function gives %lld rows, and the "
+            "second more: it must push equal rows both times",
+            (long long)builder->capacity);
     row->type = rex_type_inside(builder, row->type);
     if (builder->depth > 0 && row->begin == NULL && row->size > 0 &&
         !rex_row_has(row->type, REX_MAP_NOT_MAPPED))
@@ -168,9 +170,11 @@ add_rows:
         goto add_rows;
     }
     if (builder.row != builder.capacity) {
-        result = rex_fail(
-            REX_EINVAL, "the row function counted %lld rows and pushed %lld when it filled the map",
-            (long long)builder.capacity, (long long)builder.row);
+        result =
+            rex_fail(REX_EINVAL,
+                     "rex_map_build: the first call of the row function gives %lld rows, and the "
+                     "second %lld: it must push equal rows both times",
+                     (long long)builder.capacity, (long long)builder.row);
         goto free_columns;
     }
     int64_t count = builder.capacity;

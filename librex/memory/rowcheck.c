@@ -30,8 +30,8 @@ static const char *wrong_member(const struct rex_map *map, int32_t i)
     if (parent >= 0 && i <= REX_PARENT_MAX && map->sizes[i] > 0 &&
         !rex_row_has(type, REX_MAP_NOT_MAPPED | REX_MAP_PTR_AND_OBJ) &&
         !rex_row_contains(map, (int32_t)parent, map->begin[i], map->sizes[i]))
-        return "does not lie in the row that it is a member of: memory elsewhere needs an "
-               "attached pointer";
+        return "does not lie in the row that it is a member of: memory that a pointer of the "
+               "struct points to needs a row of REX_ATTACH()";
     return NULL;
 }
 
@@ -189,7 +189,7 @@ int rex_check_rows(const struct rex_map *map, enum rex_purpose purpose, const ch
     return REX_OK;
 }
 
-int rex_fail_null_column(const char *kernel, const struct rex_map *map)
+int rex_fail_null_column(const char *kernel, const char *call, const struct rex_map *map)
 {
     const char *column = map->base == NULL    ? "base addresses"
                          : map->begin == NULL ? "begin addresses"
@@ -199,7 +199,7 @@ int rex_fail_null_column(const char *kernel, const struct rex_map *map)
     if (column == NULL)
         return REX_OK;
     if (kernel == NULL)
-        return rex_fail(REX_EINVAL, "a data call: the column of %s is NULL (rows: %d)", column,
+        return rex_fail(REX_EINVAL, "%s: the column of %s is NULL (rows: %d)", call, column,
                         map->count);
     return rex_fail(REX_EINVAL, "kernel \"%.*s\": the column of %s is NULL (rows: %d)",
                     REX_KERNEL_NAME(kernel), column, map->count);

@@ -99,9 +99,9 @@ int rex_check_rows(const struct rex_map *map, enum rex_purpose purpose, const ch
 
 /*
  * Fails with REX_EINVAL if a column of MAP is NULL, and names the column. MAP has rows. The call is
- * a launch of KERNEL, or a data call if KERNEL is NULL. Returns 0 if each column exists.
+ * a launch of KERNEL, or the data call CALL if KERNEL is NULL. Returns 0 if each column exists.
  */
-int rex_fail_null_column(const char *kernel, const struct rex_map *map);
+int rex_fail_null_column(const char *kernel, const char *call, const struct rex_map *map);
 
 /* ---- rows against each other ----------------------------------------------------------------- */
 

@@ -58,24 +58,34 @@ int rex_part_check(const char *caller, int64_t element_size, const struct rex_di
     for (int d = 0; d < count; d++) {
         const struct rex_dimension *one = &dimensions[d];
         int64_t last;
-        if (one->extent <= 0 || one->lower < 0 || one->lower > one->extent || one->length < 0 ||
-            one->stride <= 0)
+        if (one->extent <= 0)
+            return rex_fail(REX_EINVAL, "%s: dimension %d: the extent, %lld, is not above 0",
+                            caller, d, (long long)one->extent);
+        if (one->lower < 0 || one->lower > one->extent)
             return rex_fail(REX_EINVAL,
-                            "dimension %d: extent %lld and stride %lld must be above 0, lower "
-                            "%lld from 0 to the extent, and length %lld not negative",
-                            d, (long long)one->extent, (long long)one->stride,
-                            (long long)one->lower, (long long)one->length);
+                            "%s: dimension %d: lower, %lld, is not from 0 to the extent, %lld",
+                            caller, d, (long long)one->lower, (long long)one->extent);
+        if (one->length < 0)
+            return rex_fail(REX_EINVAL, "%s: dimension %d: the length, %lld, is negative", caller,
+                            d, (long long)one->length);
+        if (one->stride <= 0)
+            return rex_fail(REX_EINVAL, "%s: dimension %d: the stride, %lld, is not above 0",
+                            caller, d, (long long)one->stride);
         if (one->length > 0 &&
             (__builtin_mul_overflow(one->length - 1, one->stride, &last) ||
              __builtin_add_overflow(last, one->lower, &last) || last >= one->extent))
-            return rex_fail(REX_EINVAL, "dimension %d: the part reaches past the extent, %lld", d,
-                            (long long)one->extent);
+            return rex_fail(REX_EINVAL,
+                            "%s: dimension %d: lower %lld + (length %lld - 1) * stride %lld is not "
+                            "below the extent, %lld",
+                            caller, d, (long long)one->lower, (long long)one->length,
+                            (long long)one->stride, (long long)one->extent);
     }
     for (int d = count - 1; d >= 0; d--) {
         pitch[d] = bytes;
         if (__builtin_mul_overflow(bytes, dimensions[d].extent, &bytes))
             return rex_fail(REX_EINVAL,
-                            "dimension %d: the array's size in bytes does not fit in int64_t", d);
+                            "%s: dimension %d: the array's size in bytes does not fit in int64_t",
+                            caller, d);
     }
     return REX_OK;
 }

@@ -361,7 +361,8 @@ static int turn_to_host_image(struct rex_sources *sources, const struct rex_modu
         *sources = host;
         return REX_OK;
     }
-    if (found == REX_ENOIMAGE && result == REX_ENOIMAGE && host.missing.length > 0)
+    if (found == REX_ENOIMAGE && result == REX_ENOIMAGE && host.missing.length > 0 &&
+        strcmp(host.missing.text, sources->missing.text) != 0)
         rex_report_add(&sources->missing, sources->missing.length > 0 ? ", " : "", "%s",
                        host.missing.text);
     rex_sources_close(&host);

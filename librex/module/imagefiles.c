@@ -24,6 +24,16 @@
 
 #define PROGRAM "/proc/self/exe"
 
+/* Adds PATH, at which there is no file, to TRIED, unless the list has PATH. */
+static void add_tried(struct rex_report *tried, const char *path)
+{
+    size_t length = strlen(path);
+    for (const char *at = tried->text; (at = strstr(at, path)) != NULL; at += length)
+        if ((at == tried->text || at[-1] == ' ') && (at[length] == '\0' || at[length] == ','))
+            return;
+    rex_report_add(tried, tried->length > 0 ? ", " : "", "%s", path);
+}
+
 /* Reads the file at the source's path. Returns the values of rex_source_read(). */
 static int read_source(struct rex_source *source, struct rex_report *tried)
 {
@@ -31,7 +41,7 @@ static int read_source(struct rex_source *source, struct rex_report *tried)
     if (rex_file_read(source->path, &source->file, why, sizeof why) == 0)
         return REX_OK;
     if (errno == ENOENT || errno == ENOTDIR) {
-        rex_report_add(tried, tried->length > 0 ? ", " : "", "%s", source->path);
+        add_tried(tried, source->path);
         return REX_ENOIMAGE;
     }
     if (errno == ENOMEM)
@@ -113,20 +123,20 @@ int rex_source_check_owner(const struct rex_source *source)
     if (status->st_mode & S_IWOTH)
         return rex_fail(
             REX_EUNSAFE,
-            "host image %s can be written by every user, and the process would execute it: chmod "
-            "o-w, or give a path with a slash to trust the file",
+            "host image %s can be written by every user: chmod o-w, or, to trust the file, name it "
+            "with a slash (for the program's image: REX_CUBIN=PATH)",
             path);
     if (folder_status.st_mode & S_IWOTH)
         return rex_fail(
             REX_EUNSAFE,
-            "host image %s lies in a folder that every user can write, and the process would "
-            "execute it: move it, or give a path with a slash to trust the file",
+            "host image %s lies in a folder that every user can write: move it, or, to trust the "
+            "file, name it with a slash (for the program's image: REX_CUBIN=PATH)",
             path);
     if (!is_owner_trusted(status->st_uid) || !is_owner_trusted(folder_status.st_uid))
         return rex_fail(
             REX_EUNSAFE,
-            "host image %s or its folder belongs to another user (%u, %u), and the process would "
-            "execute it: give a path with a slash to trust the file",
+            "host image %s belongs to user %u and its folder to user %u; each must be root, you, "
+            "or the owner of the program: to trust the file, name it with a slash",
             path, (unsigned)status->st_uid, (unsigned)folder_status.st_uid);
     return REX_OK;
 }

@@ -175,8 +175,11 @@ int rex_library_global(void **address, size_t *size, struct rex_library *library
         bytes = symbol->size;
     }
     if (found == NULL)
-        return rex_fail(REX_EABSENT, "rex_library_global: global \"%s\" is not on device %d", name,
-                        number);
+        return rex_fail(REX_EABSENT, "rex_library_global: global \"%s\" is not on device %d%s",
+                        name, number,
+                        rex_runtime_disabled()         ? ": offloading is disabled"
+                        : number == rex_device_count() ? ": the device is the host"
+                                                       : "");
     *address = found;
     *size = bytes;
     return REX_OK;

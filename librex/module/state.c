@@ -353,6 +353,7 @@ int rex_module_register(struct rex_module *module, const char *image_name)
         }
         is_own = *own == *name;
     }
+    bool is_registered = rex_registration_of(module) != NULL;
     result = register_as(module, is_own ? NULL : image_name);
     if (result != REX_OK)
         return result;
@@ -362,8 +363,9 @@ int rex_module_register(struct rex_module *module, const char *image_name)
     const char *slash = strrchr(registration->image_path, '/');
     if (strcmp(image_name, registration->image_path) != 0 &&
         (slash == NULL || strcmp(image_name, slash + 1) != 0))
-        rex_log(REX_LOG_INFO, "\"%s\" was requested, but %s is registered", image_name,
-                registration->image_path);
+        rex_log(REX_LOG_INFO, "image \"%s\" was asked for, but the module %s %s%s", image_name,
+                is_registered ? "keeps" : "registered", registration->image_path,
+                is_registered ? ", which it registered before" : "");
     return REX_OK;
 }
 

@@ -103,7 +103,8 @@ int rex_table_build(struct rex_table *table, const struct rex_module *module)
         (end - begin) % sizeof(struct __tgt_offload_entry) != 0)
         return rex_fail(
             REX_EENTRIES,
-            "the table of offload entries, %p to %p, is not an array of entries of %zu bytes",
+            "the table of offload entries, %p to %p, is not an array of entries of %zu bytes: it "
+            "has entries of another form (clang 20 or later), or wrong bounds",
             (void *)module->entries_begin, (void *)module->entries_end,
             sizeof(struct __tgt_offload_entry));
     size_t count = (end - begin) / sizeof(struct __tgt_offload_entry);
@@ -171,8 +172,9 @@ int rex_table_lacks(const struct rex_table *table, const struct rex_view *view, 
                         "device image %s has no %s \"%s\"; the nearest name in it is \"%s\"%s",
                         path, what, name, near, clang);
     /* List the first names in the image and count the others. */
-    char names[LISTED_NAMES * (LISTED_BYTES + 4) + 32] = "none";
+    char names[LISTED_NAMES * (LISTED_BYTES + 4) + 32];
     size_t count = 0, length = 0;
+    snprintf(names, sizeof names, "no %ss", what);
     for (size_t i = 0; i < view->count; i++)
         if (view->symbols[i].kernel == kernel && ++count <= LISTED_NAMES)
             length += (size_t)snprintf(names + length, sizeof names - length, "%s\"%.*s\"",
@@ -220,9 +222,9 @@ static int check_environment(const struct rex_image_symbol *symbol, const char *
     if (symbol->environment_size != release->environment_size)
         return rex_fail(REX_EIMAGE,
                         "kernel \"%.*s\" in %s: its symbol %s_kernel_environment is %u bytes, and "
-                        "LLVM %d aborts unless it is %u",
+                        "LLVM %d aborts unless it is %u: compile it with the clang of LLVM %d",
                         REX_KERNEL_NAME(symbol->name), path, symbol->name, symbol->environment_size,
-                        release->number, release->environment_size);
+                        release->number, release->environment_size, release->number);
     *flags |= REX_KERNEL_MANAGED;
     if ((symbol->environment_mode & MODE_GENERIC) && release->strict_flags == 0)
         rex_log(
@@ -349,6 +351,8 @@ int rex_kernel_match(struct rex_table *table, struct rex_kernel *kernel,
     if (symbol->parameters == REX_PARAMETERS_UNKNOWN || symbol->env != symbol->plain)
         kernel->form = symbol->env ? REX_FORM_ENV : REX_FORM_PLAIN;
     kernel->most_threads = most_threads(symbol, view);
+    if (kernel->most_threads == symbol->max_threads)
+        flags |= REX_KERNEL_BOUNDED;
     kernel->shared_memory = rex_view_own_memory(view, symbol);
     __atomic_fetch_or(&kernel->flags, flags, __ATOMIC_RELEASE);
     return REX_OK;

@@ -33,6 +33,7 @@
 #define REX_KERNEL_CALLED 8 /* the host device calls the image's function rex_call_NAME */
 /* the log has named what launches the kernel: the driver or libomptarget */
 #define REX_KERNEL_BACKEND_TOLD 16
+#define REX_KERNEL_BOUNDED 32 /* most_threads is the number in __launch_bounds__ */
 
 /*
  * A kernel's parameter that libomptarget misplaces: its number, and its width in bytes. The width

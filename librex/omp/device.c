@@ -124,6 +124,16 @@ bool rex_runtime_policy_is(const char *word)
     return policy != NULL && strcasecmp(policy, word) == 0;
 }
 
+int rex_fail_host(const char *what)
+{
+    char message[128];
+    snprintf(message, sizeof message,
+             rex_runtime_disabled() ? "%s: offloading is disabled (OMP_TARGET_OFFLOAD)"
+                                    : "%s: the device is the host",
+             what);
+    return rex_fail_again(REX_EHOST, message);
+}
+
 int rex_devices_ask(bool is_alone)
 {
     int count = REX_DEVICES_DISABLED;

@@ -55,6 +55,9 @@ static inline bool rex_runtime_disabled(void)
     return rex_runtime_policy_is("disabled");
 }
 
+/* Fails with REX_EHOST: offloading is disabled, or the device is the host. WHAT comes first. */
+int rex_fail_host(const char *what);
+
 /*
  * Number of devices that libomptarget last returned. If offloading is disabled, the number is
  * REX_DEVICES_DISABLED, so that each device number passes the checks of librex. libomptarget then

@@ -198,9 +198,9 @@ static int check_plugins(const struct rex_candidate *candidate, char *why, size_
         return REX_ENOMEM;
     }
     snprintf(why, why_size,
-             "no libomptarget.rtl.*.so beside it: Debian has these names of its plugins in "
-             "libomp-%d-dev",
-             candidate->release->number);
+             "LLVM %d's plugins, libomptarget.rtl.*.so, are not beside it (Debian: apt-get install "
+             "libomp-%d-dev)",
+             candidate->release->number, candidate->release->number);
     return REX_ENORUNTIME;
 }
 
@@ -317,8 +317,9 @@ static __attribute__((noinline)) int bind_best(void)
         return REX_OK;
     }
     if (report.error != 0) /* after a temporary error the best candidate may be missing */
-        return rex_fail(report.error == ENOMEM ? REX_ENOMEM : REX_ENORUNTIME,
-                        "libomptarget cannot be searched for: %s", strerror(report.error));
+        return rex_fail_lines(report.error == ENOMEM ? REX_ENOMEM : REX_ENORUNTIME,
+                              "libomptarget cannot be searched for: %s%s", strerror(report.error),
+                              report.text);
     return rex_fail_lines(
         REX_ENORUNTIME,
         "no usable libomptarget: install one (Debian: apt-get install libomp5-19), or "
@@ -364,8 +365,10 @@ int rex_runtime_find(bool starts_driver, rex_slots_hook *point_slots)
         return REX_OK;
     }
     if (binding)
-        return rex_fail(REX_ENORUNTIME,
-                        "libomptarget was called from its own constructor, before it was bound");
+        return rex_fail(
+            REX_ENORUNTIME,
+            "librex was called by a library that it was just opening: load that library "
+            "after rex_offload_init()");
     if (!rex_can_open_libraries())
         return rex_fail(
             REX_ENORUNTIME,

@@ -121,7 +121,8 @@ int rex_event_wait(struct rex_event *event, bool immediate, void *stream)
     if (seen.state == REX_EVENT_GRAPH)
         return rex_fail(
             REX_EINVAL,
-            "rex_queue_wait_event: the event was recorded in a graph, whose capture has ended");
+            "rex_queue_wait_event: the event was recorded in a graph, whose capture has ended: "
+            "record an event after rex_graph_launch()");
     if (seen.driver == NULL)
         return REX_OK;
     if (immediate)

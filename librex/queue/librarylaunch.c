@@ -88,8 +88,7 @@ int rex_library_launch(struct rex_library *library, const struct rex_launch_conf
                 "device image %s is for a GPU, but queue \"%s\" is of device %d, which is not an "
                 "NVIDIA GPU",
                 library->image.path, queue->name, queue->gpu.number);
-        return rex_fail_again(
-            REX_EHOST, "nothing was launched: offloading is disabled, or the device is the host");
+        return rex_fail_host("nothing was launched");
     }
     const struct rex_registration *registration = rex_library_registration(library);
     const struct rex_kernel *found = rex_table_find(&registration->table, launch->key);

@@ -136,14 +136,14 @@ while IFS='|' read -r file status text other said; do
     takes -1 "$other" "$said" object.o "$file"
     takes $((64 << 20)) 2 "$file: its 10737418240 bytes cannot be mapped: " object.o "$file"
 done <<'CASES'
-zeros|2|it is not an ELF file|2|it is not an ELF file
-archive|2|it is an archive|2|it is not an ELF file
+zeros|2|it is not an ELF file|2|it is none of these: CUBIN
+archive|2|it is an archive|2|it is none of these: CUBIN
 ptx|2|it is PTX: give the program first, then its images|0|no findings
 cubin|2|it is a CUBIN|1|image for sm_90, 6 kernels
 object|0|no findings|2|it is for this processor, but it is not a shared object
 library|||0|no findings
 sections|2|it has more sections than any program|2|it has more sections than any program
-comment|||2|it is not an ELF file
+comment|||2|it is none of these: CUBIN
 images|||2|its OffloadBinary is truncated
 CASES
 takes -1 2 'it is not a source' --source source.c

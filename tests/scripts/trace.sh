@@ -85,7 +85,7 @@ if by_clang 19 "$work/clang" tests/tools/trace/clang.c; then
     for lines in 'named data begin: device=1' 'named data begin: row 0: to x 800 bytes=1' 'named data update: row 0: from x 800 bytes=1' \
         'named data end: device=1' 'named main_l[0-9]*: device -1, 3 x 0 x 0 teams=4' 'named main_l[0-9]*: row 1: to|target_param x 800 bytes=4' \
         'named triple_l[0-9]*: device=1' 'named triple_l[0-9]*: row 0: to|from|target_param y 800 bytes=1' \
-        'own data begin: device=1' 'own data end: device=1' 'own gaussian_fan1: device=7' 'own gaussian_back: device=8'; do
+        'own data enter: device=1' 'own data end: device=1' 'own gaussian_fan1: device=7' 'own gaussian_back: device=8'; do
         log=${lines%% *} text=${lines#* }
         [ "$(grep -c "${text%=*}" "$work/$log.log")" = "${text##*=}" ] || fail "$log.log has not ${text##*=} times '${text%=*}'"
     done

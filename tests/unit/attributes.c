@@ -301,7 +301,7 @@ TEST_IN_CHILD(resident_blocks)
     launch.threads[0] = 64;
     launch.device = 1;
     REFUSED((int)rex_module_resident_blocks(&module, &launch), REX_EHOST,
-            "rex_resident_blocks: offloading is disabled, or the device is the host");
+            "rex_resident_blocks: the device is the host");
     launch.device = 2;
     CHECK_EQUAL(rex_module_resident_blocks(&module, &launch), REX_EDEVICE);
     launch.device = 0;

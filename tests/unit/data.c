@@ -60,7 +60,7 @@ static int call(int way, int64_t device, const struct rex_map *map)
                          : rex_module_data_update(&module, device, map);
 }
 
-static const char *const words[] = {"data begin", "data end", "data exit", "data update"};
+static const char *const words[] = {"data enter", "data end", "data exit", "data update"};
 
 /* The rows as they are, on the device that is named; what is wrong is refused under the call's name. */
 TEST_IN_CHILD(each_call)
@@ -117,7 +117,7 @@ TEST_IN_CHILD(end_without_presence)
 {
     start(22);
     REX_MAP(map, REX_TO(bytes, 8), REX_PRESENT(REX_FROM(bytes + 8, 16)));
-    REFUSED(rex_module_data_enter(&module, 0, &map), REX_EABSENT, "data begin: map row 1, 16 bytes at %p, is not mapped on device 0; row 1 is %s",
+    REFUSED(rex_module_data_enter(&module, 0, &map), REX_EABSENT, "data enter: map row 1, 16 bytes at %p, is not mapped on device 0; row 1 is %s",
             (void *)(bytes + 8), "REX_PRESENT(REX_FROM(bytes + 8, 16))");
     REFUSED(rex_module_data_exit(&module, 0, &map), REX_EABSENT, "data exit: map row 1, 16 bytes at %p, is not mapped on device 0; row 1 is %s",
             (void *)(bytes + 8), "REX_PRESENT(REX_FROM(bytes + 8, 16))");
@@ -263,10 +263,10 @@ TEST_IN_CHILD(check_raw_calls)
     /* It has no kernels, and another module is registered. */
     CHECK_EQUAL(rex_module_target_data(&unknown, REX_DATA_BEGIN, 0, 1, base, base, sizes, types), REX_OK);
     REFUSED(rex_module_target_data(&module, REX_DATA_BEGIN, 0, -2, base, base, sizes, types), REX_EINVAL,
-            "a data call: the number of rows, -2, is negative");
+            "data begin: the number of rows, -2, is negative");
     REFUSED(rex_module_target_data(&module, REX_DATA_BEGIN, 0, 2, base, NULL, sizes, types), REX_EINVAL,
-            "a data call: the column of begin addresses is NULL (rows: 2)");
-    REFUSED(rex_module_target_data(&module, REX_DATA_BEGIN, 0, 2, base, base, sizes, types), REX_EINVAL, "a data call: map row 1 has a negative size");
+            "data begin: the column of begin addresses is NULL (rows: 2)");
+    REFUSED(rex_module_target_data(&module, REX_DATA_BEGIN, 0, 2, base, base, sizes, types), REX_EINVAL, "data begin: map row 1 has a negative size");
     CHECK_EQUAL(rex_module_target_data(&module, REX_DATA_BEGIN, 0, 0, NULL, NULL, NULL, NULL), REX_OK);
     REFUSED(rex_module_target_data(&module, (enum rex_data_call)3, 0, 0, NULL, NULL, NULL, NULL), REX_EINVAL,
             "rex_module_target_data: data call 3 does not exist");
@@ -376,7 +376,7 @@ TEST_IN_CHILD(copy)
     CHECK_EQUAL(rex_last_error_code(), REX_EINVAL);
     CHECK_MENTIONS(rex_last_error(), "rex_device_free: no module is registered");
     REFUSED(rex_device_copy_peer(other, 2, memory, 1, 24), REX_EINVAL,
-            "rex_device_copy_peer: no module is registered, or offloading is disabled");
+            "rex_device_copy_peer: no module is registered: call rex_offload_init() first");
     free(other);
 }
 

@@ -226,7 +226,7 @@ TEST_OF_EACH(lose_in_another, bool, by_graph, false, true)
     REX_MAP(map, REX_TO(value, 4));
     CHECK_EQUAL(rex_module_data_enter(&module, 1, &map), REX_ECUDA);
     CHECK_MENTIONS(rex_last_error(),
-                   "data begin: device 1 is lost, because queue \"idle\" failed: cuStreamQuery");
+                   "data enter: device 1 is lost, because queue \"idle\" failed: cuStreamQuery");
     CHECK_EQUAL(rex_module_data_enter(&module, 0, &map), REX_OK);
     CHECK_EQUAL(by_graph ? rex_queue_sync(queue) : launch(queue), REX_ECUDA);
     CHECK_MENTIONS(rex_last_error(), "queue \"doomed\": ");

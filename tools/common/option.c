@@ -24,8 +24,12 @@ static const char *word_of(char *const *arguments)
                                                                         : before;
 }
 
-char *refused_option(char *const *arguments)
+char *refused_option(char *const *arguments, const char *letters)
 {
-    return tool_format("%s: no such option, or its value is missing or unexpected",
-                       word_of(arguments));
+    const char *word = word_of(arguments), *why = "no such option", *known;
+    if (strncmp(word, "--", 2) == 0 && optopt != 0)
+        why = strchr(word, '=') != NULL ? "it takes no value" : "its value is missing";
+    else if (optopt != 0 && (known = strchr(letters, optopt)) != NULL && known[1] == ':')
+        why = "its value is missing";
+    return tool_format("%s: %s", word, why);
 }

@@ -7,9 +7,9 @@
 #define TOOLS_OPTION_H
 
 /*
- * Returns "OPTION: no such option, or ..." for tool_error(); the caller frees it. Call it right
- * after getopt_long() has returned '?', with opterr 0.
+ * Returns "OPTION: no such option", or another reason, for tool_error(); the caller frees it. Call
+ * it right after getopt_long() has returned '?', with opterr 0. LETTERS is what getopt_long() got.
  */
-char *refused_option(char *const *arguments);
+char *refused_option(char *const *arguments, const char *letters);
 
 #endif

@@ -110,7 +110,10 @@ static void check_filled(const struct program *program, const struct row *row, c
                          struct report *report)
 {
     bool key = row->key.kind != TARGET_NULL, name = row->name != NULL;
-    if (!key && !name)
+    if (!key && !name && row->symbol != NULL)
+        report_finding(report, FINDING_ENTRY_EMPTY, program->path, NULL,
+                       "%s has neither key nor name", who);
+    else if (!key && !name)
         report_finding(
             report, FINDING_ENTRY_EMPTY, program->path, NULL,
             "%s is empty, because compilers leave gaps between large structs: declare the entries "
@@ -165,11 +168,13 @@ static void check_stems(const struct program *program, const struct row *row, co
                          (other_length == length && memcmp(other, stem, length) == 0);
     if (!name_agrees)
         report_finding(report, FINDING_NAME_DRIFT, program->path, NULL,
-                       "%s: its key is %s, but it names the kernel %s, not %.*s" NAME_SUFFIX, who,
-                       row->key.symbol, row->name, (int)length, stem);
+                       "%s: its key is %s, but it names the kernel %s, not %.*s" NAME_SUFFIX
+                       ": key and kernel of an entry must begin alike",
+                       who, row->key.symbol, row->name, (int)length, stem);
     else if (!symbol_agrees)
         report_finding(report, FINDING_NAME_DRIFT, program->path, NULL,
-                       "%s: its key and its name have another stem, %.*s", who, (int)length, stem);
+                       "%s: its key and its name begin with %.*s: call it %.*s" ENTRY_SUFFIX, who,
+                       (int)length, stem, (int)length, stem);
 }
 
 static void check_row(const struct program *program, const struct row *row, struct report *report)

@@ -75,15 +75,16 @@ static int add_embedded(struct images *images, const struct program *program, st
     return 0;
 }
 
+/* NAMES, of which NAME is one, are what WHAT names. */
 static int try_name(struct images *images, const struct program *program, const char *folders,
-                    const char *name, const char *said, struct report *report, char why[WHY_MAX])
+                    const char *name, const char *names, const char *what, struct report *report,
+                    char why[WHY_MAX])
 {
     char *path = locate(folders, name);
     if (path == NULL)
         return 0;
-    report_note(report, program->path,
-                "no image given: compared with %s, found where librex looks for %s (%s)", path,
-                name, said);
+    report_note(report, program->path, "no image given: compared with %s (%s is %s)", path, what,
+                names);
     int result = images_add(images, program, path, report, why);
     free(path);
     return result;
@@ -91,7 +92,7 @@ static int try_name(struct images *images, const struct program *program, const 
 
 /* NAMES is one file name or, with colons, several alternatives. */
 static int try_names(struct images *images, const struct program *program, const char *folders,
-                     const char *names, const char *said, struct report *report, char why[WHY_MAX])
+                     const char *names, const char *what, struct report *report, char why[WHY_MAX])
 {
     char *copy = tool_format("%s", names), *rest = copy, *name;
     bool several = strchr(names, ':') != NULL;
@@ -99,7 +100,7 @@ static int try_names(struct images *images, const struct program *program, const
     int result = 0;
     while (result == 0 && (name = strsep(&rest, ":")) != NULL)
         if (*name != '\0')
-            result = try_name(images, program, folders, name, said, report, why);
+            result = try_name(images, program, folders, name, names, what, report, why);
     for (size_t i = before; i < images->count; i++)
         images->list[i].one_of_several |= several;
     free(copy);
@@ -109,6 +110,7 @@ static int try_names(struct images *images, const struct program *program, const
 static void say_nowhere(const struct program *program, struct report *report)
 {
     const struct module_names *names = &program->module;
+    bool both = names->image != NULL && names->host_image != NULL;
     if (program_is_image(program))
         return; /* another note reports that the program is an image */
     if (!names->found && program->table_count > 0 && program->tables[0].clangs)
@@ -125,11 +127,11 @@ static void say_nowhere(const struct program *program, struct report *report)
             "no image given, and the program's struct rex_module names none: names not compared");
     else
         report_note(report, program->path,
-                    "no image given: names not compared; the program needs %s%s%s, which is not in "
-                    "$REX_CUBIN_PATH, its own folder or the current one",
-                    names->image != NULL ? names->image : "",
-                    names->image != NULL && names->host_image != NULL ? " or " : "",
-                    names->host_image != NULL ? names->host_image : "");
+                    "no image given: names not compared; the program needs %s%s%s; %s in "
+                    "$REX_CUBIN_PATH, the program's folder or the current one",
+                    names->image != NULL ? names->image : "", both ? " or " : "",
+                    names->host_image != NULL ? names->host_image : "",
+                    both ? "neither is" : "it is not");
 }
 
 int images_find(struct images *images, const struct program *program, struct report *report,
@@ -145,11 +147,11 @@ int images_find(struct images *images, const struct program *program, struct rep
         result = try_names(images, program, folders, variable, "$REX_CUBIN", report, why);
     else {
         if (program->module.image != NULL)
-            result = try_names(images, program, folders, program->module.image, "its image", report,
-                               why);
+            result = try_names(images, program, folders, program->module.image,
+                               "the program's image", report, why);
         if (result == 0 && program->module.host_image != NULL)
             result = try_names(images, program, folders, program->module.host_image,
-                               "its host image", report, why);
+                               "the program's host image", report, why);
     }
     free(folders);
     if (result != 0 || images->count > 0)

@@ -110,7 +110,8 @@ static void check_call(struct calls *calls, struct place at, const struct token 
     if (clock != NULL && calls->times)
         report_finding_at(
             report, FINDING_INIT, at, NULL,
-            "rex_offload_init() comes after %.*s() in line %zu: registration is timed, too",
+            "rex_offload_init() comes after %.*s() in line %zu: the time includes the registration "
+            "of the image: call rex_offload_init() before",
             (int)clock->length, clock->text, clock->line);
     if (!token->conditional)
         calls->init = at;
@@ -162,5 +163,5 @@ void check_init(const struct tokens *hosts, size_t count, bool launches, struct 
         report_finding_at(
             report, FINDING_INIT, calls.clock, NULL,
             "the program reads a clock in this line, but never calls rex_offload_init(): "
-            "registration is timed, too");
+            "the time includes the registration of the image: call rex_offload_init() before");
 }

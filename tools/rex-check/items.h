@@ -20,7 +20,7 @@ enum item_kind {
 struct item {
     enum item_kind kind;
     struct place at;
-    bool conditional;          /* inside an #if, whose other branch may define the same name */
+    bool conditional; /* inside an #if, whose other branch may define the same name */
     /* entry: has the section attribute; kernel: is extern "C"; ITEM_UNSEEN: see above */
     bool placed;
     char *symbol, *key, *name; /* NULL if the item has no such name */

@@ -66,9 +66,8 @@ static void report_site(const struct program *program, const struct known *known
 static void report_key(const struct program *program, const struct known *known,
                        const struct key *key, struct report *report)
 {
-    const char *told = program->relocations
-                           ? "no reference in this file; other files may have one"
-                           : "found by its symbol: no known instruction takes its address";
+    const char *told = program->relocations ? "no reference in this file; other files may have one"
+                                            : "the file defines it; no use of it was found";
     report_finding(report, FINDING_HOST_KEY_DRIFT, program->path,
                    names_nearest(&known->in_entry, key->name, report),
                    "the host key %s is in no entry: a launch with it fails (%s)", key->name, told);

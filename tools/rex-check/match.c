@@ -146,27 +146,31 @@ static void check_parameters(const struct image *image, const struct rex_image_s
     for (size_t i = 0; kernel->parameter != NULL && i < kernel->parameters; i++)
         if (kernel->parameter[i].size != 8)
             report_finding(report, FINDING_PARAMETER_WIDTH, image->path, NULL,
-                           "kernel %s: parameter %zu has %u bytes; libomptarget of LLVM 19 to "
-                           "22 passes 8 bytes for each parameter: declare the kernel with "
-                           "REX_DEVICE_KERNEL of rex/kernel.h",
-                           kernel->name, i, kernel->parameter[i].size);
+                           "kernel %s: parameter %zu has %u bytes; %s", kernel->name, i,
+                           kernel->parameter[i].size,
+                           kernel->parameter[i].size > 8
+                               ? "no libomptarget passes more than 8: pass its address "
+                                 "(REX_FIRSTPRIVATE), or launch the kernel in a queue"
+                               : "libomptarget of LLVM 19 to 22 passes 8 bytes for each "
+                                 "parameter: declare the kernel with REX_DEVICE_KERNEL of "
+                                 "rex/kernel.h");
 }
 
 enum {
     ENVIRONMENT_18_TO_22 = 48,
-    ENVIRONMENT_23 = 40
+    ENVIRONMENT_23_AND_24 = 40
 }; /* size of a KernelEnvironmentTy in bytes */
 
 static void check_environment(const struct image *image, const struct rex_image_symbol *kernel,
                               struct report *report)
 {
     uint32_t size = kernel->environment_size;
-    if (size == 0 || size == ENVIRONMENT_18_TO_22 || size == ENVIRONMENT_23)
+    if (size == 0 || size == ENVIRONMENT_18_TO_22 || size == ENVIRONMENT_23_AND_24)
         return;
     report_finding(report, FINDING_ENVIRONMENT, image->path, NULL,
                    "kernel %s: its symbol %s_kernel_environment is %u bytes: LLVM 18 to 22 abort "
-                   "unless it is %d, and 23 unless it is %d",
-                   kernel->name, kernel->name, size, ENVIRONMENT_18_TO_22, ENVIRONMENT_23);
+                   "unless it is %d, and 23 and 24 unless it is %d",
+                   kernel->name, kernel->name, size, ENVIRONMENT_18_TO_22, ENVIRONMENT_23_AND_24);
 }
 
 static void check_kernel(const struct image *image, const struct names *names,
@@ -248,8 +252,9 @@ static void check_architectures(const struct images *images, struct report *repo
             first = image;
         else if (image->view->architecture != first->view->architecture)
             report_finding(report, FINDING_MIXED_ARCHITECTURES, image->path, NULL,
-                           "it is for %s, but %s is for %s", image_target(image, one), first->path,
-                           image_target(first, other));
+                           "it is for %s, but %s is for %s: images for several GPUs belong in one "
+                           "fatbin, or in a list with colons",
+                           image_target(image, one), first->path, image_target(first, other));
     }
 }
 

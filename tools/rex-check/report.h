@@ -23,7 +23,7 @@
     X(KEY_SYMBOL, "key-symbol", "an entry's key is not a symbol whose name ends in id__")          \
     X(KEY_SHARED, "key-shared", "two entries have the same key")                                   \
     X(NAME_SHARED, "name-shared", "two entries have the same name")                                \
-    X(NAME_DRIFT, "name-drift", "the stems of an entry's symbol, key and name disagree")           \
+    X(NAME_DRIFT, "name-drift", "an entry's symbol, key and kernel name do not begin alike")       \
     X(HOST_KEY_DRIFT, "host-key-drift", "launches may use a host key that no entry contains")      \
     X(NO_KERNEL, "no-kernel", "an entry names a kernel or global that an image does not have")     \
     X(NO_ENTRY, "no-entry", "a kernel of an image is in no entry")                                 \
@@ -35,7 +35,7 @@
       "a kernel's parameters in an image differ from those in the program or in another image")    \
     X(PARAMETER_WIDTH, "parameter-width", "a kernel has a parameter that is not 8 bytes wide")     \
     X(ENVIRONMENT, "environment",                                                                  \
-      "a symbol KERNEL_kernel_environment has a size at which LLVM 18 to 23 abort")                \
+      "a symbol KERNEL_kernel_environment has a size at which LLVM 18 to 24 abort")                \
     X(INCLUDE, "include", "source: rex_kmp.h is included twice, or not before its names are used") \
     X(INIT, "init",                                                                                \
       "source: rex_offload_init() is called twice, or not before the program measures time")       \

@@ -73,9 +73,12 @@ static void end_cut(int number)
     _exit(STATUS_UNUSABLE);
 }
 
+#define LETTERS "qhV"
+
 static int bad_option(char *const *arguments)
 {
-    char *what = refused_option(arguments), *why = tool_format("%s; see rex-check --help", what);
+    char *what = refused_option(arguments, LETTERS),
+         *why = tool_format("%s; see rex-check --help", what);
     int status = unusable(why);
     free(why);
     free(what);
@@ -195,7 +198,7 @@ int main(int argc, char **argv)
     print_begin();
     signal(SIGBUS, end_cut);
     opterr = 0;
-    for (int option; (option = getopt_long(argc, argv, "qhV", known, NULL)) != -1;) {
+    for (int option; (option = getopt_long(argc, argv, LETTERS, known, NULL)) != -1;) {
         if (option == 'h') {
             usage(stdout);
             return finish(&nothing);

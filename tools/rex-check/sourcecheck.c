@@ -78,13 +78,18 @@ static void check_entry(const struct index *index, const struct item *entry)
         FOUND(KEY_SYMBOL, entry, NULL, "entry %s: its key is %s, whose name does not end in id__",
               symbol, key);
     else if (strncmp(name, stem, length) != 0 || strcmp(name + length, NAME_SUFFIX) != 0)
-        FOUND(NAME_DRIFT, entry, NULL,
-              "entry %s: its key is %s, but it names the kernel %s, not %.*skernel__", symbol, key,
-              name, (int)length, stem);
-    if (by_key != NULL)
+        FOUND(
+            NAME_DRIFT, entry, NULL,
+            "entry %s: its key is %s, but it names the kernel %s, not %.*skernel__: key and kernel "
+            "of an entry must begin alike",
+            symbol, key, name, (int)length, stem);
+    bool is_twice = by_key != NULL && strcmp(by_key->symbol, symbol) == 0;
+    if (is_twice)
+        FOUND(KEY_SHARED, entry, NULL, "entry %s is defined a second time", symbol);
+    else if (by_key != NULL)
         FOUND(KEY_SHARED, entry, NULL, "entry %s has the key of %s, %s", symbol, by_key->symbol,
               key);
-    if (by_name != NULL)
+    if (by_name != NULL && !(is_twice && by_name == by_key))
         FOUND(NAME_SHARED, entry, NULL, "entry %s names the kernel of %s, %s", symbol,
               by_name->symbol, name);
     if (name != NULL && index->devices > 0 && index->unseen[KERNELS] == NULL &&

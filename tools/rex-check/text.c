@@ -28,7 +28,7 @@ static void print_program(const struct program *program)
         printf("; %zu reference%s to host keys, found by relocations\n", program->launch_sites,
                program->launch_sites == 1 ? "" : "s");
     else
-        printf("; launch sites %s\n",
+        printf("; references to host keys %s\n",
                program->symbols ? "found by instructions, data and symbols; some may be missing"
                                 : "unknown: no symbols");
 }

@@ -129,18 +129,20 @@ int main(int count, char **arguments)
         {"version", no_argument, NULL, 'V'},
         {NULL, 0, NULL, 0},
     };
+    static const char letters[] = "hV";
     static struct facts facts;
     bool abi = false, json = false;
     int option;
     print_begin();
     opterr = 0;
-    while ((option = getopt_long(count, arguments, "hV", options, NULL)) != -1)
+    while ((option = getopt_long(count, arguments, letters, options, NULL)) != -1)
         switch (option) {
         case 'a': abi = true; break;
         case 'j': json = true; break;
         case 'h': fputs(usage, stdout); return finish(STATUS_USABLE);
         case 'V': printf("rex-info (librex) %s\n", rex_version()); return finish(STATUS_USABLE);
-        default: return fail(tool_format("%s; try rex-info --help", refused_option(arguments)));
+        default:
+            return fail(tool_format("%s; try rex-info --help", refused_option(arguments, letters)));
         }
     if (optind < count)
         return fail("it takes no arguments; try rex-info --help");

@@ -12,6 +12,7 @@
 
 #include "common/memory.h"
 #include "figures.h"
+#include "rex/error.h"
 
 /*
  * Minimum numbers for advice: launches with a wait, launches in queues, launches by libomptarget,
@@ -66,19 +67,30 @@ static uint64_t less(uint64_t from, uint64_t what)
 
 /* ---- launches -------------------------------------------------------------------------------- */
 
+/* Returns the name of the error RESULT, or its number if it is none of librex. */
+static char *result_name(int64_t result)
+{
+#define NAME(name, value, text) \
+    if (result == (value))      \
+        return tool_format("%s", #name);
+    REX_ERRORS(NAME)
+#undef NAME
+    return tool_format("%" PRId64, result);
+}
+
 static void about_failures(struct list *list, const struct findings *findings)
 {
-    char *count = figure_count(findings->failed);
+    char *count = figure_count(findings->failed), *name = result_name(findings->result);
     if (findings->failed == 1)
         add(list, UINT64_MAX,
-            "1 launch of %s failed with %" PRId64
-            ": its results are missing. REX_LOG=debug logs more.",
-            findings->failed_kernel, findings->result);
+            "1 launch of %s failed with %s: its results are missing. REX_LOG=debug logs more.",
+            findings->failed_kernel, name);
     else if (findings->failed > 1)
         add(list, UINT64_MAX,
-            "%s launches failed, the last one of %s with %" PRId64
-            ": their results are missing. REX_LOG=debug logs more.",
-            count, findings->failed_kernel, findings->result);
+            "%s launches failed, the last one of %s with %s: their results are missing. "
+            "REX_LOG=debug logs more.",
+            count, findings->failed_kernel, name);
+    free(name);
     free(count);
 }
 

@@ -147,8 +147,9 @@ static enum event_track track_of(uint64_t id)
 /* A slice on a device's track has no category: only its name shows a data call. */
 static bool is_data_call(const char *name)
 {
-    static const char *const names[] = {"data begin",  "data end",       "data exit",
-                                        "data update", "copy to device", "copy from device"};
+    static const char *const names[] = {"data begin",      "data enter",  "data end",
+                                        "data exit",       "data update", "copy to device",
+                                        "copy from device"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (is(name, names[i]))
             return true;

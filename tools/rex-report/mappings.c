@@ -109,7 +109,7 @@ struct copied mappings_row(struct mappings *mappings, const struct event *event,
     bool is_free = mapping == NULL || row->always;
     if (event->kind == EVENT_LAUNCH)
         return (struct copied){row->to && is_free, row->from && is_free};
-    if (strcmp(event->name, "data begin") == 0)
+    if (strcmp(event->name, "data begin") == 0 || strcmp(event->name, "data enter") == 0)
         return begin_row(mappings, event->device, row, mapping);
     if (strcmp(event->name, "data end") == 0 || strcmp(event->name, "data exit") == 0)
         return end_row(mappings, row, mapping);

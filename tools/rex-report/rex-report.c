@@ -93,10 +93,11 @@ static struct request parse(int count, char **arguments)
         {"version", no_argument, NULL, 'V'},
         {NULL, 0, NULL, 0},
     };
+    static const char letters[] = "o:hV";
     struct request request = {.text = false};
     int option;
     opterr = 0;
-    while ((option = getopt_long(count, arguments, "o:hV", options, NULL)) != -1)
+    while ((option = getopt_long(count, arguments, letters, options, NULL)) != -1)
         switch (option) {
         case 'o':
             if (*optarg == '\0')
@@ -106,7 +107,7 @@ static struct request parse(int count, char **arguments)
         case TEXT: request.text = true; break;
         case 'h': say(usage);
         case 'V': say_version();
-        default: refuse(refused_option(arguments));
+        default: refuse(refused_option(arguments, letters));
         }
     if (optind + 1 != count)
         refuse(tool_format(optind == count ? "no trace is named" : "one trace at a time"));

@@ -31,9 +31,10 @@ static const char usage[] =
     "go through librex.\n"
     "\n"
     "  --wait=POLICY           how threads wait for a GPU: auto (the default), spin,\n"
-    "                          yield, block or runtime\n"
-    "  --launch-blocking=WORD  whether librex waits for each kernel that it launches\n"
-    "                          itself: on (the default) or off\n"
+    "                          yield, block or runtime (as libomptarget, which blocks)\n"
+    "  --launch-blocking=WORD  whether librex waits for each kernel that is launched\n"
+    "                          by the CUDA driver, not by libomptarget: on (the\n"
+    "                          default) or off\n"
     "  --trace=FILE            write a timeline of all calls to FILE. If FILE is -,\n"
     "                          print a summary at the end instead\n"
     "  --report=FILE           write an HTML page to FILE that shows where the time\n"
@@ -119,11 +120,12 @@ static struct request parse(int count, char **arguments)
         {"version", no_argument, NULL, 'V'},
         {NULL, 0, NULL, 0},
     };
+    /* '+': options after PROGRAM are the program's. */
+    static const char letters[] = "+hV";
     struct request request = {.library = NULL};
     int option;
     opterr = 0;
-    /* '+': options after PROGRAM are the program's. */
-    while ((option = getopt_long(count, arguments, "+hV", options, NULL)) != -1)
+    while ((option = getopt_long(count, arguments, letters, options, NULL)) != -1)
         switch (option) {
         case WAIT: set(REX_OPTION_WAIT, "REX_WAIT", "--wait", optarg); break;
         case BLOCKING:
@@ -135,7 +137,7 @@ static struct request parse(int count, char **arguments)
         case OMPTARGET: request.library = not_empty("--omptarget"); break;
         case 'h': help(); break;
         case 'V': version(); break;
-        default: die(NOT_RUN, "%s; try rex-run --help", refused_option(arguments));
+        default: die(NOT_RUN, "%s; try rex-run --help", refused_option(arguments, letters));
         }
     if (optind == count)
         die(NOT_RUN, "no program is named; try rex-run --help");

@@ -124,7 +124,7 @@ static const struct {
     int (*call)(int64_t *values);
     const char *line; /* one that it logs */
 } calls[] = {{launch_on, "twice: row 1"},
-             {begin_and_end, "data begin: row 0"},
+             {begin_and_end, "data enter: row 0"},
              {begin_and_end, "data exit: row 0"},
              {begin_and_end_raw, "data begin: row 0"},
              {begin_and_end_raw, "data end: row 0"},

@@ -750,7 +750,7 @@ static void check_lost(const struct rex_map *region, void *memory)
     struct rex_queue *other = NULL;
     int64_t value = 0;
     FAILS(rex_data_enter(-1, region), REX_ECUDA,
-          "data begin: device 0 is lost, because queue \"faulty\"");
+          "data enter: device 0 is lost, because queue \"faulty\"");
     FAILS(rex_data_update(-1, region), REX_ECUDA, "is lost");
     FAILS(rex_data_exit(-1, region), REX_ECUDA, "is lost");
     FAILS(rex_offload_fini(), REX_ECUDA, "is lost");

@@ -126,8 +126,8 @@ static void check_refused(int result, size_t number, const char *list)
 {
     if (result != REX_EPARAMS)
         fail_msg("case %zu: %s: %s", number, rex_error_name(result), rex_last_error());
-    const char *of_env = number < 2 ? " after the runtime's" : "_env";
-    char words[200];
+    const char *of_env = number < 2 ? " (the kernel's first parameter is the runtime's own, and has no row)" : "_env";
+    char words[300];
     snprintf(words, sizeof words, spoilt[number],
              strstr(rex_last_error(), "axpy_env") != NULL ? of_env : "");
     if (strstr(rex_last_error(), words) == NULL || strstr(rex_last_error(), list) == NULL)

@@ -313,7 +313,7 @@ static void assert_said(const char *words)
 
 #define PHASES "'phase/bind libomptarget=1' 'phase/open image=1' phase/register=1 phase/__tgt_register_lib=1 'phase/load image=1' "
 #define CALLS                                                                                                          \
-    "--tracks 1 launch/scale__kernel__=%d:%d,%d launch/add_one__kernel__=1:8,8 'data/data begin=3:16000,0' "           \
+    "--tracks 1 launch/scale__kernel__=%d:%d,%d launch/add_one__kernel__=1:8,8 'data/data begin=1:8000,0' 'data/data enter=2:8000,0' " \
     "'data/data end=2:0,8000' 'data/data exit=1:0,8000' 'data/data update=2:16000,8000' 'data/copy to device=1:800,0' " \
     "'data/copy from device=1:0,800' phase/__tgt_unregister_lib=%d "
 
@@ -361,9 +361,9 @@ TEST(tracks_of_queues)
     assert_int_equal(run(trace.text, "queue"), 0);
     check(trace.text, gpu_present()
                           ? "launch/scale__kernel__=1500:0,0 'launch/graph of 3 launches=1' 'data/queue copy to device=1:8000,0' "
-                            "'data/queue copy from device=1:0,8000' 'data/data begin=1:0,0' 'data/data end=1:0,0'"
+                            "'data/queue copy from device=1:0,8000' 'data/data enter=1:0,0' 'data/data end=1:0,0'"
                           : "launch/scale__kernel__=1503:0,0 'data/queue copy to device=1:8000,0' 'data/queue copy from device=1:0,8000' "
-                            "'data/data begin=1:0,0' 'data/data end=1:0,0' 'queue/queue launch=1503' 'queue/queue call=2' "
+                            "'data/data enter=1:0,0' 'data/data end=1:0,0' 'queue/queue launch=1503' 'queue/queue call=2' "
                             "'queue/queue copy to device=1' 'queue/queue copy from device=1'");
 }
 
