@@ -229,10 +229,10 @@ REX_PER_BINARY int rex_offload_init(void)
  * Returns 0, or one of these errors, without any effect:
  *
  * REX_EINVAL  the program's log function has called rex_offload_fini() while this binary's module
- *             is registered or ended.
+ *             is being registered or ended.
  * REX_EBUSY   a queue (rex/queue.h), which the message names, has unfinished work. Or the call was
- *             made inside a launch or data call, or launches or data calls of other threads have
- *             not ended within a minute.
+ *             made inside a launch, a data call or the program's log function, or launches or data
+ *             calls of other threads have not ended within a minute.
  * REX_ECUDA   a launch or a queue, even a destroyed one, has found a device lost since the process
  *             began.
  */

@@ -10,9 +10,9 @@
  * exchanges in a warp, atomics, bits of integers, memcpy(), memset(), printf(), assert(), and the
  * functions of <math.h> for double and float. If a GPU has an instruction for a function, the
  * function is that instruction, and exact. The other functions (exp, sin, pow and so on) need the
- * toolkit's libdevice. The compiler refuses them unless the program defines REX_LIBDEVICE and links
- * libdevice. Vector types (`float4`), textures, cooperative groups and launches by <<<>>> need
- * nvcc.
+ * toolkit's libdevice. The compiler refuses them unless the command defines REX_LIBDEVICE. Such a
+ * command must also link libdevice, as rex-cc does. Vector types (`float4`), textures, cooperative
+ * groups and launches by <<<>>> need nvcc.
  *
  * Everything here is since 0.2.
  *

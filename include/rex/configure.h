@@ -92,14 +92,15 @@ extern "C" {
  *                          bound yet and no module was registered. If the file cannot be written,
  *                          librex logs a warning, and no call fails.
  * REX_OPTION_CHECK         REX_CHECK: `on` (the default), `off` or `full`. `on`: a registration
- *                          compares every entry with the image. `off` omits the comparison, for a
- *                          program that launches only a few of its thousands of kernels. A kernel's
- *                          presence, parameters and launch bounds are then checked at its first
- *                          launch. Kernels that are never launched, and the presence and size of
- *                          globals, are not checked: when libomptarget loads the image, it ends the
- *                          process for a missing global, and on LLVM 14 to 17 for a missing kernel.
- *                          The image's structure and architecture, the entry table, duplicate keys
- *                          and the rows of a launch are always checked. `full`: as `on`; and if a
+ *                          compares every entry with the image, except entries of
+ *                          REX_GLOBAL_LINK(). `off` omits the comparison, for a program that
+ *                          launches only a few of its thousands of kernels. A kernel's presence,
+ *                          parameters and launch bounds are then checked at its first launch.
+ *                          Kernels that are never launched, and the presence and size of globals,
+ *                          are not checked: when libomptarget loads the image, it ends the process
+ *                          for a missing global, and on LLVM 14 to 17 for a missing kernel. The
+ *                          image's structure and architecture, the entry table, duplicate keys and
+ *                          the rows of a launch are always checked. `full`: as `on`; and if a
  *                          launch by the driver maps a row, the row gets device memory of its own,
  *                          exactly as large as the row. compute-sanitizer then finds accesses past
  *                          the row. Takes effect at the next registration.
@@ -112,8 +113,8 @@ extern "C" {
  * REX_OPTION_COPY_THREADS  REX_COPY_THREADS: number of librex's own threads, 0 to 8, that copy
  *                          large blocks of unpinned memory to and from an NVIDIA GPU. 0: the driver
  *                          copies. `auto`, the default: half of the processors that the process may
- *                          use (in an MPI job: half of the rank's share); if that is 1, then 0. See
- *                          rex-launches(7). Takes effect at the next copy.
+ *                          use (in an MPI job: half of the rank's share), at most 8; if half is 1,
+ *                          then 0. See rex-launches(7). Takes effect at the next copy.
  * REX_OPTION_REQUIRE_GPU   REX_REQUIRE_GPU: `on` or `off` (the default). `on`: kernels never run on
  *                          the CPU instead of a GPU. The registration of a module returns
  *                          REX_ENODEVICE if there is no NVIDIA GPU for it, if it has only a host

@@ -204,10 +204,10 @@ REX_API int rex_device_fill(void *to, const void *pattern, size_t pattern_size, 
  */
 
 /**
- * rex_host_alloc(): allocates @size bytes of pinned host memory, aligned to a page. Free the memory
- * with rex_host_free(). Returns the address; or returns NULL and sets the last error to REX_EINVAL
- * (@size is 0), REX_ENOMEM, REX_ECUDA or REX_EFORK (the parent of this process had started the
- * driver before it forked).
+ * rex_host_alloc(): allocates @size bytes of pinned host memory, aligned for any type, but not
+ * always to a page. Free the memory with rex_host_free(). Returns the address; or returns NULL and
+ * sets the last error to REX_EINVAL (@size is 0), REX_ENOMEM, REX_ECUDA or REX_EFORK (the parent of
+ * this process had started the driver before it forked).
  */
 REX_API void *rex_host_alloc(size_t size);
 
@@ -224,8 +224,8 @@ REX_API int rex_host_free(void *memory);
  * rex_host_register(): pins the @size bytes at @address, which the program has allocated. The bytes
  * must stay allocated until rex_host_unregister(). Pin whole arrays: the driver refuses to copy
  * memory that is pinned in part. Returns 0; REX_EINVAL (@address is NULL, @size is 0, or the range
- * overlaps a pinned range); REX_ENOMEM; REX_ECUDA; or REX_EFORK (the parent of this process had
- * started the driver before it forked).
+ * overlaps a pinned range or passes the last address); REX_ENOMEM; REX_ECUDA; or REX_EFORK (the
+ * parent of this process had started the driver before it forked).
  */
 REX_API int rex_host_register(void *address, size_t size);
 

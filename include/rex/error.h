@@ -141,8 +141,8 @@ REX_API const char *rex_error_name(int error);
  * REX_EIMAGE        the bytes are empty, truncated, or not a device image; or the CUDA driver
  *                   refuses the PTX; or a library that a host image needs cannot be loaded.
  * REX_EUNSAFE       a host image was found by its bare name, and every user can write to the image
- *                   or to its folder. Or the image does not belong to root, to the user of the
- *                   process or to the owner of the executable.
+ *                   or to its folder. Or the image or its folder does not belong to root, to the
+ *                   user of the process or to the owner of the executable.
  * REX_ENODEVICE     no image is for a GPU of this process, or all images need a GPU and there is no
  *                   GPU; the message lists the images. Or REX_REQUIRE_GPU forbids the host device.
  *                   Or the function needs an NVIDIA GPU, and the device is not an NVIDIA GPU.

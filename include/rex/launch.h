@@ -154,8 +154,8 @@ static inline struct rex_launch_config rex_launch_config_for(const void *key, in
  *
  * The program may change @launch, @map and the values in the map after the call.
  *
- * If the memory of a row is not mapped, it is mapped for this launch only. Rows with equal begin
- * and size are copied once, in each direction that at least one of them has.
+ * If the memory of a row is not mapped, it is mapped for this launch only. Such rows with equal
+ * begin and size get each copy that at least one of these rows asks for.
  *
  * A launch in a queue copies nothing, and its rows of memory must be mapped whole. REX_ALWAYS,
  * REX_PRIVATE and REX_FIRSTPRIVATE are REX_EINVAL. On a GPU the CUDA driver launches, so the grid

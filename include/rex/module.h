@@ -182,8 +182,8 @@ struct rex_module {
  *                   or two images in memory have the kernel or global of one entry.
  * REX_EFORK         the image is for a GPU, and the process was forked after its parent had
  *                   registered @module for a GPU or started the driver.
- * REX_EBUSY         the call was made inside a launch or a data call, or launches or data calls of
- *                   other threads have not ended within a minute.
+ * REX_EBUSY         the call was made inside a launch, a data call or the program's log function,
+ *                   or launches or data calls of other threads have not ended within a minute.
  */
 REX_API int rex_module_register(struct rex_module *module, const char *image_name);
 
@@ -207,9 +207,9 @@ REX_API int rex_module_init(struct rex_module *module);
  *
  * REX_EINVAL  @module is NULL, or its `struct_size` is too small; or the program's log function
  *             calls this while @module is being registered or ended.
- * REX_EBUSY   a queue (rex/queue.h) still works with @module; or the call was made inside a launch
- *             or data call; or launches or data calls of other threads have not ended within a
- *             minute.
+ * REX_EBUSY   a queue (rex/queue.h) still works with @module; or the call was made inside a launch,
+ *             a data call or the program's log function; or launches or data calls of other threads
+ *             have not ended within a minute.
  * REX_ECUDA   a queue, even a destroyed one, or a launch has found a device lost.
  */
 REX_API int rex_module_fini(struct rex_module *module);
