@@ -62,7 +62,7 @@ static struct rex_map map_of_packet(const struct __tgt_kernel_arguments *packet)
 
 /*
  * Enters the present table with the rows of PACKET. Returns true if the call has to leave the table
- * later. May wait for other calls, so the call enters the gate only afterwards.
+ * later. The function may wait for other calls, so the caller enters the gate only afterwards.
  */
 static bool enter_table(enum rex_present_call call, const struct __tgt_kernel_arguments *packet,
                         int64_t device)

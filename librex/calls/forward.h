@@ -10,7 +10,9 @@
 
 #include "omp/entrypoints.h"
 
-/* Reads a slot by an atomic, because binding may write the slot while other threads call. */
+/*
+ * Reads a slot by an atomic load, because binding may write the slot while other threads read it.
+ */
 #define REX_REAL(name) __atomic_load_n(&rex_real.name, __ATOMIC_ACQUIRE)
 
 extern struct rex_entry_points rex_real __attribute__((visibility("hidden")));
@@ -23,8 +25,8 @@ int rex_runtime_start(void);
 
 /*
  * Returns true if the loader binds the `__tgt_*` names to librex, so that all calls of the process
- * come through the forwarders. The first answer is kept: a library that is loaded later does not
- * change the answer, because the loader searches later libraries last.
+ * come through the forwarders. The function computes the answer only once. A library that is loaded
+ * later does not change the answer, because the loader searches later libraries last.
  */
 bool rex_forward_first(void);
 

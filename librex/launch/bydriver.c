@@ -80,13 +80,13 @@ struct waits {
         FOR_DEFERRED
     } next; /* the next wait: none, for a call that uses the memory, or for deferred launches */
     bool defers;     /* the setting allows this launch to be deferred */
-    bool is_ordered; /* the launch has waited for earlier deferred launches */
+    bool is_ordered; /* no earlier deferred launch is left for which this launch must wait */
 };
 
 /*
  * Puts the kernel of PLAN in the stream of deferred launches, and ends the plan. The rows of PLAN
- * are placed (launch/plan.h). If there is no such stream, launches nothing, and sets the next wait
- * in WAITS to FOR_DEFERRED. Returns 0 or an error.
+ * have been placed (launch/plan.h). If there is no such stream, launches nothing, and sets the next
+ * wait in WAITS to FOR_DEFERRED. Returns 0 or an error.
  */
 static int defer_plan(const struct rex_request *request, struct rex_plan *plan, struct waits *waits)
 {
@@ -270,7 +270,7 @@ int rex_launch_by_driver(struct rex_request *request)
                 REX_REASON_BESIDE | REX_REASON_LOOSE | REX_REASON_UNSEEN | REX_REASON_OVERLAP))
 
 /*
- * Copies the rows of MAP that a data call maps to *MAPPED. A value or private memory becomes a row
+ * Copies to *MAPPED the rows of MAP that a data call maps. A value or private memory becomes a row
  * of zeros, so that the numbers of the other rows do not change. The caller frees MAPPED->base.
  * Returns 0 or REX_ENOMEM.
  */

@@ -16,7 +16,7 @@
 int rex_launch_by_driver(struct rex_request *request);
 
 /*
- * For a kernel that libomptarget cannot launch, whose fallback reasons all come from the rows:
+ * If libomptarget cannot launch the kernel, and all fallback reasons of REQUEST come from its rows:
  * libomptarget maps the rows, the driver launches, and `reasons` of REQUEST becomes 0. In any other
  * case launches nothing, and does not change the reasons. rex_launch_by_runtime() then launches, or
  * reports why it cannot. The caller has checked the rows. Returns 0 or an error.

@@ -97,8 +97,8 @@ static int send_packet_with_row(const struct rex_request *request,
 
 /*
  * Enters the present table, checks the rows against the mappings, and sends PACKET. The check comes
- * after the entry, because before it another call could still map a part of the rows. Does not
- * check the rows if the program passed a packet. Returns 0 or an error.
+ * after the thread has entered the table. Earlier, another call could still map a part of the rows
+ * after the check. Does not check the rows if the program passed a packet. Returns 0 or an error.
  */
 static int enter_and_send(const struct rex_request *request, const struct rex_packet_rule *rule,
                           struct __tgt_kernel_arguments *packet, int *returned)

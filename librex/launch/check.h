@@ -18,8 +18,8 @@
  *   become 128 if TRIP_COUNT is 0, or exceeds INT64_MAX.
  * - The teams and threads in y and z become 1.
  *
- * If KERNEL is not NULL, fails with REX_EINVAL if a number in x exceeds INT32_MAX. The message
- * names KERNEL. Otherwise returns 0.
+ * If a number in x exceeds INT32_MAX, and KERNEL is not NULL, fails with REX_EINVAL. The message
+ * names KERNEL. In any other case returns 0.
  */
 int rex_grid_complete(struct rex_grid *grid, uint64_t trip_count, const char *kernel);
 
@@ -65,7 +65,8 @@ int rex_check_form_of(const struct rex_target *target, const struct rex_map *map
 
 /*
  * Checks the rows of REQUEST against the parameters of the kernel. Stores the form in the kernel
- * and in *FORM. Stores the number of rows in the kernel. Returns 0 or an error.
+ * and in *FORM. If there is no error, also stores the number of rows in the kernel, for
+ * rex_check_packet(). Returns 0 or an error.
  */
 int rex_check_parameters(const struct rex_request *request, enum rex_kernel_form *form);
 

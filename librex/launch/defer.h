@@ -9,8 +9,8 @@
 #include "launch/plan.h"
 
 /*
- * Returns true if the launch of PLAN may be deferred. The rows of PLAN are placed (launch/plan.h).
- * A deferred launch meets two conditions:
+ * Returns true if the launch of PLAN may be deferred. The rows of PLAN have been placed
+ * (launch/plan.h). A deferred launch meets two conditions:
  * - Each row is a value, or memory that lies in one mapping.
  * - The host cannot see the result without a call of librex.
  */

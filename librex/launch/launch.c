@@ -228,7 +228,10 @@ int rex_launch_check(struct rex_module *module, const struct rex_launch_config *
         result = rex_attributes_refuse(&request);
 leave:
     rex_gate_leave();
-    /* With REX_EHOST nothing is launched, but a graph may keep the rows. So check only the rows. */
+    /*
+     * With REX_EHOST nothing is launched, but the caller may keep the rows in a graph. So check
+     * only the rows.
+     */
     if (result == REX_EHOST)
         return rex_check_rows(map, purpose, "a launch");
     return result;

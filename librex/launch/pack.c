@@ -194,8 +194,8 @@ static int check_and_pack(struct rex_arguments *arguments, const struct rex_load
  * The argument of a row of memory is the device address of its base, so that a kernel uses the
  * indices of the host. DEVICE is the device address of the memory, or 0.
  *
- * rex_pack_arguments() passes local copies of the arguments and of the map. Otherwise the compiler
- * would have to assume that storing a value changes the arguments and the map.
+ * rex_pack_arguments() passes local copies of the arguments and of the map. Without the copies, the
+ * compiler would have to assume that storing a value changes the arguments and the map.
  */
 static inline bool pack_row(const struct rex_arguments *arguments, const struct rex_layout *layout,
                             uint32_t parameter, const struct rex_map *map, int32_t row,

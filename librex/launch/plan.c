@@ -9,7 +9,7 @@
  * - rows that are only copied back;
  * - rows that are not copied.
  *
- * So one copy for each direction is enough.
+ * So the rows of each direction are adjacent, and one copy for each direction is enough.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -313,7 +313,8 @@ void rex_plan_place(struct rex_request *request, struct rex_plan *plan)
         request->reasons = reasons;
         return;
     }
-    rex_thread.holds++; /* like rex_log_hold(), but the gate has begun the shelter already */
+    /* Keep log lines, like rex_log_hold(). The gate has already called rex_shelter_begin(). */
+    rex_thread.holds++;
     if (!is_placed)
         reasons = place_pinned_rows(plan);
     plan->context->rows_are_mapped = reasons == 0 && plan->own_count == 0;

@@ -63,9 +63,9 @@ int rex_plan_check(struct rex_request *request, struct rex_plan *plan);
 
 /*
  * Pins and places the rows. If REQUEST has fallback reasons after the call, or the launch has to
- * wait, no row is pinned. Otherwise the rows stay pinned, and log lines are kept, until
- * rex_plan_end(): the log function of the program may launch, and that launch could wait for this
- * launch.
+ * wait, no row is pinned. In any other case the rows stay pinned until rex_plan_end(). Until then,
+ * librex stores log lines in place of calling the log function of the program. That function may
+ * launch, and its launch could wait for this launch.
  */
 void rex_plan_place(struct rex_request *request, struct rex_plan *plan);
 void rex_plan_end(struct rex_plan *plan);

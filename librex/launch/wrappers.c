@@ -88,8 +88,8 @@ int rex___tgt_target(TARGET_P)
 }
 
 /*
- * Registers every known module that can be registered. All, because a data call has no host key
- * that selects a module. Errors of single modules are ignored if at least one module is registered.
+ * Registers every known module that can be registered, because a data call has no host key that
+ * selects a module. Errors of single modules are ignored if at least one module is registered.
  * Returns false, with an error set, if the data call cannot be made.
  */
 static bool register_all(const char *what)

@@ -19,9 +19,10 @@ void rex_begin_add_refs(struct rex_entry *entry, enum rex_counts counts)
 }
 
 /*
- * Marks the reference counts of new entries as unknown if a call in `at_work` uses their memory.
- * The call may have added a reference to the mapping. A copy of BEGIN counts as an end here,
- * because an end excludes all other calls that use its memory.
+ * Marks the reference count of a new entry of BEGIN as unknown if a call in `at_work` uses the
+ * memory of the entry. That call may have added a reference to the mapping. rex_range_meets() finds
+ * such calls. Its argument is a copy of BEGIN as an end, because an end excludes every other call
+ * that uses its memory.
  */
 static void forget_listed(struct rex_present_table *table, const struct rex_range_lock *begin)
 {
@@ -37,9 +38,8 @@ static void forget_listed(struct rex_present_table *table, const struct rex_rang
 }
 
 /*
- * A range that touches the new entry of an earlier range gets no entry of its own. Launches by the
- * driver wait for the begin only because of the entries. So if memory for entries is short, the
- * driver launches no more.
+ * A range that touches the new entry of an earlier range gets no entry of its own. If memory for
+ * entries is short, the table lacks the new mappings, so the driver launches no more.
  */
 void rex_begin_make_entries(struct rex_present_table *table, struct rex_range_lock *begin)
 {
@@ -94,8 +94,8 @@ static void cut_loose(struct rex_present_table *table, uintptr_t at)
 }
 
 /*
- * If BEGIN maps a part of a loose entry, the entry is cut, so that librex asks libomptarget for
- * each part.
+ * If BEGIN maps a part of a loose entry, the entry is cut at the edges of the part. librex then
+ * removes or keeps each piece by itself.
  *
  * A loose entry may still have users: calls that began before the memory became loose. Such an
  * entry is not cut and gets no owner, because an owner excludes users.

@@ -11,7 +11,7 @@
 /* Adds to ENTRY the references that a begin of a range adds. COUNTS is `counts` of the range. */
 void rex_begin_add_refs(struct rex_entry *entry, enum rex_counts counts);
 
-/* Makes entries for the absent memory of the call BEGIN. The ranges of this call are in order. */
+/* Makes entries for the absent memory of the call BEGIN, whose ranges are sorted by address. */
 void rex_begin_make_entries(struct rex_present_table *table, struct rex_range_lock *begin);
 
 /*

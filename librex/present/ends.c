@@ -47,12 +47,12 @@ static bool count_taken(struct rex_present_table *table, const struct rex_range_
 
 /*
  * The end of RANGE has waited, and a newer begin has added a reference, so that this end is not the
- * last any more. Returns true while ENTRY still has users from the time of the first call of this
- * function. Other calls do not wait for this end.
+ * last any more. Returns true while ENTRY still has users that it had at the first call of this
+ * function for RANGE. During this wait, other calls do not wait for the end.
  *
  * If this end subtracted its references at once, the end that belongs to the newer begin would be
- * the last. The second end would wait for the older users. An older user may be a kernel that waits
- * for the thread of the second end: a deadlock.
+ * the last. That last end would wait for the older users. But the kernel of an older user may wait
+ * for the thread of the last end: a deadlock.
  */
 static bool awaits_older(struct rex_entry *entry, struct rex_range *range)
 {
@@ -100,10 +100,10 @@ static bool find_used(const struct rex_present_table *table, struct rex_range_lo
 }
 
 /*
- * First takes back what an earlier call of this function has added. Then, for each range with
- * `is_used`, adds 1 to `awaited` of the entries of the range. Also adds 1 to `held`, unless END is
- * in an open time, in which launches and updates do not wait for it (struct rex_table_wait).
- * Returns true if `is_used` of a range is true.
+ * First subtracts what an earlier call of this function has added to `awaited` and `held` of the
+ * entries. Then, for each range with `is_used`, adds 1 to `awaited` of the entries of the range.
+ * Also adds 1 to `held`, unless END is in an open time, in which launches and updates do not wait
+ * for it (struct rex_table_wait). Returns true if `is_used` of a range is true.
  */
 static bool mark_used(struct rex_present_table *table, struct rex_range_lock *end)
 {
@@ -141,7 +141,7 @@ void rex_end_hold(struct rex_present_table *table, struct rex_range_lock *end, b
     bool is_open = end->wait.is_open;
     for (size_t i = 0; i < end->count; i++)
         end->range[i].is_used = is_held && end->range[i].needs_all;
-    end->wait.is_open = false; /* `held` must count also in the open time of a wait */
+    end->wait.is_open = false; /* mark_used() must raise `held` also in an open time */
     mark_used(table, end);
     end->wait.is_open = is_open;
 }

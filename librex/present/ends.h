@@ -11,19 +11,20 @@
 /*
  * Returns true if the call END has to wait for one of these:
  * - users of a mapping of which END may be the last end;
- * - older users of a mapping to which a begin has added a reference during the wait
- *   (awaits_older());
+ * - older users of a mapping to which a begin has added a reference during the wait (awaits_older()
+ *   in ends.c);
  * - a call that makes or ends a mapping in the memory of END;
  * - an update of a pointer that END detaches.
  *
- * Counts the ranges of END that wait for users in `awaited` and `held` of struct rex_entry.
+ * If a range of END waits for users, also counts this range in `awaited` and `held` of its entries
+ * (struct rex_entry).
  */
 bool rex_end_has_to_wait(struct rex_present_table *table, struct rex_range_lock *end);
 
 /*
- * If IS_HELD is true, launches and updates wait from now on if they use memory of a range of END
- * whose `needs_all` (struct rex_range) is true. If IS_HELD is false, they go on. The function
- * itself does not wait.
+ * If IS_HELD is true, makes launches and updates wait from now on if they use memory of a range of
+ * END with `needs_all` (struct rex_range). If IS_HELD is false, lets these launches and updates go
+ * on. The function itself does not wait.
  */
 void rex_end_hold(struct rex_present_table *table, struct rex_range_lock *end, bool is_held);
 

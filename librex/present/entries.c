@@ -17,8 +17,8 @@ void rex_entries_reset(struct rex_entry_list *in)
 }
 
 /*
- * Stores in BEFORE, for each level, the last entry that ends at or before AT. Returns the entry of
- * level 0.
+ * Stores in BEFORE, for each level, the number of the last entry that ends at or before AT. Returns
+ * the number for level 0.
  */
 static uint32_t find_before(const struct rex_entry_list *in, uintptr_t at,
                             uint32_t before[REX_ENTRY_LEVELS])
@@ -60,8 +60,8 @@ bool rex_entries_make_room(struct rex_entry_list *in, size_t count)
         if (in->used > 0)
             memcpy(more, old, in->used * sizeof *more);
         /*
-         * Store the pointer before free(). A fork does not wait for the lock of the table, and the
-         * pointer must be valid in the child.
+         * Store the pointer before free(). A fork does not wait for the lock of the table, so it
+         * may come between the two. The pointer must be valid in the child.
          */
         __atomic_store_n(&in->entry, more, __ATOMIC_SEQ_CST);
         in->room = 2 * needed;

@@ -18,29 +18,32 @@ struct rex_range_lock;
 #define REX_ENTRY_LEVELS 9 /* each level has a fourth of the entries of the level below */
 
 /*
- * An entry of the present table: one mapping, memory that a begin is about to map, or loose memory.
- * A shared call at work on the entry is a user of it; an exclusive call is its owner (present.c).
+ * An entry of the present table: one mapping, memory that a begin is about to map, or loose memory
+ * (present.h). A shared call at work on the entry is a user of it; an exclusive call is its owner
+ * (present.c).
  */
 struct rex_entry {
     uintptr_t begin, end; /* both are 0 if the entry is free */
-    uintptr_t device;     /* device address of `begin`; 0: only libomptarget uses this memory */
+    uintptr_t device;     /* device address of `begin`; 0: only libomptarget launches here */
     const struct rex_range_lock *owner; /* the call that is making or ending the mapping, or NULL */
     bool is_gone;     /* the mapping has ended; the entry is removed when it has no user */
     bool is_loose;    /* loose (present.h): only libomptarget launches and copies here */
     bool is_attached; /* a row has attached a pointer in this memory */
     /*
-     * the mapping has outlived an end that seemed the last. libomptarget keeps a mapping with an
-     * attached pointer, unless the row of the end is a member.
+     * the mapping has an attached pointer, and has outlived an end that seemed the last:
+     * libomptarget keeps such a mapping, unless the row of the end is a member. rex_mappings_left()
+     * skips the entry.
      */
     bool is_kept : 1;
     bool is_shown : 1;  /* the program has the device address (rex_present_show()) */
     uint32_t users;     /* number of shared calls at work on the entry */
     uint32_t updates;   /* number of users that are updates */
     uint32_t attaching; /* number of users that attach or detach a pointer here */
-    /* number of users with an older `generation` (struct rex_range) */
+    /* number of users whose generation (struct rex_range) is less than `generation` below */
     uint32_t older;
-    uint32_t generation;             /* current generation of users: awaits_older() in ends.c */
-    uint32_t held;                   /* number of ranges with `is_held` (struct rex_range) */
+    uint32_t generation; /* current generation of users: awaits_older() in ends.c */
+    /* number of ranges with `is_held` (struct rex_range); if not 0, launches and updates wait */
+    uint32_t held;
     uint32_t awaited;                /* number of ranges for which an end waits for the users */
     uint64_t born;                   /* serial number; newer entries have larger numbers */
     uint64_t launch;                 /* number of the newest deferred launch that uses the entry */
@@ -63,8 +66,8 @@ struct rex_entry_list {
 };
 
 /*
- * Removes all entries. In a child of fork() `room` may be smaller than the array, because the fork
- * may have interrupted rex_entries_make_room().
+ * Removes all entries. In a child of fork() `room` may then be smaller than the array, because the
+ * fork may have interrupted rex_entries_make_room(). That does no harm.
  */
 void rex_entries_reset(struct rex_entry_list *in);
 
@@ -79,8 +82,8 @@ uint32_t rex_entries_before(const struct rex_entry_list *in, uintptr_t at);
 
 /*
  * Returns the number of the first entry that ends after AT, or 0 if there is none. LAST is an
- * earlier result of this function, or a guess. The function first tries entry LAST and the next
- * entry, because rows often come in the order of their addresses.
+ * earlier result of this function, or any other guess. The function first tries entry LAST and the
+ * next entry, because rows often come in the order of their addresses.
  */
 uint32_t rex_entries_near(const struct rex_entry_list *in, uint32_t last, uintptr_t at);
 

@@ -8,7 +8,7 @@
 
 #include "base/assert.h"
 
-/* Returns true if libomptarget maps the absent memory of the call. */
+/* Returns true if libomptarget maps absent memory in calls of this kind. */
 static bool maps(const struct rex_range_lock *ranges)
 {
     return ranges->call == REX_CALL_LAUNCHES || ranges->call == REX_CALL_BEGINS;
@@ -36,7 +36,7 @@ static bool excludes(const struct rex_range_lock *ranges, const struct rex_range
     /*
      * libomptarget aborts if one call maps memory that the other call has mapped in part. If both
      * calls map equal memory, libomptarget counts two references. But LLVM 14 and 15 may delete a
-     * mapping that a call has just found.
+     * mapping that a call has just found, so in these releases such calls exclude each other, too.
      */
     if (maps(ranges) && maps(other) && is_mapped_anew(range) && is_mapped_anew(with) &&
         (rex_found_may_be_deleted() ||
@@ -44,7 +44,8 @@ static bool excludes(const struct rex_range_lock *ranges, const struct rex_range
         return true;
     /*
      * If only libomptarget uses mappings, an end waits only for a call that maps overlapping memory
-     * that is not equal. libomptarget refuses an end of memory that is mapped in part.
+     * that is not equal. During that call the memory of the end may be mapped in part, and
+     * libomptarget refuses an end of such memory.
      */
     if (!is_in_force)
         return ranges->call == REX_CALL_ENDS && is_mapped_anew(with) &&
@@ -89,11 +90,12 @@ bool rex_range_meets(const struct rex_range_lock *ranges, const struct rex_range
             continue;
         }
         /*
-         * OTHER is a begin or an end that waits. Two kinds of calls wait for OTHER, too:
-         * - a launch by the driver, if no mapping has all bytes of the range;
+         * OTHER is a begin or an end that itself waits. This function makes only two kinds of calls
+         * wait for OTHER:
+         * - a launch by the driver, if neither of the two ranges is whole (`is_whole`);
          * - an update of a pointer that OTHER attaches or detaches.
          *
-         * Otherwise such calls in close succession would keep OTHER waiting for ever.
+         * If they did not wait, such calls in close succession would keep OTHER waiting for ever.
          */
         bool gives_way =
             (ranges->call == REX_CALL_BY_DRIVER && !range->is_whole && !with->is_whole) ||

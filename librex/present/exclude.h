@@ -1,6 +1,7 @@
 /*
- * exclude.h - rules for calls that exclude each other: one of them waits until the other leaves the
- * present table. The caller of each function has locked the table.
+ * exclude.h - rules for calls that exclude each other. If two calls exclude each other, the later
+ * call waits until the earlier call leaves the present table. The caller of each function has
+ * locked the table.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -12,12 +13,12 @@
 #include "present/mappings.h"
 
 /*
- * Returns true if all rules are in force, in three cases:
+ * Returns true if all rules are in force. That is so in each of three cases:
  * - the driver may use mappings;
  * - a call at work may use the driver;
  * - libomptarget may delete a mapping that another call has found (rex_found_may_be_deleted()).
  *
- * Otherwise only libomptarget uses mappings, and fewer calls exclude each other.
+ * In any other case only libomptarget uses mappings, and fewer calls exclude each other.
  */
 static inline bool rex_is_in_force(const struct rex_present_table *table)
 {
@@ -28,8 +29,9 @@ static inline bool rex_is_in_force(const struct rex_present_table *table)
  * Returns true if the call RANGES must wait for the call OTHER because of RANGE, a range of the
  * call RANGES. IS_IN_FORCE is the result of rex_is_in_force().
  *
- * Set *FIRST to 0 before the first range. If `is_ordered` of RANGES is true, the function increases
- * *FIRST to skip the ranges of OTHER that end before RANGE.
+ * *FIRST is the index of the first range of OTHER to compare. Set it to 0 before the first range of
+ * RANGES. If `is_ordered` of RANGES is true, the function increases *FIRST to skip the ranges of
+ * OTHER that end before RANGE.
  */
 bool rex_range_meets(const struct rex_range_lock *ranges, const struct rex_range *range,
                      const struct rex_range_lock *other, size_t *first, bool is_in_force);

@@ -15,7 +15,7 @@
 /* Returns the device address of memory that omp_target_is_present() has found. */
 static void *address_of_present(const void *address, int number)
 {
-    if (number == rex_devices_known()) /* the host device; LLVM 16 would print an error */
+    if (number == rex_devices_known()) /* for the host device LLVM 16 would print an error */
         return (void *)(uintptr_t)address;
     return rex_runtime_omp()->mapped_pointer(address, number);
 }
@@ -57,8 +57,8 @@ static enum rex_presence ask_once(const void *address, size_t size, int number, 
 }
 
 /*
- * Maximum number of look-ups: another thread may begin or end the mapping between two calls of
- * libomptarget.
+ * Maximum number of look-ups. Another thread may begin or end the mapping between two calls of
+ * libomptarget. The memory then seems to be mapped in part, so librex looks it up again.
  */
 #define TRIES 8
 
@@ -165,10 +165,11 @@ void rex_ending_end(int number)
 /*
  * LLVM 14 and 15 have no omp_get_mapped_ptr(). But a data begin writes the device address to the
  * base of a row with REX_MAP_RETURN_PARAM, and adds a reference, which the data end drops. If a
- * mapping ended during such a call, LLVM 15 could crash, so rex_lookup_begin() lets no mapping end.
+ * mapping ended during these two calls, LLVM 15 could crash, so rex_lookup_begin() lets no mapping
+ * end.
  *
- * For absent memory the function returns NULL without a data call. With a data call, another thread
- * could map the memory before the data end, and the data end would end that mapping.
+ * For absent memory the function returns NULL without a data call. If it made the two calls,
+ * another thread could map the memory between them, and the data end would end the new mapping.
  */
 static void *pointer_by_row(const void *address, int device)
 {

@@ -32,9 +32,9 @@ void *rex_memory_address(const void *address, int number);
 
 /*
  * In LLVM 14 and 15 only a data call returns the device address of mapped memory. A data begin adds
- * a reference, and a data end drops the reference. If another thread ended the mapping in between,
- * the end of that thread would not be the last end: it would copy nothing back, and the mapping
- * might stay. So librex lets no mapping of a device end during a look-up.
+ * a reference, and a data end drops the reference. If another thread ended the mapping between the
+ * two calls, the end of that thread would not be the last end: it would copy nothing back, and the
+ * mapping might stay. So librex lets no mapping of a device end during a look-up.
  */
 
 /*
@@ -60,12 +60,12 @@ void rex_lookup_end(int number);
 /*
  * Begin and end a call of libomptarget that ends mappings. rex_ending_begin() waits until no
  * look-up has a reference. It returns false if look-ups take no references; then do not call
- * rex_ending_end(). Pairs of these functions may nest, because functions of LLVM 15 call each other
- * through the forwarders.
+ * rex_ending_end(). Pairs of these functions may nest, because in LLVM 15 functions of libomptarget
+ * call each other through the forwarders.
  *
- * Enter the gate (gate.h) before rex_ending_begin(), not after it. Otherwise a thread could call
- * rex_ending_begin() and then wait at the gate for a registration. A look-up inside the gate would
- * wait for that thread, and the registration for the look-up: a deadlock.
+ * Enter the gate (gate.h) before rex_ending_begin(), not after it. In the other order, a thread
+ * could call rex_ending_begin() and then wait at the gate for a registration. A look-up inside the
+ * gate would wait for that thread, and the registration for the look-up: a deadlock.
  */
 bool rex_ending_begin(int number);
 void rex_ending_end(int number);

@@ -12,7 +12,7 @@
 
 /*
  * Writes to *FOUND the first loose entry from AT to END that has no user and no owner. Returns
- * false if there is none. Sets *CHANGES to a number, which changes when memory becomes loose or a
+ * false if there is none. Sets *CHANGES to a number that changes whenever memory becomes loose or a
  * begin uses loose memory.
  */
 static bool find_loose(struct rex_present_table *table, uintptr_t at, uintptr_t end,
@@ -113,8 +113,8 @@ void rex_pin_looked_at(struct rex_present_table *table, struct rex_range_lock *r
 {
     for (int i = 0; i < PIN_TRIES; i++) {
         /*
-         * Relaxed: an old value does no harm. The number then differs after the pin, and both steps
-         * are repeated if a range is loose.
+         * Relaxed: an old value does no harm. An old value differs from the number after the pin,
+         * so both steps are repeated if a range is loose.
          */
         unsigned loosened = __atomic_load_n(&table->loosened, __ATOMIC_RELAXED);
         if (loosened != 0)

@@ -9,11 +9,11 @@
 #include "present/mappings.h"
 
 /*
- * Makes the memory of the call RANGES loose. The call may be unfinished when it returns, or it has
- * failed. Mappings beside a row of no length become loose, too, because libomptarget may have
- * counted a reference to them. Absent memory does not become loose: an unfinished call has already
- * mapped its memory. The driver launches no more in two cases: the memory of the call is unknown,
- * or memory for entries is short.
+ * Makes the memory of the call RANGES loose. Call this if the call may be unfinished when it
+ * returns, or has failed. Mappings beside a row of no length become loose, too, because
+ * libomptarget may have counted a reference to them. Absent memory does not become loose: an
+ * unfinished call has already mapped its memory. The driver launches no more in two cases: the
+ * memory of the call is unknown, or memory for entries is short.
  */
 void rex_loosen_call(struct rex_present_table *table, const struct rex_range_lock *ranges);
 

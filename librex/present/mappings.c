@@ -32,8 +32,8 @@ REX_FORK_RENEWED(15, forget_all);
 /* ---- entries --------------------------------------------------------------------------------- */
 
 /*
- * Returns true if TABLE has no entry. Does not lock the table, to save time: most calls come while
- * nothing is mapped. `count` is written atomically for this function.
+ * Returns true if TABLE has no entry. Saves time by not locking the table: most calls come while
+ * nothing is mapped. entries.c writes `count` atomically for this function.
  */
 static bool is_empty(const struct rex_present_table *table)
 {
@@ -59,7 +59,8 @@ bool rex_entries_loosen(struct rex_present_table *table, uintptr_t begin, uintpt
     }
     /*
      * Relaxed: rex_pin_looked_at() reads the number after rex_present_pin(). If rex_present_pin()
-     * found this memory loose, it locked the table after this change.
+     * found this memory loose, it locked the table after this change, so the read returns the new
+     * number.
      */
     __atomic_add_fetch(&table->loosened, 1, __ATOMIC_RELAXED);
     return true;
@@ -81,8 +82,8 @@ bool rex_attached_find(uintptr_t begin, uintptr_t end, int number, uintptr_t *ad
 {
     struct rex_present_table *table = rex_present_table(number);
     /*
-     * Relaxed: a call that attaches a pointer, and an update of the memory of the pointer, exclude
-     * each other. So the load misses only pointers of other memory.
+     * Relaxed: a call that attaches a pointer excludes an update of the memory of the pointer. So
+     * the load may miss only pointers in other memory.
      */
     if (table == NULL || __atomic_load_n(&table->attached.count, __ATOMIC_RELAXED) == 0)
         return false;

@@ -18,7 +18,9 @@
 
 #define REX_REFS_UNKNOWN UINT32_MAX
 
-/* All loose memory (present.h) is examined after memory has become loose at least this often. */
+/*
+ * All loose memory (present.h) is examined after memory has become loose at least this many times.
+ */
 #define REX_LOOSE_FEW 64
 
 /* The table of one device. A thread that has locked the table must not log or call libomptarget. */
@@ -37,7 +39,7 @@ struct rex_present_table {
     unsigned ends;     /* number of calls between rex_ending_begin() and rex_ending_end() */
     bool is_looking;   /* a thread is between rex_lookup_begin() and rex_lookup_end() */
     unsigned loosened; /* number of times that memory became loose; also read without the lock */
-    unsigned begun;    /* number of ranges of begins that had loose memory */
+    unsigned begun;    /* number of times that a range of a begin had loose memory */
     unsigned look_at;  /* examine all loose memory when `loosened` is at least this number */
 };
 
@@ -56,13 +58,14 @@ static inline struct rex_present_table *rex_present_table(int number)
 bool rex_entry_find(uintptr_t begin, uintptr_t end, int number, struct rex_entry *found);
 
 /*
- * Writes to BEGINS the first addresses of the settled mappings (rex_entry_is_settled()) before and
- * after RANGE. Returns the number of these mappings. Returns 0 if RANGE touches an entry.
+ * Examines the nearest entry before RANGE and the nearest entry after it. For each of the two that
+ * is settled (rex_entry_is_settled()), writes the begin of the entry to BEGINS. Returns the number
+ * of begins. Returns 0 if RANGE touches an entry.
  */
 size_t rex_entries_beside(struct rex_present_table *table, const struct rex_range *range,
                           uintptr_t begins[2]);
 
-/* The caller of each function below has locked TABLE. */
+/* The caller of a function below that has a TABLE or an ENTRY has locked the table. */
 
 static inline bool rex_entry_has(const struct rex_entry *entry, uintptr_t begin, uintptr_t end)
 {
@@ -95,8 +98,8 @@ bool rex_entries_loosen(struct rex_present_table *table, uintptr_t begin, uintpt
 void rex_attached_add(struct rex_present_table *table, uintptr_t address);
 
 /*
- * Removes each entry from BEGIN to END whose mapping has ended, if the entry has no user and no
- * owner. Also removes the attached pointers in the memory of the entry.
+ * Removes each entry between BEGIN and END that is gone (`is_gone`) and has no user and no owner.
+ * Also removes the attached pointers in the memory of each removed entry.
  */
 void rex_entries_clean(struct rex_present_table *table, uintptr_t begin, uintptr_t end);
 
@@ -104,10 +107,10 @@ void rex_entries_clean(struct rex_present_table *table, uintptr_t begin, uintptr
 void rex_entries_forget_refs(struct rex_present_table *table, const struct rex_range *range);
 
 /*
- * RANGE is the range of a row of no length. Marks as unknown the reference counts of the entry with
- * RANGE, and of the next entry on each side. For such a row, LLVM 15 to 24 count the memory between
- * a mapping and its base pointer as part of the mapping. So the row may add a reference to a
- * neighbour.
+ * RANGE is the range of a row of no length. Marks as unknown the reference count of the entry that
+ * has RANGE, if there is one, and of the next entry on each side. For such a row, LLVM 15 to 24
+ * count the memory between a mapping and its base pointer as part of the mapping. So the row may
+ * add a reference to a neighbour.
  */
 void rex_entries_forget_beside(struct rex_present_table *table, const struct rex_range *range);
 
@@ -147,7 +150,7 @@ void rex_mapping_next_generation(void);
 /*
  * Marks the entries of all devices, except loose entries, as gone, because their mappings may have
  * ended. Removes the marked entries that have no user and no owner. After this call, librex asks
- * libomptarget for memory without an entry.
+ * libomptarget whether memory without an entry is mapped.
  */
 void rex_mappings_forget(void);
 

@@ -15,7 +15,7 @@
  * last waits while the entry has users, and marks its memory. Launches and updates of marked memory
  * wait, too, in windows that double (struct rex_table_wait); begins do not wait. If a new begin
  * adds a reference, the end is not the last any more. The marks are then removed, and the end goes
- * on when the users from that time have left.
+ * on when the users that the entry had at that time have left.
  *
  * A call that attaches a pointer excludes an update of the memory of the pointer, because the
  * update would overwrite the attached pointer with the host pointer.
@@ -89,9 +89,9 @@ static inline bool has_in_entry(const struct rex_entry_list *in, uint32_t number
 }
 
 /*
- * Pins the rows of MAP for rex_present_pin_rows(). Returns false if a row cannot be pinned here;
- * the rows before this row are pinned. Sets only the members of a range that the launch uses later.
- * noinline: the loop needs all registers.
+ * Pins the rows of MAP for rex_present_pin_rows(). If a row cannot be pinned here, stops and
+ * returns false; only the rows before this row are then pinned. Sets only the members of a range
+ * that the launch uses later. noinline: the loop needs all registers.
  */
 static __attribute__((noinline)) bool pin_mapped_rows(const struct rex_entry_list *in,
                                                       struct rex_range_lock *launch,
@@ -172,7 +172,7 @@ static bool look_up_ranges(const struct rex_present_table *table, struct rex_ran
                    : rex_entries_near(in, last, range->begin);
         range->at = last;
         const struct rex_entry *entry = rex_entry_touching(in, last, range->end);
-        /* A faster way through the loop below, for a settled mapping that has the whole range. */
+        /* A faster way than the loop below, for a settled mapping that has the whole range. */
         if (is_plain && entry != NULL && rex_entry_is_settled(entry) && !range->attaches &&
             rex_entry_has(entry, range->begin, range->end)) {
             note_settled(range, entry);
@@ -278,8 +278,8 @@ void rex_present_show(const void *address, int number)
  * is pending on these entries.
  *
  * A thread that launches without a pause would keep END waiting for ever. So from the second wait
- * on, the function first makes launches wait for *HOLD milliseconds. Then launches go on while END
- * waits, because a kernel may wait for a thread that launches.
+ * on, the function first makes launches wait for at most *HOLD milliseconds. Then launches go on
+ * while END waits, because a kernel may wait for a thread that launches.
  */
 static bool has_awaited_launches(struct rex_present_table *table, struct rex_range_lock *end,
                                  int *hold)
@@ -337,8 +337,8 @@ unsigned rex_present_pin(struct rex_range_lock *ranges)
     int hold = 0;
     ranges->is_ordered = ranges->count < 2;
     /*
-     * A launch by the driver with mapped memory is not compared with other calls, so its ranges
-     * stay unsorted.
+     * Do not sort the ranges of a launch by the driver here. look_up_ranges() sorts them if they
+     * have to be compared with other calls.
      */
     if (ranges->call != REX_CALL_BY_DRIVER)
         put_in_order(ranges);
@@ -406,7 +406,7 @@ bool rex_present_pin_rows(struct rex_range_lock *launch, const struct rex_map *m
 
 /*
  * Stores the number of a deferred launch in each of its entries, unless the entry has the larger
- * number of another launch.
+ * number of another launch. Sets `is_shown` of LAUNCH if an entry is shown.
  */
 static __attribute__((noinline)) void leave_number(struct rex_present_table *table,
                                                    struct rex_range_lock *launch)

@@ -51,8 +51,8 @@ struct rex_range {
     /* entries with a lower `born` have counted this range in `awaited`; 0: no entry */
     uint64_t marked;
     /*
-     * number (entries.h) of the first entry in the range; only a guess in ends, and if `is_shared`
-     * is false
+     * number (entries.h) of the first entry that touches the range; only a guess if `is_shared` is
+     * false or the call is an end
      */
     uint32_t at;
     int32_t row;         /* row of the call's map */
@@ -79,7 +79,7 @@ struct rex_range {
     bool was_used : 1;  /* `is_used` was true while the end waited */
 };
 
-/* A launch has a range for each row. */
+/* A launch reads a range for each mapped row, so a range has the size of a cache line. */
 _Static_assert(sizeof(struct rex_range) == 64, "a range fits a line of the cache");
 
 /*
@@ -120,11 +120,11 @@ struct rex_range_lock {
     bool is_alone;   /* no other call at work uses memory without an entry */
     bool is_waiting; /* the call has to wait */
     /*
-     * set by rex_present_enter(): memory with `is_new` overlaps an older mapping, which has no
+     * set by rex_present_enter(): a range with `is_new` overlaps an older mapping, which has no
      * entry
      */
     bool is_unseen;
-    /* libomptarget was not called, so the unpinning of a begin adds no references */
+    /* libomptarget was not called, so rex_present_unpin() adds no references for a begin */
     bool is_refused;
     uint64_t launch; /* number of a deferred launch; 0: not deferred */
     bool is_shown; /* the program has a device address of the memory; set by rex_present_unpin() */
@@ -156,9 +156,9 @@ void rex_present_unpin(struct rex_range_lock *ranges);
 
 /*
  * Pins the rows of MAP for a launch by the driver, if each row is a value or lies in one settled
- * mapping (mappings.h), and no call excludes the launch. Then fills the ranges, and writes the
- * device address of each mapped row to DEVICE. Otherwise pins nothing and returns false. The caller
- * then fills the ranges and calls rex_present_pin().
+ * mapping (mappings.h), and no call excludes the launch. In this case also fills the ranges, writes
+ * the device address of each mapped row to DEVICE, and returns true. In any other case pins nothing
+ * and returns false. The caller then fills the ranges itself and calls rex_present_pin().
  */
 bool rex_present_pin_rows(struct rex_range_lock *launch, const struct rex_map *map,
                           uintptr_t *device);
@@ -175,9 +175,10 @@ void rex_present_wait(struct rex_table_wait *wait);
 
 /*
  * Call this between rex_present_pin() and rex_present_unpin(). Returns true if LAUNCH has a row
- * that is copied back, and an end that may be the last of the mapping waits for users. The caller
- * then copies the row back. A launch by libomptarget would do that, too: the launch would drop the
- * last reference, because the end had dropped its own reference during the launch.
+ * that is copied back, and an end that may be the last end of the mapping of this row waits for
+ * users. The caller then copies the row back. A launch by libomptarget would copy the row back,
+ * too: the end would drop its reference during the launch, so the launch would drop the last
+ * reference.
  */
 bool rex_present_is_awaited(const struct rex_range_lock *launch);
 
@@ -194,9 +195,9 @@ struct rex_mapping {
 };
 
 /*
- * Finds the mapping on device NUMBER that has all SIZE bytes at BEGIN. The call that made the
- * mapping has returned, and no call that may end the mapping has begun. Returns false if there is
- * no such mapping.
+ * Finds the mapping on device NUMBER that has all SIZE bytes at BEGIN. Finds it only if the call
+ * that made the mapping has returned, and no call that may end the mapping has begun. Returns false
+ * if there is no such mapping.
  */
 bool rex_mapping_find(const void *begin, size_t size, int number, struct rex_mapping *found);
 
@@ -255,9 +256,9 @@ extern uint64_t rex_mapping_generation; /* atomic */
 void rex_mapping_ended_unseen(void);
 
 /*
- * Call rex_mapped_unseen() if memory may be mapped that the index lacks. After this call, librex
- * asks libomptarget for memory that the index lacks, and rex_all_mappings_are_seen() returns false.
- * Such memory is:
+ * Call rex_mapped_unseen() if the index may lack memory that is mapped. After this call, librex
+ * asks libomptarget about memory that the index lacks, and rex_all_mappings_are_seen() returns
+ * false. The index may lack:
  * - a global of a module,
  * - memory that a mapper or a nowait call maps,
  * - a mapping that was removed from the index, although it may exist.

@@ -58,7 +58,12 @@ static void note_bases(enum rex_present_call call, const struct rex_map *map)
  */
 struct call {
     unsigned depth;
-    void *const *begin; /* column of the map; a nested call with another pointer has other rows */
+    /*
+     * `begin` of the map of the outermost call. If libomptarget passes the rows of this call to a
+     * nested call, the nested call gets this pointer. A nested call with another pointer has other
+     * rows.
+     */
+    void *const *begin;
     struct rex_range_lock ranges;
     struct rex_range range[ON_STACK], *more; /* allocated array if there are more ranges, or NULL */
     bool has_mapper;
@@ -155,7 +160,7 @@ static void collect_ranges(struct call *own, enum rex_present_call call, const s
 
 /*
  * Called if memory for the ranges of a call is short. Stops launches by the driver for good, and
- * waits for all calls at work.
+ * waits for all calls at work, like an end of all memory.
  */
 static void lock_all(int number)
 {
@@ -171,9 +176,9 @@ static void lock_all(int number)
 /* ---- in and out ------------------------------------------------------------------------------ */
 
 /*
- * Returns true if memory with `is_new` overlaps an older mapping, which has no entry and may be
- * larger than the row. A call with another part of that mapping could end the mapping, and an entry
- * for the row would stay.
+ * Returns true if a range with `is_new` overlaps an older mapping, which has no entry and may be
+ * larger than the row. Such a row must not keep its entry: a call with another part of the older
+ * mapping could end the mapping, and the entry would stay.
  */
 static bool lies_in_unseen(const struct rex_range_lock *ranges)
 {
@@ -189,9 +194,9 @@ static bool lies_in_unseen(const struct rex_range_lock *ranges)
 }
 
 /*
- * Returns true if a nested call with the rows of MAP has other rows than the outermost call of this
- * thread. The table does not follow such a call. libomptarget itself, a mapper, or the log function
- * may make the nested call.
+ * MAP has the rows of a nested call. Returns true if they are not the rows of the outermost call of
+ * this thread. The table does not follow such a call. libomptarget itself, a mapper, or the log
+ * function may make the nested call.
  */
 static bool is_foreign_call(const struct call *own, const struct rex_map *map, int number)
 {
@@ -252,7 +257,8 @@ const struct rex_range_lock *rex_present_enter(enum rex_present_call call,
         rex_present_pin(&own->ranges);
     own->ranges.is_unseen =
         call == REX_CALL_BEGINS && !rex_all_mappings_are_seen() && lies_in_unseen(&own->ranges);
-    rex_thread.holds++; /* like rex_log_hold(), but the shelter has begun already */
+    /* Keep log lines, like rex_log_hold(). rex_shelter_begin() has been called above. */
+    rex_thread.holds++;
     return &own->ranges;
 }
 

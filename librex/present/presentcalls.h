@@ -22,8 +22,9 @@ enum rex_present_outcome {
  *
  * rex_present_enter() waits for calls at work that exclude this call. A call inside another call
  * does not wait. rex_present_leave() updates the entries of mappings that the call has made or may
- * have ended. With REX_LEFT_UNSURE, the memory of the call becomes loose. Log lines between the two
- * functions are kept until the call leaves, because the log function of the program may launch.
+ * have ended. With REX_LEFT_UNSURE, the memory of the call becomes loose. Between the two
+ * functions, librex does not call the log function of the program, because that function may
+ * launch. librex stores the log lines for that function until the call leaves.
  *
  * rex_present_enter() does not wait for queues. Before an end, first call rex_before_unmap() or
  * rex_unfinished_wait() (unfinished.h).
@@ -37,8 +38,9 @@ void rex_present_leave(enum rex_present_call call, const struct rex_map *map, in
                        enum rex_present_outcome how);
 
 /*
- * Returns true if this thread is inside a call that has entered the table. A mapper or the log
- * function may launch there. A launch by the driver could then wait for a call of its own thread.
+ * Returns true if this thread is inside a call that has entered the table. A mapper or a log
+ * function may launch inside this call. A launch by the driver could then wait for the call of its
+ * own thread.
  */
 bool rex_present_is_entered(void);
 

@@ -64,8 +64,8 @@ static bool find_unowned(struct rex_present_table *table, const struct rex_range
 }
 
 /*
- * Asks libomptarget for every entry, after an end that may have ended any mapping. If a mapping
- * stays, its reference count is unknown.
+ * Asks libomptarget for each entry whether its mapping still exists. Call this after an end that
+ * may have ended any mapping. If a mapping still exists, its reference count is unknown.
  */
 static void settle_table(struct rex_present_table *table, const struct rex_range_lock *end)
 {
@@ -116,8 +116,8 @@ void rex_settle_end(struct rex_range_lock *end)
 {
     struct rex_present_table *table = rex_present_table(end->number);
     /*
-     * Ask for all entries in two cases: the rows are unknown (`is_all`), or a row with
-     * REX_MAP_DELETE ends a whole mapping, which may be larger than its entry.
+     * Ask libomptarget about all entries in two cases: the rows are unknown (`is_all`), or a row
+     * with REX_MAP_DELETE ends a whole mapping, which may be larger than its entry.
      */
     bool may_end_others =
         end->is_all || ((end->types & REX_MAP_DELETE) && !rex_all_mappings_are_seen());

@@ -9,8 +9,8 @@
 #include "present/present.h"
 
 /*
- * Asks libomptarget for each entry that END owns, and removes the entries that are not mapped any
- * more.
+ * For each entry that END owns, asks libomptarget whether the mapping still exists. If it does not,
+ * marks the entry as gone, so that rex_present_unpin() removes the entry.
  */
 void rex_settle_end(struct rex_range_lock *end);
 

@@ -77,8 +77,8 @@ void rex_unfinished_remove(struct rex_unfinished *unfinished)
 /*
  * Steps through the list without keeping its lock. Makes the thread a holder of the next queue, and
  * no longer of LAST. LAST is NULL in the first call. Returns the next queue, or NULL after the
- * last. Log lines are kept until the last step, because the log function of the program may destroy
- * a queue.
+ * last. From the first step to the last, librex does not call the log function of the program,
+ * because that function may destroy a queue. librex stores the log lines for that function.
  */
 static struct rex_unfinished *hold_next(struct rex_unfinished *last)
 {
@@ -114,7 +114,8 @@ static int sync_outside(struct rex_unfinished *busy)
 
 /*
  * A command of the queue BUSY may use OBJECT, which the call WHAT would end. With
- * REX_UNFINISHED=wait, waits for BUSY and returns the result. Otherwise fails with REX_EBUSY.
+ * REX_UNFINISHED=wait, waits for BUSY and returns the result. Without this setting fails with
+ * REX_EBUSY.
  */
 static int sync_or_refuse(struct rex_unfinished *busy, const char *what, const char *object)
 {

@@ -29,13 +29,16 @@ struct rex_unfinished {
     int number; /* number of the device */
     /*
      * uses() returns true if an unfinished command may use SIZE bytes at BEGIN on device NUMBER. If
-     * BEGIN is NULL, uses() asks for any memory. runs() returns true if an unfinished command runs
-     * a kernel of REGISTRATION.
+     * BEGIN is NULL, uses() returns true if an unfinished command may use any memory of the device.
+     * runs() returns true if an unfinished command runs a kernel of REGISTRATION.
      */
     bool (*uses)(struct rex_unfinished *unfinished, const void *begin, size_t size, int number);
     bool (*runs)(struct rex_unfinished *unfinished, const struct rex_registration *registration);
     int (*sync)(struct rex_unfinished *unfinished); /* returns 0 or an error */
-    /* Removes the kernels of REGISTRATION and their names, because they will be freed. */
+    /*
+     * Removes the kernels of REGISTRATION and their names from the queue, because they will be
+     * freed.
+     */
     void (*forget)(struct rex_unfinished *unfinished, const struct rex_registration *registration);
     /*
      * Called after a driver call has failed elsewhere with WHY. Returns true if this queue finds

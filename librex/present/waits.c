@@ -13,8 +13,9 @@
 #define TOLD_AFTER 10   /* seconds before a wait is logged */
 
 /*
- * Returns the end of the window of a call that has waited WAITED milliseconds, or of the open time
- * after the window. Sets *IS_OPEN to true in an open time.
+ * For a call that has waited WAITED milliseconds, returns the end of the current window or open
+ * time (struct rex_table_wait), in milliseconds. Sets *IS_OPEN to true in an open time, and to
+ * false in a window.
  */
 static int64_t find_window(int64_t waited, bool *is_open)
 {

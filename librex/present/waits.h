@@ -23,7 +23,7 @@ static inline void rex_tell_change(struct rex_present_table *table)
 void rex_wait_begin(struct rex_present_table *table, struct rex_range_lock *ranges);
 
 /*
- * Waits until a call that waits must check again, but at most until `until` of WAIT. Warns once
+ * Waits until the call of WAIT must check again, but at most until `until` of WAIT. Warns once
  * after a long wait, because a kernel may be waiting for this thread.
  */
 void rex_wait_for_change(struct rex_present_table *table, struct rex_table_wait *wait);
