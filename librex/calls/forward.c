@@ -178,7 +178,7 @@ REX_ENDING_LATER(FORWARD_ENDING_LATER)
 
 /*
  * Programs map and unmap memory by the first two functions without a data call. No other such
- * functions of libomptarget are known.
+ * functions of libomptarget are known. The third function gives the program a device address.
  */
 int omp_target_associate_ptr(const void *host, const void *on_device, size_t size, size_t offset,
                              int device);

@@ -123,8 +123,8 @@ static int enter_and_send(const struct rex_request *request, const struct rex_pa
 /* ---- the launch ------------------------------------------------------------------------------ */
 
 /*
- * Logs the fallback reason. Fails if the launch has attributes. Also fails if the device is a GPU
- * and REX_LAUNCH_BY is `driver`.
+ * Logs the fallback reason, or fails in two cases: the launch has attributes, or the device is a
+ * GPU and REX_LAUNCH_BY is `driver`.
  */
 static int log_or_refuse_reason(const struct rex_request *request)
 {

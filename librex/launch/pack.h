@@ -93,8 +93,8 @@ struct rex_stream_gpu {
     unsigned flags; /* REX_QUEUE_ flags */
     bool remember;  /* cache device addresses */
     /*
-     * Called with BEGINS true before a command waits for the stream, and with BEGINS false after
-     * the wait. NULL in a graph, because its commands do not wait.
+     * A command that waits for the stream calls this function before the wait with BEGINS true, and
+     * after the wait with BEGINS false. NULL in a graph, because its commands do not wait.
      */
     void (*waits)(struct rex_stream_gpu *gpu, bool begins);
     uint64_t peers; /* bit N: peer access was requested to a GPU whose ordinal modulo 64 is N */

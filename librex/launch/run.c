@@ -255,8 +255,9 @@ static bool put_launch_graph(struct rex_launch_context *context, const struct re
 }
 
 /*
- * Launches PLAN as a graph if a graph pays. Otherwise only counts the launch. Returns false if
- * nothing was put in the stream.
+ * Launches PLAN as a graph if a graph can make the launch, and enough such launches have been
+ * counted. Counts the launch if it is too early for a graph. Returns false if nothing was put in
+ * the stream. The caller then launches by single calls.
  */
 static bool launch_as_graph(const struct rex_plan *plan)
 {

@@ -51,7 +51,7 @@ static void look_at_loose(struct rex_present_table *table, const struct rex_rang
                 omp->is_present((const void *)(gone.end - 1), begin->number))
                 continue;
             /*
-             * Keep the entry if memory has become loose since find_loose(), or if a begin has used
+             * Keep the entry if, since find_loose(), memory has become loose or a begin has used
              * loose memory.
              */
             pthread_mutex_lock(&table->lock);

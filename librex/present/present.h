@@ -109,7 +109,7 @@ struct rex_range_lock {
     struct rex_range *range; /* array of `count` ranges, sorted by address if there are many */
     size_t count;
     size_t known; /* number of ranges with entries */
-    /* number of rows that are not mapped (values, private memory), without rows that are members */
+    /* number of rows that are not mapped (values, private memory), not counting members */
     int32_t values;
     int64_t types; /* all type bits of the mapped rows */
     int number;    /* number of the device */

@@ -76,10 +76,10 @@ static inline bool rex_any_unfinished(void)
  * ends. If LAST is true, the module is the last, and each queue with unfinished commands counts as
  * using the module.
  *
- * If a queue still uses the memory or the module, the functions return REX_EBUSY with the name of
- * the queue. With REX_UNFINISHED=wait they wait for the queue instead, and return 0 or the error of
- * the wait. rex_before_unmap() returns REX_ECUDA if the device is lost, and rex_before_unload() if
- * any device is lost.
+ * If a queue still uses the memory or the module, the functions fail with REX_EBUSY, and the
+ * message names the queue. With REX_UNFINISHED=wait they wait for the queue instead, and return 0
+ * or the error of the wait. rex_before_unmap() returns REX_ECUDA if the device is lost, and
+ * rex_before_unload() if any device is lost.
  */
 int rex_before_unmap(const struct rex_map *map, int number, const char *what);
 int rex_before_unload(const struct rex_registration *registration, bool last);
