@@ -138,8 +138,8 @@ int rex_rows_update(const char *what, int64_t device, int number, const struct r
     int result = REX_OK;
     for (int32_t i = 0, some = 1; i <= map->count && result == REX_OK; i += some) {
         /*
-         * True if librex has copied `some` rows from row `i` on, or if no row is left. libomptarget
-         * then updates the rows before `i`, from `done` on, which librex has not copied.
+         * True if librex has copied `some` rows from row `i` on, or if no row is left. librex has
+         * not copied the rows from `done` to before `i`, so libomptarget then updates them.
          */
         bool are_copied = i == map->count;
         if (i < map->count)
@@ -199,9 +199,9 @@ int rex_rows_begin(const char *what, int64_t device, int number, const struct re
         types[i] = map->types[i];
         copies[i] = (struct rex_copy){.host = copy.host};
         /*
-         * Copy only a row that makes a new mapping, because no launch by libomptarget can use that
-         * mapping before the copy. The copy needs a device address, so librex copies after the
-         * begin.
+         * librex copies after the begin, which gives the row its device address. Between the begin
+         * and the copy, a launch by libomptarget could use an old mapping, but not a new mapping.
+         * So copy only a row that makes a new mapping.
          */
         if ((types[i] & REX_MAP_TO) && copy.size > 0 &&
             rex_mapping_is_new(copy.host, copy.size, number) &&

@@ -151,8 +151,8 @@
 /*
  * The functions to which the exported functions jump. Each member has the name of its export
  * without "__tgt_". Before libomptarget is bound, the members are functions that bind it first.
- * After the binding, the members are functions of libomptarget, or functions of calls.c that call
- * libomptarget (calls/forward.c).
+ * After the binding, the members are functions of libomptarget, or functions of calls/calls.c
+ * that call libomptarget (calls/forward.c).
  */
 struct rex_entry_points {
 #define SLOT(type, name, parameters, arguments, missing) type(*name) parameters;

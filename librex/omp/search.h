@@ -40,7 +40,8 @@ struct rex_candidate {
 size_t rex_search(struct rex_candidate **candidates, struct rex_report *report);
 
 /*
- * Patterns of the folders that are searched in addition to the folders of the loader. Ends in NULL.
+ * Patterns of the folders that are searched in addition to the folders of the loader. The last
+ * element is NULL.
  */
 extern const char *const rex_search_folders[];
 

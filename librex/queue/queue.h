@@ -20,7 +20,7 @@ struct rex_queue {
     void *stream;
     bool immediate;  /* the device is not an NVIDIA GPU: commands are executed at once */
     bool is_theirs;  /* the program owns the stream and destroys it */
-    bool is_shared;  /* the program may put work in the stream; librex does not see it */
+    bool is_shared;  /* the program may put work in the stream, which librex does not see */
     bool busy;       /* the stream may have pending work */
     bool is_waiting; /* a command waits for the stream, with `lock` released */
     /* bit N: pending copies use another device, whose number modulo 64 is N */

@@ -90,8 +90,8 @@ int rex_queue_check_lost(struct rex_queue *queue)
  * queue, but their commands wait.
  *
  * This function does not call rex_unlock(), which would call the program's log function for lines
- * that were held back. The log function may put a command in the queue, and the command would wait
- * for this thread.
+ * that librex held back while the queue was locked. The log function may put a command in the
+ * queue, and the command would wait for this thread.
  */
 static void wait_unlocked(struct rex_stream_gpu *gpu, bool begins)
 {
