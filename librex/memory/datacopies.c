@@ -4,8 +4,8 @@
  * libomptarget maps all rows. It copies each row by a call of the driver, and waits for each copy.
  * librex may copy instead if librex sees all calls, and no pointer is attached in mapped memory.
  * Then threads copy large rows, and librex waits once for several small or pinned rows. At the end
- * of a region librex copies a row back only if the call certainly ends the mapping. Otherwise
- * libomptarget copies the row.
+ * of a region librex copies a row back only if the call certainly ends the mapping. If the mapping
+ * may stay, libomptarget copies the row.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -107,7 +107,8 @@ int rex_fail_null_column(const char *kernel, const char *call, const struct rex_
 
 /*
  * A range of memory of row `row`. If `pointer` is true, the range is the attached pointer, which
- * libomptarget maps before the memory of the row. Otherwise the range is the memory of the row.
+ * libomptarget maps before the memory of the row. If `pointer` is false, the range is the memory of
+ * the row.
  */
 struct rex_row_span {
     uintptr_t begin, end;

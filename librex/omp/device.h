@@ -60,8 +60,8 @@ int rex_fail_host(const char *what);
 
 /*
  * Number of devices that libomptarget last returned. If offloading is disabled, the number is
- * REX_DEVICES_DISABLED, so that each device number passes the checks of librex. libomptarget then
- * returns -1 for any device.
+ * REX_DEVICES_DISABLED. Each device number then passes the checks of librex, and libomptarget
+ * returns -1 for each device.
  */
 #define REX_DEVICES_DISABLED (INT32_MAX - 1)
 extern int rex_omp_devices;

@@ -70,7 +70,7 @@
     X(void, register_lib, (struct __tgt_bin_desc * desc), (desc), ) \
     X(void, unregister_lib, (struct __tgt_bin_desc * desc), (desc), )
 /*
- * These functions end mappings (REX_ENDING), or may have ended mappings when they return
+ * These functions end mappings (REX_ENDING), or may end mappings of earlier calls
  * (REX_ENDING_LATER). The exports of all other functions, except those of REX_REGISTERING, are
  * jumps. Functions of the _MAPPER lists take names and mappers of rows. Functions of the _BARE
  * lists do not.

@@ -49,8 +49,9 @@ int rex_queue_enter_with(struct rex_queue *queue, const char *call);
 int rex_queue_refuse_captured(const struct rex_queue *queue, const char *call);
 
 /*
- * Captures COMMAND if the locked QUEUE is being captured. Otherwise executes COMMAND at once if
- * QUEUE is immediate, or puts COMMAND in the stream. Returns 0 or an error.
+ * If the locked QUEUE is being captured, captures COMMAND. For any other immediate queue, executes
+ * COMMAND at once. For any other queue with a stream, puts COMMAND in the stream. Returns 0 or an
+ * error.
  */
 int rex_enqueue(struct rex_queue *queue, const struct rex_command *command);
 
@@ -65,7 +66,7 @@ int rex_capture_add(struct rex_queue *queue, const struct rex_command *command);
  * If EVENT was recorded in a graph that is still being captured, adds the wait to the graph, makes
  * QUEUE part of the capture, and returns true. *RESULT is an error if this failed.
  *
- * Otherwise returns false. *RESULT is an error if QUEUE is being captured.
+ * If there is no such graph, returns false. *RESULT is then an error if QUEUE is being captured.
  */
 bool rex_capture_wait(struct rex_queue *queue, struct rex_event *event, int *result);
 

@@ -152,7 +152,7 @@ static int query_stream(const struct rex_queue *queue)
 }
 
 /*
- * Returns 1 if the locked QUEUE has no pending work, otherwise 0. On failure returns an error.
+ * Returns 1 if the locked QUEUE has no pending work, 0 if it may have pending work, or an error.
  * Unlocks the queue during the query, because the driver may delay the query until another thread's
  * call is done.
  */
