@@ -42,9 +42,9 @@ struct rex_addresses {
 #define REX_COMMAND_ANY UINT32_MAX /* value of `used` for a command that can no longer fail */
 
 /*
- * Returns the generation for look-ups. If REMEMBER is true, returns rex_mapping_generation, so
- * earlier results of that generation are valid. If REMEMBER is false, returns a new number, so no
- * earlier result is valid.
+ * Returns the generation for look-ups. If REMEMBER is true, returns rex_mapping_generation, which
+ * changes after a mapping may have ended (present/present.h). Earlier results of that generation
+ * are valid. If REMEMBER is false, returns a new number, so no earlier result is valid.
  */
 uint64_t rex_addresses_generation(bool remember);
 
@@ -66,15 +66,16 @@ uintptr_t rex_addresses_find(struct rex_addresses *addresses, const void *begin,
 void rex_addresses_use_range(struct rex_addresses *addresses, uint64_t begin, size_t size);
 
 /*
- * SIZE bytes at BEGIN may be mapped on device NUMBER. Returns true if a part of these bytes, or a
- * part of their device memory, is marked as used.
+ * Returns true if a part of the SIZE bytes at BEGIN, or a part of their device memory on device
+ * NUMBER, is marked as used. The bytes need not be mapped.
  */
 bool rex_addresses_in_use(const struct rex_addresses *addresses, const void *begin, size_t size,
                           int number);
 
 /*
- * SIZE bytes at BEGIN may be mapped on device NUMBER. Returns true if rex_addresses_use_range() has
- * marked a part of their device memory. NUMBER may differ from the device of ADDRESSES.
+ * Returns true if rex_addresses_use_range() has marked a part of the device memory to which the
+ * SIZE bytes at BEGIN are mapped on device NUMBER. Returns false if the bytes are not mapped.
+ * NUMBER may differ from the device of ADDRESSES.
  */
 bool rex_addresses_ranges_in_use(const struct rex_addresses *addresses, const void *begin,
                                  size_t size, int number);
@@ -87,8 +88,8 @@ void rex_addresses_use_all(struct rex_addresses *to, const struct rex_addresses 
 
 /*
  * Looks up all mappings again on device NUMBER. If each mapping still has its device address, makes
- * all mappings valid in GENERATION, and returns true. Returns false otherwise, or if a used slot
- * was overwritten.
+ * all mappings valid in GENERATION, and returns true. Returns false if a mapping has ended or has
+ * another device address, or if a used slot was overwritten.
  */
 bool rex_addresses_renew(struct rex_addresses *addresses, int number, uint64_t generation);
 

@@ -26,8 +26,8 @@ unsigned rex_copy_threads_of(int processors);
 unsigned rex_copy_threads(void);
 
 /*
- * A group of threads that share one copy at a time. Copies for different GPUs run at once in
- * different crews.
+ * A group of threads that share one copy at a time. Several crews can make copies at once, for
+ * example for different GPUs.
  */
 struct rex_copy_crew;
 
@@ -39,7 +39,7 @@ unsigned rex_copy_crews_of(int processors, unsigned count);
 
 /*
  * Reserves one of the first MOST crews for the caller, until rex_copy_crew_give(). Returns NULL if
- * all of them are in use. Does not wait.
+ * all MOST crews are in use. Does not wait.
  */
 struct rex_copy_crew *rex_copy_crew_take(unsigned most);
 void rex_copy_crew_give(struct rex_copy_crew *crew);

@@ -121,9 +121,9 @@ static void settle_absent_base(const struct rex_map *map, int32_t i, void *base,
 /* ---- ends ------------------------------------------------------------------------------------ */
 
 /*
- * Returns true if two rows lie in one mapping, adjacent or not. Also returns true if there is no
- * memory for the check. Ignores a member without an attached pointer, because such a member drops
- * no reference: its parent does.
+ * Returns true if two rows lie in one mapping. Also returns true if memory for the check is short.
+ * Ignores a member without an attached pointer, because such a member drops no reference: its
+ * parent does.
  */
 static bool share_a_mapping(const struct rex_map *map, int number)
 {
@@ -159,10 +159,10 @@ static int end_mappings(const struct data_call *call)
     if (!apart)
         result = rex_call_data(REX_DATA_END, call->what, call->device, &ended);
     /*
-     * Ends the rows one by one, from the last to the first, as libomptarget does. A member can be
-     * ended without its parent, because libomptarget does not check which row is the parent.
-     * PRESENT was checked for all rows before, and is removed here: the mapping may have ended with
-     * a later row.
+     * If `apart` is true, end the rows one by one, from the last to the first, as libomptarget
+     * does. A member can be ended without its parent, because libomptarget does not check which row
+     * is the parent. Remove PRESENT, which was checked before for all rows. The end of a later row
+     * may have ended the mapping, and libomptarget would then abort on PRESENT.
      */
     for (int32_t i = map->count - 1; apart && i >= 0 && result == REX_OK; i--) {
         struct rex_map row = rex_rows_from(&ended, i, 1);

@@ -4,8 +4,8 @@
  * libomptarget maps all rows. It copies each row by a call of the driver, and waits for each copy.
  * librex may copy instead if librex sees all calls, and no pointer is attached in mapped memory.
  * Then threads copy large rows, and librex waits once for several small or pinned rows. At the end
- * of a region librex copies a row back only if the call certainly ends the mapping. Otherwise
- * libomptarget copies the row.
+ * of a region librex copies a row back only if the call certainly ends the mapping. If the mapping
+ * may stay, libomptarget copies the row.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -138,8 +138,8 @@ int rex_rows_update(const char *what, int64_t device, int number, const struct r
     int result = REX_OK;
     for (int32_t i = 0, some = 1; i <= map->count && result == REX_OK; i += some) {
         /*
-         * True if librex has copied `some` rows from row `i` on, or if no row is left. libomptarget
-         * then updates the rows before `i`, from `done` on, which librex has not copied.
+         * True if librex has copied `some` rows from row `i` on, or if no row is left. librex has
+         * not copied the rows from `done` to before `i`, so libomptarget then updates them.
          */
         bool are_copied = i == map->count;
         if (i < map->count)
@@ -199,9 +199,9 @@ int rex_rows_begin(const char *what, int64_t device, int number, const struct re
         types[i] = map->types[i];
         copies[i] = (struct rex_copy){.host = copy.host};
         /*
-         * Copy only a row that makes a new mapping, because no launch by libomptarget can use that
-         * mapping before the copy. The copy needs a device address, so librex copies after the
-         * begin.
+         * librex copies after the begin, which gives the row its device address. Between the begin
+         * and the copy, a launch by libomptarget could use an old mapping, but not a new mapping.
+         * So copy only a row that makes a new mapping.
          */
         if ((types[i] & REX_MAP_TO) && copy.size > 0 &&
             rex_mapping_is_new(copy.host, copy.size, number) &&

@@ -4,8 +4,8 @@
  * abort.
  *
  * If the device is lost, queries of mappings still work, because libomptarget answers them from
- * host memory. Allocations and copies fail here, without a call of libomptarget. rex_device_free()
- * then frees nothing, because at least LLVM 19 to 22 would abort.
+ * host memory. Allocations and copies fail here, without a call of libomptarget. For a lost device
+ * rex_device_free() frees nothing, because at least LLVM 19 to 22 would abort.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -401,10 +401,13 @@ static bool copy_through(const struct rex_copy *copies, size_t count,
 
 /*
  * Returns the number of copies that can be made together, or 0 if the first copy has size 0 or
- * needs more than one chunk. Sets *STAGED to the bytes of staging memory for these copies. The
- * processor accesses the host memory of a staged copy, and does not wait for the stream. So a copy
- * of another direction than the first goes together with it only if the copy is pinned, and no
- * earlier copy is staged.
+ * needs more than one chunk. Sets *STAGED to the bytes of staging memory for these copies.
+ *
+ * Copies of both directions may use one range of host memory, and must then run in order. The
+ * stream runs pinned copies in order. For a staged copy to the device, the processor reads the host
+ * memory without a wait for the stream. For a staged copy to the host, the processor writes the
+ * host memory after all work in the stream. So a copy of another direction than the first copy must
+ * be pinned, and no copy before it may be staged.
  */
 static size_t count_together(const struct rex_copy *copies, size_t count, size_t *staged)
 {
@@ -434,8 +437,8 @@ size_t rex_copy_some(const struct rex_copy *copies, size_t count, int number, bo
         (ordinal == REX_ORDINAL_UNKNOWN && !find_gpu_of(copies[0].device, &ordinal))) {
         /*
          * The memory may be on the host device, where librex makes no copies. Restart the count of
-         * small copies: until it reaches COPIES_THAT_PAY, libomptarget makes small copies. Relaxed:
-         * see get_relaxed().
+         * small copies. rex_copy_is_ours() then leaves small copies to libomptarget until the count
+         * reaches COPIES_THAT_PAY again. Relaxed: see get_relaxed().
          */
         __atomic_store_n(&seen.small_copies, 0, __ATOMIC_RELAXED);
         return some;

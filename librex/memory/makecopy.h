@@ -44,22 +44,26 @@ bool rex_copies_are_allowed(void);
  * The driver has the functions of REX_CUDA_QUEUES. The result is true for three kinds of copies:
  * - librex has pinned the host memory.
  * - COPY is large, and its host memory is pageable.
- * - COPY fits into a chunk, its host memory is pageable, and libomptarget has made enough such
- *   copies before.
+ * - COPY fits into a chunk (REX_STAGED_CHUNK), and its host memory is pageable. libomptarget has
+ *   made enough such copies before, or the program has set REX_COPY_THREADS.
  */
 bool rex_copy_is_ours(struct rex_copy *copy);
 
 /*
  * Makes the first of COUNT copies between the host and libomptarget's device NUMBER. If this copy
- * is small or pinned, also makes the small and pinned copies that follow. Stops before a copy that
- * is large, has size 0, or does not fit into the staging memory. Also stops before a copy of
- * another direction than the first, unless this copy and all before it are pinned. If the first
- * copy has size 0, skips only this copy. For each copy whose size is not 0, rex_copy_is_ours() has
- * returned true. Returns the number of copies that the call tried to make or skipped.
+ * is pinned or fits into a chunk (REX_STAGED_CHUNK), also makes the copies that follow. Stops
+ * before the first copy of one of these kinds:
+ * - The copy has size 0.
+ * - The copy is not pinned, and does not fit into the rest of the chunk.
+ * - The copy has another direction than the first copy, and is not pinned or follows a copy that is
+ *   not pinned.
+ * If the first copy has size 0, skips only this copy. For each copy whose size is not 0,
+ * rex_copy_is_ours() has returned true. Returns the number of copies that the call tried to make or
+ * skipped.
  *
- * *ARE_MADE is true if these copies are complete. If *ARE_MADE is false, the memory is not on a
- * GPU, or a call failed. The caller then has libomptarget make all of these copies, because each
- * may be incomplete. If the failure is permanent, libomptarget fails, too.
+ * *ARE_MADE is true if these copies are complete. *ARE_MADE is false if the first copy has size 0,
+ * the memory is not on a GPU, or a call failed. The caller then has libomptarget make all of these
+ * copies, because each may be incomplete. If the failure is permanent, libomptarget fails, too.
  */
 size_t rex_copy_some(const struct rex_copy *copies, size_t count, int number, bool *are_made);
 

@@ -288,8 +288,8 @@ int rex_new_spans_check(struct rex_row_span *spans, size_t *count, const struct 
             mapped = 1;
         } else {
             /*
-             * FIRST does not contain the group. That is right only if a row is implicit, so this
-             * slow check is rare.
+             * FIRST does not contain the group. The group can be valid only if a row is implicit,
+             * so this slow check is rare.
              */
             int result = map_in_order(&spans[i], next - i, &mapped, map, what);
             if (result != REX_OK)

@@ -56,8 +56,8 @@ static inline struct rex_map rex_rows_from(const struct rex_map *map, int32_t fi
 }
 
 /*
- * Returns true if `storage` of MAP points to the text of the rows (rex_map_of()), and not to an
- * allocation.
+ * Returns true if `storage` of MAP points to the text of the rows, and not to an allocation.
+ * rex_map_of() stores an odd address in the text, and no allocation has an odd address.
  */
 static inline bool rex_map_has_text(const struct rex_map *map)
 {
@@ -73,8 +73,8 @@ const char *rex_row_text(const struct rex_map *map, int32_t i, char text[REX_ROW
 
 /*
  * If row I of a raw call (the program passed a packet or arrays) is a member, checks that the row
- * lies in its parent: libomptarget crashes on other members. A row with unknown bits passes.
- * Returns 0 or REX_EINVAL, with a message that begins with WHAT.
+ * lies in its parent: libomptarget crashes on other members, or never ends their mappings. A row
+ * with unknown bits passes. Returns 0 or REX_EINVAL, with a message that begins with WHAT.
  */
 int rex_check_member(const struct rex_map *map, int32_t i, const char *what);
 
@@ -107,7 +107,8 @@ int rex_fail_null_column(const char *kernel, const char *call, const struct rex_
 
 /*
  * A range of memory of row `row`. If `pointer` is true, the range is the attached pointer, which
- * libomptarget maps before the memory of the row. Otherwise the range is the memory of the row.
+ * libomptarget maps before the memory of the row. If `pointer` is false, the range is the memory of
+ * the row.
  */
 struct rex_row_span {
     uintptr_t begin, end;

@@ -24,8 +24,8 @@ int rex_fail_absent(enum rex_purpose purpose, const char *what, const struct rex
                     int number);
 
 /*
- * Loads the image on the device, so that its globals are mapped. Then returns
- * rex_memory_presence().
+ * Loads the images on device NUMBER, which maps their globals. Then returns rex_memory_presence()
+ * of the SIZE bytes at BEGIN.
  */
 enum rex_presence rex_presence_after_load(const void *begin, size_t size, int number);
 

@@ -3,8 +3,8 @@
  * have a mapper. The rows go into a map or to libomptarget.
  *
  * libomptarget has a row type for rectangular parts, which librex does not use. LLVM 14 to 22 copy
- * too little of many parts. LLVM 23 reads the sizes in another unit. librex makes a row for each
- * run of adjacent bytes.
+ * too little of many parts. LLVM 23 reads the sizes in another unit. So librex makes a row for
+ * each run of adjacent bytes.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -20,8 +20,8 @@ struct part {
     const struct rex_dimension *dimensions;
     const int64_t *pitch;
     /*
-     * The dimension whose elements make rows: one row for all if the stride is 1, otherwise a row
-     * each. Later dimensions are whole.
+     * The last dimension of which the part lacks elements, or dimension 0. If the stride of this
+     * dimension is 1, its elements make one row. For a larger stride, each element makes a row.
      */
     int run;
     int64_t type;

@@ -15,8 +15,8 @@ struct rex_map_builder {
     int64_t row;      /* number of the next row */
     void **columns;   /* base, begin, sizes, types; NULL in the pass that counts */
     int64_t capacity; /* elements of a column; INT32_MAX in the pass that counts, 0 with `handle` */
-    int64_t section;  /* type of the surrounding section; valid if `depth` > 0 */
-    struct rex_row part; /* the surrounding section; `base` is the address of the current element */
+    int64_t section;  /* type of the section whose mapper runs; valid if `depth` > 0 */
+    struct rex_row part;  /* that section, but `base` is the address of the current element */
     int64_t element_size; /* bytes of an element */
     int64_t parent;       /* row that is the parent of the elements; valid if `depth` > 0 */
     /* handle of libomptarget, which gets each row at once; NULL if the program builds the map */
@@ -25,8 +25,9 @@ struct rex_map_builder {
 };
 
 /*
- * Returns the type of a row for which a mapper gave TYPE: TYPE with the bits that the surrounding
- * section passes on, and without the copies that the section does not make.
+ * Returns the type of a row for which a mapper gave TYPE. Adds the bits that the section passes on
+ * to its elements, and removes the copies that the section does not make. Outside a mapper, returns
+ * TYPE.
  */
 int64_t rex_type_inside(const struct rex_map_builder *builder, int64_t type);
 

@@ -4,7 +4,7 @@
  * A program may pass one array twice in a call, as an input and as an output. LLVM 14 to 22 make
  * one mapping, and only the copies of the first row: the output would be lost without an error. So
  * librex gives each of these rows the directions of all of them. If the memory was mapped before
- * the call, it is not copied more often, because a row without ALWAYS then copies nothing.
+ * the call, the added directions cause no copy, because a row without ALWAYS then copies nothing.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

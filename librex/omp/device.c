@@ -39,8 +39,8 @@ static int (*default_device)(void);
 int rex_foreign_registrations;
 
 /*
- * LLVM 19 and later crash if no module is registered. Check for a module inside the gate. Otherwise
- * another thread could end the last module after the check.
+ * LLVM 19 and later crash if no module is registered. Check for a module inside the gate: another
+ * thread can end a module only if this thread is outside.
  */
 int rex_devices_enter(void)
 {
@@ -193,8 +193,9 @@ int rex_openmp_default_device(void)
 /* ---- numbers --------------------------------------------------------------------------------- */
 
 /*
- * Activates the context of DEVICE if its bit in rex_contexts_later is set. No bit is set unless all
- * registered images are for GPUs. libomptarget and the driver then number the GPUs equally.
+ * Activates the context of DEVICE if its bit in rex_contexts_later is set (cuda/context.h). A bit
+ * is set only if all registered images are for GPUs. libomptarget and the driver then number the
+ * GPUs equally, so bit DEVICE belongs to the GPU of DEVICE.
  */
 static int will_use(int64_t device)
 {
@@ -269,7 +270,8 @@ uint64_t rex_loads_due;
 static int (*attempt_load)(int number); /* guarded by rex_load_lock() */
 /*
  * attempt_load() is running. It may call rex_load_try(), which then must not call attempt_load()
- * again. rex_load_lock() does not prevent that, because it nests. Guarded by rex_load_lock().
+ * again. rex_load_lock() does not prevent that, because a thread can take that lock twice. Guarded
+ * by rex_load_lock().
  */
 static bool is_loading;
 

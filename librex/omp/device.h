@@ -60,8 +60,8 @@ int rex_fail_host(const char *what);
 
 /*
  * Number of devices that libomptarget last returned. If offloading is disabled, the number is
- * REX_DEVICES_DISABLED, so that each device number passes the checks of librex. libomptarget then
- * returns -1 for any device.
+ * REX_DEVICES_DISABLED. Each device number then passes the checks of librex, and libomptarget
+ * returns -1 for each device.
  */
 #define REX_DEVICES_DISABLED (INT32_MAX - 1)
 extern int rex_omp_devices;
@@ -105,7 +105,7 @@ static inline int rex_openmp_number(int64_t device)
  */
 void rex_devices_registered(int change);
 
-/* Number of modules with device images that were registered by code of other compilers. */
+/* Number of modules that code of other compilers has registered. */
 extern int rex_foreign_registrations; /* atomic */
 static inline void rex_devices_registered_elsewhere(int change)
 {
@@ -149,8 +149,8 @@ static inline bool rex_devices_used(void)
 /*
  * Sets the function ATTEMPT, which tests whether libomptarget can load the registered images on a
  * device (module/trialload.h). librex calls ATTEMPT under rex_load_lock() before the first use of
- * the device, because libomptarget loads the images then. If ATTEMPT fails, librex does not call
- * libomptarget, and calls ATTEMPT again at the next use.
+ * the device, because libomptarget loads the images at that use. If ATTEMPT fails, librex does not
+ * call libomptarget, and calls ATTEMPT again at the next use.
  */
 void rex_loads_expect(int (*attempt)(int number));
 
@@ -175,10 +175,10 @@ int rex_load_try(int64_t device);
 static inline int rex_load_check(int64_t device)
 {
     /*
-     * Relaxed: the bits are set while the gate keeps other threads outside, and the caller is
-     * inside. So the caller misses no bit, unless its thread is not in the list of threads
-     * (rex_gate_enter_raw()). If a bit is set, rex_load_try() reads the bit of the device again
-     * under the lock.
+     * Relaxed: librex sets the bits only while no other thread is inside the gate (omp/gate.h). The
+     * caller is inside, so all bits were set before it entered, and it misses no bit. But a thread
+     * that is not in the list of threads (rex_gate_enter_raw()) may miss a bit. If a bit is set,
+     * rex_load_try() reads the bit of the device again under the lock.
      */
     bool is_none_due = __atomic_load_n(&rex_loads_due, __ATOMIC_RELAXED) == 0;
     return __builtin_expect(is_none_due, 1) ? 0 : rex_load_try(device);

@@ -70,7 +70,7 @@
     X(void, register_lib, (struct __tgt_bin_desc * desc), (desc), ) \
     X(void, unregister_lib, (struct __tgt_bin_desc * desc), (desc), )
 /*
- * These functions end mappings (REX_ENDING), or may have ended mappings when they return
+ * These functions end mappings (REX_ENDING), or may end mappings of earlier calls
  * (REX_ENDING_LATER). The exports of all other functions, except those of REX_REGISTERING, are
  * jumps. Functions of the _MAPPER lists take names and mappers of rows. Functions of the _BARE
  * lists do not.
@@ -151,8 +151,8 @@
 /*
  * The functions to which the exported functions jump. Each member has the name of its export
  * without "__tgt_". Before libomptarget is bound, the members are functions that bind it first.
- * After the binding, the members are functions of libomptarget, or functions of calls.c that call
- * libomptarget (calls/forward.c).
+ * After the binding, the members are functions of libomptarget, or functions of calls/calls.c
+ * that call libomptarget (calls/forward.c).
  */
 struct rex_entry_points {
 #define SLOT(type, name, parameters, arguments, missing) type(*name) parameters;

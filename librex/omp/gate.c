@@ -19,7 +19,8 @@
  * nesting depth.
  *
  * The gate counts calls of libomptarget by librex. The gate also counts the calls of forwarders by
- * the program, unless there is an OMPT tool (calls.c). A nested call of a thread always passes.
+ * the program, unless there is an OMPT tool (calls/calls.c). A nested call of a thread always
+ * passes.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -154,7 +155,8 @@ void rex_gate_resume(uint32_t depth)
         return;
     REX_ASSERT(rex_thread.inside == 0 && rex_thread.paused >= depth);
     pass_gate();
-    rex_shelter_end(); /* pass_gate() has begun a second shelter */
+    /* rex_gate_pause() has not ended the shelter, so end the second shelter, of pass_gate(). */
+    rex_shelter_end();
     __atomic_fetch_add(&rex_thread.inside, depth - 1, __ATOMIC_RELAXED);
     __atomic_fetch_sub(&rex_thread.paused, depth, __ATOMIC_RELEASE);
 }
@@ -305,7 +307,7 @@ static void lower_gate_after_fork(void)
 
 /*
  * If the forking thread had raised the gate before the fork, the registration of this thread
- * continues in the child.
+ * continues in the child, and the gate stays up.
  */
 static void close_gate_in_child(void)
 {

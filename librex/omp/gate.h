@@ -19,12 +19,11 @@
 #include "rex/error.h"
 
 /*
- * Call rex_gate_enter() before each call of libomptarget, and rex_gate_leave() after it. For a
- * registration call rex_gate_register() instead. rex_gate_enter() may wait for a registration,
+ * Call rex_gate_enter() before each call of libomptarget, and rex_gate_leave() after it. Before a
+ * registration, call rex_gate_register() instead. rex_gate_enter() may wait for a registration,
  * except inside another call. It returns the result of rex_gate_check(); call rex_gate_leave() only
- * after 0. A cancelled thread does not end between the two functions. Otherwise the thread could
- * end in a read() or write() of libomptarget or the driver, and would never release the locks that
- * it holds there.
+ * after 0. A cancelled thread does not end between the two functions. If it ended in a read() or
+ * write() of libomptarget or the driver, it would never release the locks that it holds there.
  */
 int rex_gate_enter(void);
 void rex_gate_leave(void);
@@ -32,8 +31,8 @@ void rex_gate_leave(void);
 /*
  * Enters the gate for a call by the program, or by libomptarget through a forwarder. Returns 0, or
  * REX_EFORK or REX_EINVAL if the gate is closed. A call inside another call enters even if the gate
- * is closed. A thread that is not in the list of threads also enters: it is ending, or memory for
- * the list was short.
+ * is closed. If the gate is not closed, a thread that is not in the list of threads enters, too.
+ * Such a thread is ending, or memory for the list was short.
  */
 int rex_gate_enter_raw(void);
 

@@ -185,8 +185,8 @@ const struct rex_release *rex_release_tell(bool (*exports)(const char *name, voi
         return NULL;
     const struct rex_release *told = &rows[i - 1];
     /*
-     * If several rows have the marker, select the row with number NAMED, otherwise the oldest row,
-     * which assumes the fewest features.
+     * If several rows have the marker, select the row with number NAMED. If no such row exists,
+     * select the oldest row with the marker, which assumes the fewest features.
      */
     while (told > rows && strcmp(told[-1].marker, told->marker) == 0 && told->number != named)
         told--;

@@ -212,7 +212,7 @@ int rex_search_tell(const char *path, const struct rex_release **release, char *
 struct list {
     struct rex_candidate *candidates;
     size_t count;
-    /* candidates now come from the folder of the libomp of this process */
+    /* add_folders() is searching the folder of the libomp of this process */
     bool is_beside;
     struct rex_report *report;
 };

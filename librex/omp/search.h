@@ -40,23 +40,25 @@ struct rex_candidate {
 size_t rex_search(struct rex_candidate **candidates, struct rex_report *report);
 
 /*
- * Patterns of the folders that are searched in addition to the folders of the loader. Ends in NULL.
+ * Patterns of the folders that are searched in addition to the folders of the loader. The last
+ * element is NULL.
  */
 extern const char *const rex_search_folders[];
 
 /*
- * Returns true if no other user can have changed the library PATH. Otherwise writes the reason to
- * WHY. The file and its folder must not be writable for every user. If ORIGIN is REX_GUESSED, the
- * file and all folders above must belong to root or this user. In a set-user-ID program, the file
- * and all folders above must belong to root, with any origin. A loaded library is always trusted.
+ * Returns true if no other user can have changed the library PATH. If the result is false, WHY has
+ * the reason. The file and its folder must not be writable for every user. If ORIGIN is
+ * REX_GUESSED, the file and all folders above must belong to root or this user. In a set-user-ID
+ * program, the file and all folders above must belong to root, with any origin. A loaded library is
+ * always trusted.
  */
 bool rex_search_trusts(const char *path, enum rex_origin origin, char *why, size_t why_size);
 
 /*
  * Finds the release of the file PATH without loading the file. Returns 0, REX_ENORUNTIME or
  * REX_ENOMEM. After 0, WHY is "", or the reason why the file seems newer than all known releases.
- * After an error, WHY has the reason. errno is then set if the file could not be read, otherwise it
- * is 0.
+ * After an error, WHY has the reason. If the file could not be read, errno has the error of the
+ * read. If librex has read the file, errno is 0.
  */
 int rex_search_tell(const char *path, const struct rex_release **release, char *why,
                     size_t why_size);

@@ -3,7 +3,7 @@
  * the CUDA driver. On another device libomptarget executes the command at once.
  *
  * The driver copies between two GPUs directly, over NVLink or PCI Express, if one of the two
- * contexts has access to the other. Otherwise the driver stages the bytes in host memory.
+ * contexts has access to the other. Without access the driver stages the bytes in host memory.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

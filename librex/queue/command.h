@@ -104,16 +104,16 @@ int rex_command_own_map(struct rex_command *command);
 enum rex_event_state { REX_EVENT_NEW, REX_EVENT_TIMED, REX_EVENT_DRIVER, REX_EVENT_GRAPH };
 
 /*
- * A driver's event for one context. It is kept until the rex_event is destroyed, because threads
- * may wait for the driver's event.
+ * A driver's event for one context. librex keeps the driver's event until the rex_event is
+ * destroyed, because threads may wait for the driver's event.
  */
 struct rex_driver_event {
     struct rex_driver_event *next;
-    void *handle;  /* the driver's event */
-    void *context; /* the context of `handle` */
-    int ordinal;   /* the driver's number of the GPU */
-    int number;    /* libomptarget's number of the device */
-    unsigned forks;
+    void *handle;   /* the driver's event */
+    void *context;  /* the context of `handle` */
+    int ordinal;    /* the driver's number of the GPU */
+    int number;     /* libomptarget's number of the device */
+    unsigned forks; /* value of rex_forks() in the process that made `handle` */
 };
 
 struct rex_event {

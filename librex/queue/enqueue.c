@@ -106,7 +106,8 @@ leave:
         rex_kernel_list_add(&queue->kernels, kernel->name, kernel->image->registration);
     if (REX_UNLIKELY(command->kind == REX_COMMAND_GRAPH)) {
         rex_kernel_list_add_all(&queue->kernels, &command->graph->made.kernels);
-        return REX_OK; /* rex_graph_launch() unlocks the graph before it waits */
+        /* rex_graph_launch() unlocks the graph, and then waits if QUEUE is blocking. */
+        return REX_OK;
     }
     if (REX_UNLIKELY(queue->gpu.flags & REX_QUEUE_BLOCKING))
         return rex_queue_sync_locked(queue);

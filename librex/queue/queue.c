@@ -124,7 +124,7 @@ static void free_queue(struct rex_queue *queue)
     free(queue->trace);
     pthread_cond_destroy(&queue->put);
     pthread_mutex_destroy(&queue->lock);
-    queue->immediate = false; /* rex_queue_enter() checks `forks` only if this is false */
+    queue->immediate = false; /* if this were true, rex_queue_enter() would accept the queue */
     rex_pool_give(&pool, &queue->pooled);
 }
 

@@ -20,7 +20,7 @@ struct rex_queue {
     void *stream;
     bool immediate;  /* the device is not an NVIDIA GPU: commands are executed at once */
     bool is_theirs;  /* the program owns the stream and destroys it */
-    bool is_shared;  /* the program may put work in the stream; librex does not see it */
+    bool is_shared;  /* the program may put work in the stream, which librex does not see */
     bool busy;       /* the stream may have pending work */
     bool is_waiting; /* a command waits for the stream, with `lock` released */
     /* bit N: pending copies use another device, whose number modulo 64 is N */
@@ -49,8 +49,9 @@ int rex_queue_enter_with(struct rex_queue *queue, const char *call);
 int rex_queue_refuse_captured(const struct rex_queue *queue, const char *call);
 
 /*
- * Captures COMMAND if the locked QUEUE is being captured. Otherwise executes COMMAND at once if
- * QUEUE is immediate, or puts COMMAND in the stream. Returns 0 or an error.
+ * If the locked QUEUE is being captured, captures COMMAND. For any other immediate queue, executes
+ * COMMAND at once. For any other queue with a stream, puts COMMAND in the stream. Returns 0 or an
+ * error.
  */
 int rex_enqueue(struct rex_queue *queue, const struct rex_command *command);
 
@@ -65,7 +66,7 @@ int rex_capture_add(struct rex_queue *queue, const struct rex_command *command);
  * If EVENT was recorded in a graph that is still being captured, adds the wait to the graph, makes
  * QUEUE part of the capture, and returns true. *RESULT is an error if this failed.
  *
- * Otherwise returns false. *RESULT is an error if QUEUE is being captured.
+ * If there is no such graph, returns false. *RESULT is then an error if QUEUE is being captured.
  */
 bool rex_capture_wait(struct rex_queue *queue, struct rex_event *event, int *result);
 

@@ -90,8 +90,8 @@ int rex_queue_check_lost(struct rex_queue *queue)
  * queue, but their commands wait.
  *
  * This function does not call rex_unlock(), which would call the program's log function for lines
- * that were held back. The log function may put a command in the queue, and the command would wait
- * for this thread.
+ * that librex held back while the queue was locked. The log function may put a command in the
+ * queue, and the command would wait for this thread.
  */
 static void wait_unlocked(struct rex_stream_gpu *gpu, bool begins)
 {
@@ -152,7 +152,7 @@ static int query_stream(const struct rex_queue *queue)
 }
 
 /*
- * Returns 1 if the locked QUEUE has no pending work, otherwise 0. On failure returns an error.
+ * Returns 1 if the locked QUEUE has no pending work, 0 if it may have pending work, or an error.
  * Unlocks the queue during the query, because the driver may delay the query until another thread's
  * call is done.
  */
