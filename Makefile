@@ -353,7 +353,7 @@ run-rodinia: $(LIB) $(EXAMPLES)
 
 test_env = O='$(O)' CC=$(call quote,$(CC)) MAKE='$(MAKE)' SAN='$(SAN)' VERSION='$(VERSION)' NVCC='$(NVCC)'
 check:  ## build everything and run all tests, each program on LLVM 14, 18, 19, 24 and one or two others (installs missing packages); K=pattern runs only the tests that match, on all releases
-check-all:  ## run all tests on all releases, and slow tests: each mistake planted in the Spin models (tests/model), valgrind on each release, make walk for longer
+check-all:  ## run all tests on all releases, and slow tests: each mistake planted in the Spin models (tests/model), valgrind on more releases, make walk for longer
 asan:  ## run unit and runtime tests with AddressSanitizer
 ubsan:  ## run unit and runtime tests with UndefinedBehaviorSanitizer
 tsan:  ## run unit and runtime tests with ThreadSanitizer

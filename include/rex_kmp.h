@@ -70,12 +70,12 @@ extern "C" {
 /*
  * ---- libomptarget's own entry points, without checks ------------------------------------------
  *
- * If the program links libomptarget, the linker resolves these names to libomptarget, else to
- * librex's forwarders. A forwarder finds libomptarget at run time, and waits while another thread
- * registers or ends a module. The functions check no arguments: libomptarget aborts the process
- * on nearly every error. From LLVM 19 on libomptarget crashes if it is called before the first
- * registration. The rewrite of `__tgt_X` does not change these names. Signatures: LLVM 14 to 23,
- * interface.cpp.
+ * If the program links libomptarget before librex.so, these names are libomptarget's functions,
+ * else librex's forwarders. A forwarder finds libomptarget at run time, and waits while another
+ * thread registers or ends a module. The functions check no arguments: libomptarget aborts the
+ * process on nearly every error. From LLVM 19 on libomptarget crashes if it is called before the
+ * first registration. The rewrite of `__tgt_X` does not change these names. Signatures: LLVM 14 to
+ * 23, interface.cpp.
  */
 
 /** __rex_real___tgt_register_lib: registers a descriptor. */

@@ -1,7 +1,7 @@
 /*
  * Lesson 14: registration by hand, with libomptarget's own names, and a second image.
  *
- * rex_offload_init() and the wrappers of rex_kmp.h register every other program. A program needs
+ * rex_offload_init() or the first launch or data call registers most programs. A program needs
  * this lesson if it has wrappers of its own, or registers an image that it has just compiled.
  *
  * After rex_module_fini() the module is registered again, with another image. Key and name of the

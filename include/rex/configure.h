@@ -123,11 +123,11 @@ extern "C" {
  *                          cannot stop the program's own host version. Takes effect at the next
  *                          registration and call.
  * REX_OPTION_LAUNCH_BLOCKING  REX_LAUNCH_BLOCKING: `on` (the default) or `off`. `off`: a launch on
- *                          an NVIDIA GPU returns before its kernel is done, if the host cannot yet
- *                          see the result. A later call that could see or change the result waits,
- *                          and returns the error of the kernel. rex-launches(7) describes the
- *                          differences. Takes effect at the next launch; rex_configure() with `on`
- *                          waits for earlier launches.
+ *                          an NVIDIA GPU may return before its kernel is done, if the host cannot
+ *                          yet see the result. A later call that could see or change the result
+ *                          waits, and returns the error of the kernel. rex-launches(7) describes
+ *                          the differences. Takes effect at the next launch; rex_configure() with
+ *                          `on` waits for earlier launches.
  */
 enum rex_option {
     REX_OPTION_OMPTARGET,

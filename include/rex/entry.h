@@ -161,10 +161,9 @@
 /**
  * REX_GLOBAL(variable): makes a global @variable the host side of the device's global with this
  * name and size. The macro defines an entry with the address, name and size of @variable, which is
- * defined before in this file. The global is mapped when the image is loaded, so only
- * rex_data_update() and rows of REX_ALWAYS() copy it. The load does not copy the host's value: the
- * image has the device's initial value. The device side is REX_DEVICE_GLOBAL(type, variable) of
- * rex/kernel.h.
+ * defined before in this file. The global is mapped when the image is loaded, so only updates and
+ * rows of REX_ALWAYS() copy it. The load does not copy the host's value: the image has the device's
+ * initial value. The device side is REX_DEVICE_GLOBAL(type, variable) of rex/kernel.h.
  */
 #define REX_GLOBAL(variable) REX_GLOBAL_NAMED(variable)
 /* REX_GLOBAL_NAMED(variable): REX_GLOBAL() after @variable is expanded. */
