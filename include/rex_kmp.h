@@ -448,7 +448,7 @@ extern __typeof__(__rex_real___tgt_target_data_update) __tgt_target_data_update;
 #define __tgt_target rex_direct___tgt_target
 /** __tgt_target_teams: calls of it call the wrapper. */
 #define __tgt_target_teams rex_direct___tgt_target_teams
-/** __tgt_target_kernel: calls of it, with five arguments, call the wrapper. */
+/** __tgt_target_kernel: calls of it call the wrapper, which has five parameters: it lacks loc. */
 #define __tgt_target_kernel rex_direct___tgt_target_kernel
 /** __tgt_target_data_begin: calls of it call the wrapper. */
 #define __tgt_target_data_begin rex_direct___tgt_target_data_begin

@@ -206,7 +206,7 @@ struct rex_at_most_64_rows {
 #define REX_ELEMENT_0(row) row,
 /** REX_ELEMENT_1(row): the element of a row that passes a pointer. */
 #define REX_ELEMENT_1(row) row,
-/** REX_ELEMENT_sizeof(type): the macro for a row that passes a value of the type. */
+/** REX_ELEMENT_sizeof(type): the macro for a row that passes a value, whose @of is its size. */
 #define REX_ELEMENT_sizeof(...) REX_ELEMENT_1
 /** REX_ELEMENT_2(row): the element of a row that no macro made. */
 #define REX_ELEMENT_2(row)                                                                     \

@@ -51,7 +51,8 @@ int32_t __kmpc_global_thread_num(ident_t *loc);
 void __kmpc_push_num_threads(ident_t *loc, int32_t gtid, int32_t num_threads);
 /**
  * __kmpc_fork_call(): runs @microtask on a team of threads, with the @argc pointers after it.
- * Without REX_KMP_INTERNAL @microtask may be a function of any type, or a `void *`, without a cast.
+ * In a file that does not define REX_KMP_INTERNAL (rex_kmp.h), a macro casts @microtask: it may be a
+ * function of any type, or a `void *`.
  */
 void __kmpc_fork_call(ident_t *loc, int32_t argc, kmpc_micro_t microtask, ...);
 /**
@@ -146,7 +147,8 @@ void __kmpc_atomic_start(void);
 void __kmpc_atomic_end(void);
 /**
  * __kmpc_omp_task_alloc(): allocates a task. @size_task is its size in bytes with the kmp_task_t.
- * Without REX_KMP_INTERNAL @entry may be a function of any type, or a `void *`, without a cast.
+ * In a file that does not define REX_KMP_INTERNAL (rex_kmp.h), a macro casts @entry: it may be a
+ * function of any type, or a `void *`.
  */
 kmp_task_t *__kmpc_omp_task_alloc(ident_t *loc, int32_t gtid, int32_t flags, size_t size_task,
                                   size_t size_shareds, kmp_routine_entry_t entry);

@@ -465,8 +465,8 @@ typedef int rex_mapper(struct rex_map_builder *builder, void *element);
 
 /**
  * rex_map_add_mapped(): adds a section with a mapper: a row for the whole section, which copies
- * nothing, and then the rows of each element. A mapper may call it for sections of its element's
- * members: REX_ATTACH() makes their row.
+ * nothing, and then the rows of each element. A mapper may itself call rex_map_add_mapped(), for a
+ * section that a pointer member of its element points to. REX_ATTACH() makes that section.
  *
  * @mapper        the function that maps one element.
  * @section       the section's row: REX_TOFROM(particles, n). Its type has the directions of

@@ -81,8 +81,8 @@ struct rex_module {
     struct __tgt_bin_desc **descriptor;
 
     /**
-     * librex's: address of the registration, 0 while the module is not registered. Read it with
-     * __ATOMIC_ACQUIRE.
+     * librex's: address of the tables in @registration, 0 while the module is not registered. Read
+     * it with __ATOMIC_ACQUIRE. Its name is of an older form.
      */
     uintptr_t packet_rules;
     /** librex's: the state of registration. */

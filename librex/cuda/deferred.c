@@ -30,7 +30,11 @@
 
 #define PENDING_MOST 256
 #define MARK_AFTER 64
-#define NAMES 1024 /* more than can be pending, unless 768 threads launch at once */
+/*
+ * Threads check PENDING_MOST without a lock, so each launching thread may exceed it by one launch.
+ * There is room for 768 such threads.
+ */
+#define NAMES 1024
 
 struct deferred {
     pthread_mutex_t lock; /* guards the stream and all fields below */

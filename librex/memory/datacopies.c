@@ -138,8 +138,8 @@ int rex_rows_update(const char *what, int64_t device, int number, const struct r
     int result = REX_OK;
     for (int32_t i = 0, some = 1; i <= map->count && result == REX_OK; i += some) {
         /*
-         * True if librex has copied `some` rows from row `i` on, or if no row is left. librex has
-         * not copied the rows from `done` to before `i`, so libomptarget then updates them.
+         * True if librex has copied rows `i` to `i + some - 1`, or if no row is left. Then
+         * libomptarget updates the rows before `i` that librex has not copied: `done` to `i - 1`.
          */
         bool are_copied = i == map->count;
         if (i < map->count)

@@ -420,8 +420,8 @@ int rex_module_fini(struct rex_module *module)
         rex_deferred_wait_all();
         result = check_unused(registration);
         /*
-         * After success no other thread is inside the gate (omp/gate.h), if the release requires an
-         * empty gate.
+         * If rex_gate_register() succeeds, no other thread is inside libomptarget until
+         * rex_gate_registered() (omp/gate.h).
          */
         if (result == REX_OK)
             result = rex_gate_register(registration->image_path, true);

@@ -155,7 +155,10 @@ void rex_gate_resume(uint32_t depth)
         return;
     REX_ASSERT(rex_thread.inside == 0 && rex_thread.paused >= depth);
     pass_gate();
-    /* rex_gate_pause() has not ended the shelter, so end the second shelter, of pass_gate(). */
+    /*
+     * pass_gate() has called rex_shelter_begin() (base/process.h) again. rex_gate_pause() did not
+     * call rex_shelter_end(), so undo the second call.
+     */
     rex_shelter_end();
     __atomic_fetch_add(&rex_thread.inside, depth - 1, __ATOMIC_RELAXED);
     __atomic_fetch_sub(&rex_thread.paused, depth, __ATOMIC_RELEASE);

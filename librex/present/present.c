@@ -352,8 +352,9 @@ unsigned rex_present_pin(struct rex_range_lock *ranges)
             continue;
         }
         /*
-         * The kernel of a launch by libomptarget may wait for the kernel of this launch. So this
-         * launch does not wait, and libomptarget makes this launch, too.
+         * The launch in `met` is by libomptarget. Its kernel may wait for the kernel of this
+         * launch, so a wait here could be a deadlock. Return a fallback reason: libomptarget then
+         * makes this launch, too, and two launches by libomptarget do not exclude each other.
          */
         if (ranges->met != NULL && ranges->met->call == REX_CALL_LAUNCHES)
             reasons = REX_REASON_BESIDE;

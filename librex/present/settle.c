@@ -116,8 +116,9 @@ void rex_settle_end(struct rex_range_lock *end)
 {
     struct rex_present_table *table = rex_present_table(end->number);
     /*
-     * Ask libomptarget about all entries in two cases: the rows are unknown (`is_all`), or a row
-     * with REX_MAP_DELETE ends a whole mapping, which may be larger than its entry.
+     * Ask libomptarget about all entries in two cases. The rows are unknown (`is_all`). Or a row
+     * has REX_MAP_DELETE, and librex has not seen all mappings: the row ends a whole mapping, in
+     * which other entries may lie, too.
      */
     bool may_end_others =
         end->is_all || ((end->types & REX_MAP_DELETE) && !rex_all_mappings_are_seen());

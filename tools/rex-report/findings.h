@@ -44,7 +44,10 @@ struct findings {
     struct seen *seen; /* hash table of the copies made */
     struct repeat repeats[MOST_REPEATS];
     size_t repeat_count;
-    /* the last launch of each thread, and its time; the time is 0 if a queue would save no time */
+    /*
+     * Of each thread: nanoseconds of its last call, if the call was a short launch that copied
+     * nothing and waited for its kernel. A queue would save the wait. 0: another call.
+     */
     struct {
         uint64_t thread, took;
     } last[THREADS];
