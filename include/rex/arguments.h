@@ -231,7 +231,7 @@ struct rex_at_most_64_rows {
     REX_PARAMETER_PICK(REX_PARAMETER_TYPE row(), REX_SKIP, REX_ARGUMENT_OF_ROW, )(row)
 /** REX_ARGUMENT_OF_ROW(row): REX_ROW_ARGUMENT() for a row that is not empty. */
 #define REX_ARGUMENT_OF_ROW(row) REX_ARGUMENT_OF(REX_OF_ROW(row))
-/** REX_ARGUMENT_OF(of): the comma and the expression for a row with this @of. */
+/** REX_ARGUMENT_OF(of): a comma and an expression for a row with this @of, or nothing. */
 #define REX_ARGUMENT_OF(...) REX_ARGUMENT_IS(__VA_ARGS__)
 /** REX_ARGUMENT_IS(of): REX_ARGUMENT_OF() after @of is expanded. */
 #define REX_ARGUMENT_IS(...) REX_ARGUMENT_##__VA_ARGS__

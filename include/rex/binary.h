@@ -248,9 +248,12 @@ REX_PER_BINARY int rex_offload_fini(void)
  * These names are only for the macros rex_offload_init and rex_offload_fini.
  */
 
-/* rex_this_init(): calls rex_offload_init(); rex_this_init(void) declares it. */
+/*
+ * rex_this_init(): a call of the function, whose name in C is rex_this_init, too.
+ * rex_this_init(void): a declaration of the function.
+ */
 #define rex_this_init(...) rex_this_init_##__VA_ARGS__
-/* rex_this_init_: the call. */
+/* rex_this_init_: the call. In it, rex_this_init is the function: no macro expands in itself. */
 #define rex_this_init_ rex_this_init()
 /*
  * rex_this_init_void: the declaration, with a third name in C. A file may declare the result as

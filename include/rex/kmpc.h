@@ -51,8 +51,8 @@ int32_t __kmpc_global_thread_num(ident_t *loc);
 void __kmpc_push_num_threads(ident_t *loc, int32_t gtid, int32_t num_threads);
 /**
  * __kmpc_fork_call(): runs @microtask on a team of threads, with the @argc pointers after it.
- * In a file that does not define REX_KMP_INTERNAL (rex_kmp.h), a macro casts @microtask: it may be a
- * function of any type, or a `void *`.
+ * In a file that does not define REX_KMP_INTERNAL (rex_kmp.h), a macro casts @microtask: it may be
+ * a function of any type, or a `void *`.
  */
 void __kmpc_fork_call(ident_t *loc, int32_t argc, kmpc_micro_t microtask, ...);
 /**

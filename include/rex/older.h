@@ -14,7 +14,8 @@
 #ifndef REX_OLDER_H
 #define REX_OLDER_H
 
-#define REX_KMP_INTERNAL /* the module of rex_kmp.h has no entries here */
+/* No rewrite to the module of rex_kmp.h: the entries of this file are in rex_older_module. */
+#define REX_KMP_INTERNAL
 #include "rex_kmp.h"
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
 /*
- * marks.c - events of a stream of numbered launches.
+ * marks.c - events between the numbered launches of a stream, to wait for one launch.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

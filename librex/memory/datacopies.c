@@ -176,7 +176,8 @@ static int32_t copy_and_trace(const struct rex_copy *copies, int32_t count, int 
 
 /*
  * Allocates in one block an array of types and an array of copies, with one element for each row of
- * MAP. Returns NULL if librex may not copy, or memory is short.
+ * MAP. Returns NULL if MAP has no rows, if libomptarget has to copy (may_copy_rows()), or if memory
+ * is short.
  */
 static int64_t *types_and_copies(const struct rex_map *map, struct rex_copy **copies)
 {

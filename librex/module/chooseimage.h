@@ -69,7 +69,10 @@ static inline size_t rex_bytes_between(const void *begin, const void *end)
     return (uintptr_t)end > (uintptr_t)begin ? (uintptr_t)end - (uintptr_t)begin : 0;
 }
 
-/* Retains the image's bytes for RELEASE. Returns 0 or REX_ENOMEM. */
+/*
+ * Retains the image's bytes. If RELEASE reads images later, the bytes are never freed. Returns 0 or
+ * REX_ENOMEM.
+ */
 int rex_module_image_retain(struct rex_module_image *image, const struct rex_release *release);
 
 /* ---- the choice ------------------------------------------------------------------------------ */

@@ -60,8 +60,9 @@ int rex_sources_add_memory(struct rex_sources *sources, const void *bytes, size_
 void rex_sources_close(struct rex_sources *sources);
 
 /*
- * Call it for a host image that was found by a bare name, because the process executes a host
- * image. Returns REX_EUNSAFE if another user could have written the image, otherwise 0.
+ * Call it for a host image that was found by a bare name: the user did not choose the folder, and
+ * the process executes the file. Returns REX_EUNSAFE if another user could have written the image,
+ * otherwise 0.
  */
 int rex_source_check_owner(const struct rex_source *source);
 

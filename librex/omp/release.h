@@ -118,9 +118,9 @@ struct rex_release {
     uint32_t environment_size;
     uint64_t strict_flags; /* bits of Flags that make the numbers of teams and threads exact */
     /*
-     * Bits that Flags of a packet from the program may have: the release either knows a bit or
-     * ignores it. In 20 and later, bit 1 changes how the rows of the packet are read; in 23 bit 5
-     * does, too.
+     * Bits that Flags of a packet from the program may have: the release knows or ignores each of
+     * them. librex refuses other bits, which may change how the release reads the rows: bit 1 does
+     * in 20 and later, and bit 5 in 23.
      */
     uint64_t packet_flags;
     /* maximum number of teams in x; more are silently ignored; 0: the limit of the device */
@@ -135,7 +135,10 @@ struct rex_release {
      * more. It does not add the static memory.
      */
     bool static_memory_uncounted;
-    /* maximum bytes of dynamic memory; a launch with more succeeds without running; 0: no limit */
+    /*
+     * Maximum bytes of dynamic memory. If a launch has more, the release reports success, and does
+     * not run the kernel. 0: no limit.
+     */
     uint32_t most_dynamic_memory;
 };
 

@@ -49,8 +49,8 @@ int images_add(struct images *images, const struct program *program, const char 
 const char *images_alone(const char *path);
 
 /*
- * Opens an image in PROGRAM, called PATH, as images_add() does. If PROGRAM has several images,
- * SHARE is the number of this image, from 1; otherwise 0.
+ * Opens the image EMBEDDED, a part of PROGRAM, as images_add() does. PATH is its name in messages.
+ * If PROGRAM has several images, SHARE is the number of this image, from 1; otherwise 0.
  */
 int images_add_embedded(struct images *images, const struct program *program, const char *path,
                         const struct embedded *embedded, size_t share, struct report *report,
