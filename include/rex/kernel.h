@@ -23,7 +23,7 @@
  * kernel runs: a wrong row is REX_EPARAMS.
  *
  * The host device runs a kernel function once, with any grid. A kernel whose loops are REX_FOR() is
- * correct on the host device and on a GPU.
+ * correct on the host device, and on a GPU with any grid of one dimension.
  *
  * The source may be CUDA C++ or C11 with GNU extensions, and includes no header of the host side.
  * clang needs no CUDA toolkit: rex/clang.h then has CUDA's own names. rex/reduce.h, which this
