@@ -193,10 +193,13 @@ struct rex_at_most_64_rows {
  */
 #define REX_ROW_ELEMENT(none, between, m, context, row) \
     REX_PARAMETER_PICK(REX_PARAMETER_TYPE row, REX_ELEMENT_OPENED, REX_ELEMENT_MAYBE, )(row)
-/** REX_ELEMENT_MAYBE(row): REX_ROW_ELEMENT() for a row without parentheses, or for an empty one. */
+/**
+ * REX_ELEMENT_MAYBE(row): REX_ROW_ELEMENT() for an empty row, or a row that does not begin with a
+ * parenthesis.
+ */
 #define REX_ELEMENT_MAYBE(row) \
     REX_PARAMETER_PICK(REX_PARAMETER_TYPE row(), REX_SKIP, REX_ELEMENT_2, )(row)
-/** REX_ELEMENT_OPENED(row): REX_ROW_ELEMENT() for a row in parentheses. */
+/** REX_ELEMENT_OPENED(row): REX_ROW_ELEMENT() for a row that begins with a parenthesis. */
 #define REX_ELEMENT_OPENED(row) REX_ELEMENT_OF(REX_OF_ROW(row))(row)
 /** REX_ELEMENT_OF(of): the macro for a row with this @of. */
 #define REX_ELEMENT_OF(...) REX_ELEMENT_IS(__VA_ARGS__)
@@ -226,7 +229,10 @@ struct rex_at_most_64_rows {
  */
 #define REX_ROW_ARGUMENT(none, between, m, context, row) \
     REX_PARAMETER_PICK(REX_PARAMETER_TYPE row, REX_ARGUMENT_OF_ROW, REX_ROW_MAYBE, )(row)
-/** REX_ROW_MAYBE(row): REX_ROW_ARGUMENT() for a row without parentheses, or for an empty one. */
+/**
+ * REX_ROW_MAYBE(row): REX_ROW_ARGUMENT() for an empty row, or a row that does not begin with a
+ * parenthesis.
+ */
 #define REX_ROW_MAYBE(row) \
     REX_PARAMETER_PICK(REX_PARAMETER_TYPE row(), REX_SKIP, REX_ARGUMENT_OF_ROW, )(row)
 /** REX_ARGUMENT_OF_ROW(row): REX_ROW_ARGUMENT() for a row that is not empty. */

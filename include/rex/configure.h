@@ -190,8 +190,9 @@ enum rex_log_level { REX_LOG_OFF, REX_LOG_ERROR, REX_LOG_WARN, REX_LOG_INFO, REX
  * rex_log_function: a function that receives one line of the log.
  *
  * @level    level of the line, REX_LOG_ERROR to REX_LOG_DEBUG.
- * @message  the line, without a newline, and without the leading `librex: ` and name of the level.
- *           Valid until the function returns.
+ * @message  the line, without the newline at its end, and without the leading `librex: ` and name
+ *           of the level. Only the list of libraries of REX_ENORUNTIME has newlines inside. Valid
+ *           until the function returns.
  * @context  the @context of rex_set_log_callback().
  *
  * The function runs on the thread that logs the line. Several threads may call it at once. librex

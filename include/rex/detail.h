@@ -187,8 +187,8 @@ static inline struct rex_row rex_row_without(struct rex_row row, int64_t type)
 /**
  * rex_map_of(): fills the columns with @count rows and returns the map of REX_MAP(). @text has two
  * characters, and then the source text of the rows. `storage` becomes the address of one of the two
- * characters, the one at an odd address. An odd `storage` marks a text, because no allocation has an
- * odd address.
+ * characters, the one at an odd address. An odd `storage` marks a text, because no allocation has
+ * an odd address.
  */
 static inline struct rex_map rex_map_of(const struct rex_row *rows, size_t count, void **base,
                                         void **begin, int64_t *sizes, int64_t *types,

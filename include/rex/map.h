@@ -122,9 +122,8 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
  *
  * @pointer is an array or a pointer to a complete type; @lower and @length count its elements.
  * If the memory is mapped already, it is not copied: only its reference count changes. If @length
- * is 0, nothing is mapped, and the kernel gets the same address as for REX_POINTER(). In a queue on
- * a GPU it gets NULL instead if the memory is not mapped. If @length is negative, the call returns
- * REX_EINVAL.
+ * is 0, nothing is mapped. If the memory is then not mapped, the kernel gets the host address, or
+ * NULL on LLVM 14 and 15, also in a queue. If @length is negative, the call returns REX_EINVAL.
  *
  * Guide: rex-maps(7).
  */

@@ -363,7 +363,8 @@ REX_API size_t rex_graph_launches(const struct rex_graph *graph);
  * @map  all arguments of the launch (REX_MAP()): the number and order of values and pointers must
  *       not change. NULL: the kernel has no parameters.
  * Returns 0, REX_EINVAL (also if launch @number does not exist), REX_EPARAMS, REX_EABSENT,
- * REX_ECUDA, REX_ENOMEM or REX_EFORK. After an error the launch is unchanged.
+ * REX_EUNSUPPORTED (on the host device, a value of more than 8 bytes), REX_ECUDA, REX_ENOMEM or
+ * REX_EFORK. After an error the launch is unchanged.
  */
 REX_API int rex_graph_set_args(struct rex_graph *graph, size_t number, const struct rex_map *map);
 
