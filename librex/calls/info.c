@@ -271,10 +271,9 @@ static void say_adaptations(const struct to *to, const struct rex_release *relea
                   "more than %u are an error: libomptarget would cut them down",
                   (unsigned)release->most_teams);
     if (release->most_dynamic_memory > 0)
-        tell_fact(
-            to, "adapted", "dynamic shared memory",
-            "more than %u bytes are an error: libomptarget reports success and does not run the kernel",
-            (unsigned)release->most_dynamic_memory);
+        tell_fact(to, "adapted", "dynamic shared memory",
+                  "more than %u bytes are an error: libomptarget would not run the kernel",
+                  (unsigned)release->most_dynamic_memory);
     if (release->driver_function != NULL)
         tell_fact(to, "adapted", "CUDA driver", "must be of CUDA %s or later: the plugin calls %s",
                   release->driver_since, release->driver_function);
