@@ -125,7 +125,7 @@ struct adaptation {
     const char *name, *text;
 };
 
-static void say_those_that_hold(const struct to *to, const struct adaptation *all, size_t count)
+static void say_facts_that_hold(const struct to *to, const struct adaptation *all, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (all[i].holds)
@@ -155,7 +155,7 @@ static void say_adaptations_of_calls(const struct to *to, const struct rex_relea
          "checked before the call: libomptarget aborts, even if an earlier row of the call would "
          "map the memory"},
     };
-    say_those_that_hold(to, all, sizeof all / sizeof *all);
+    say_facts_that_hold(to, all, sizeof all / sizeof *all);
 }
 
 static void say_adaptations_of_images(const struct to *to, const struct rex_release *release)
@@ -189,7 +189,7 @@ static void say_adaptations_of_images(const struct to *to, const struct rex_rele
         {release->names_in_tor_crash, "kernel names",
          "refused if they end in \"tor\": libomptarget passes such a kernel no arguments"},
     };
-    say_those_that_hold(to, all, sizeof all / sizeof *all);
+    say_facts_that_hold(to, all, sizeof all / sizeof *all);
 }
 
 static void say_adaptations_of_start(const struct to *to, const struct rex_release *release)
@@ -207,7 +207,7 @@ static void say_adaptations_of_start(const struct to *to, const struct rex_relea
          "wait until no other thread is inside a launch or data call, as ends of modules do; they "
          "load an image at once if devices are in use: libomptarget crashes if such calls overlap"},
     };
-    say_those_that_hold(to, all, sizeof all / sizeof *all);
+    say_facts_that_hold(to, all, sizeof all / sizeof *all);
 }
 
 static void say_adaptations_of_programs(const struct to *to, const struct rex_release *release)
@@ -232,7 +232,7 @@ static void say_adaptations_of_programs(const struct to *to, const struct rex_re
         {release->strict_flags != 0, "grid",
          "marked as strict: libomptarget takes it as a hint otherwise"},
     };
-    say_those_that_hold(to, all, sizeof all / sizeof *all);
+    say_facts_that_hold(to, all, sizeof all / sizeof *all);
 }
 
 static void say_adaptations(const struct to *to, const struct rex_release *release)

@@ -191,19 +191,15 @@ int rex_check_parameters(const struct rex_request *request, enum rex_kernel_form
     misfit = target->kernel->misfit;
     if (misfit.size != 0) {
         write_fallback_reason(request, why);
-        if (misfit.size > 8)
-            return rex_fail(
-                REX_EPARAMS,
-                "kernel \"%.*s\" in %s: parameter %u has %u bytes, and LLVM %d passes at most 8: "
-                "pass the value's address with REX_FIRSTPRIVATE, or launch the kernel in a queue; "
-                "the CUDA driver did not launch the kernel: %s",
-                REX_KERNEL_NAME(target->name), registration->image_path, misfit.index, misfit.size,
-                registration->release->number, why);
         return rex_fail(
             REX_EPARAMS,
-            "kernel \"%.*s\" in %s: parameter %u has %u bytes, and LLVM %d passes 8 bytes for "
-            "each parameter: declare the kernel with REX_DEVICE_KERNEL (rex/kernel.h), or launch "
-            "it in a queue; the CUDA driver did not launch the kernel: %s",
+            misfit.size > 8
+                ? "kernel \"%.*s\" in %s: parameter %u has %u bytes, and LLVM %d passes at most 8: "
+                  "pass the value's address with REX_FIRSTPRIVATE, or launch the kernel in a "
+                  "queue; the CUDA driver did not launch the kernel: %s"
+                : "kernel \"%.*s\" in %s: parameter %u has %u bytes, and LLVM %d passes 8 bytes "
+                  "for each parameter: declare the kernel with REX_DEVICE_KERNEL (rex/kernel.h), "
+                  "or launch it in a queue; the CUDA driver did not launch the kernel: %s",
             REX_KERNEL_NAME(target->name), registration->image_path, misfit.index, misfit.size,
             registration->release->number, why);
     }

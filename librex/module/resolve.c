@@ -22,10 +22,10 @@ int rex_resolve(const struct rex_module *module, const void *key, struct rex_tar
     struct rex_kernel *kernel = rex_table_find(&registration->table, key);
     if (kernel == NULL && registration->next_part != NULL)
         kernel = rex_parts_find(&registration, key);
-    if (key == NULL)
-        return rex_fail(REX_EKEY, "the host key is NULL: pass REX_KERNEL_ID(NAME)");
     if (kernel == NULL) {
         Dl_info info;
+        if (key == NULL)
+            return rex_fail(REX_EKEY, "the host key is NULL: pass REX_KERNEL_ID(NAME)");
         if (dladdr(key, &info) != 0 && info.dli_sname != NULL)
             return rex_fail(
                 REX_EKEY,

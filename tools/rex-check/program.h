@@ -72,7 +72,7 @@ struct site {
     uint64_t into;        /* offset in the function, in bytes */
 };
 
-/* What rex-check reads of the struct rex_module of the program. */
+/* The parts of the struct rex_module of the program that rex-check reads. */
 struct module_names {
     bool found;
     const char *image, *host_image;
@@ -118,8 +118,8 @@ bool row_is_clangs(const struct row *row);
 
 /*
  * row_is_images() returns true if ROW is in the table of an image for the CPU. There, the key of a
- * kernel is the kernel itself, not a variable. Of the rows that clang made it recognises only those
- * of kernels. program_is_image() returns true if PROGRAM has such a row.
+ * kernel is the kernel itself, not a variable. If clang made the rows, the function recognises only
+ * the rows of kernels. program_is_image() returns true if PROGRAM has such a row.
  */
 bool row_is_images(const struct row *row);
 bool program_is_image(const struct program *program);

@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/memory.h"
 #include "figures.h"
@@ -67,15 +68,12 @@ static uint64_t less(uint64_t from, uint64_t what)
 
 /* ---- launches -------------------------------------------------------------------------------- */
 
-/* Returns the name of the error RESULT, or its number if it is none of librex. */
+/* Returns the name of the error RESULT, or its number if it is not an error of librex. */
 static char *result_name(int64_t result)
 {
-#define NAME(name, value, text) \
-    if (result == (value))      \
-        return tool_format("%s", #name);
-    REX_ERRORS(NAME)
-#undef NAME
-    return tool_format("%" PRId64, result);
+    const char *name = rex_error_name((int)result);
+    return strncmp(name, "REX_", 4) == 0 ? tool_format("%s", name)
+                                         : tool_format("%" PRId64, result);
 }
 
 static void about_failures(struct list *list, const struct findings *findings)

@@ -45,7 +45,7 @@ struct findings {
     struct repeat repeats[MOST_REPEATS];
     size_t repeat_count;
     /*
-     * Of each thread: nanoseconds of its last call, if the call was a short launch that copied
+     * For each thread: nanoseconds of its last call, if the call was a short launch that copied
      * nothing and waited for its kernel. A queue would save the wait. 0: another call.
      */
     struct {

@@ -108,7 +108,7 @@ static bool has_had_time(const struct call *call, int64_t *used)
     return state == 'S' || *used != before;
 }
 
-/* What a call that waits has not done in 30 milliseconds of its time it does later. */
+/* If a call is to wait, gives it 30 milliseconds of its time, in which it must not return. */
 static void await(struct call *call, enum waits waits)
 {
     int64_t used = 0;
