@@ -405,20 +405,21 @@ static bool copy_through(const struct rex_copy *copies, size_t count,
  *
  * Copies of both directions may use one range of host memory, and must then run in order. The
  * stream runs pinned copies in order. For a staged copy to the device, the processor reads the host
- * memory without a wait for the stream. For a staged copy to the host, the processor writes the
- * host memory after all work in the stream. So a copy of another direction than the first copy must
- * be pinned, and no copy before it may be staged.
+ * memory before the stream has run the earlier copies. For a staged copy to the host, the processor
+ * writes the host memory after the stream has run the later copies. So if any of the copies is
+ * staged, all have one direction.
  */
 static size_t count_together(const struct rex_copy *copies, size_t count, size_t *staged)
 {
+    bool has_both_directions = false;
     size_t together = 0;
     *staged = 0;
     for (const struct rex_copy *copy = copies; together < count && copy->size > 0; copy++) {
-        bool is_in_order = *staged == 0 && copy->is_pinned;
-        if (staged_size(copy) > CHUNK - *staged ||
-            (copy->to_host != copies[0].to_host && !is_in_order))
+        size_t size = staged_size(copy);
+        has_both_directions |= copy->to_host != copies[0].to_host;
+        if (size > CHUNK - *staged || (has_both_directions && *staged + size > 0))
             break;
-        *staged += staged_size(copy);
+        *staged += size;
         together++;
     }
     return together;

@@ -55,8 +55,8 @@ bool rex_copy_is_ours(struct rex_copy *copy);
  * before the first copy of one of these kinds:
  * - The copy has size 0.
  * - The copy is not pinned, and does not fit into the rest of the chunk.
- * - The copy has another direction than the first copy, and is not pinned or follows a copy that is
- *   not pinned.
+ * - The copy is not pinned, and an earlier copy has the other direction.
+ * - The copy has another direction than an earlier copy that is not pinned.
  * If the first copy has size 0, skips only this copy. For each copy whose size is not 0,
  * rex_copy_is_ours() has returned true. Returns the number of copies that the call tried to make or
  * skipped.

@@ -234,6 +234,30 @@ TEST(mixed)
     update_mixed(true);
 }
 
+/* A pinned row comes back, and the next row is pageable at its ends and includes the first. */
+TEST(order_of_overlapping_rows)
+{
+    start();
+    unsigned char *pinned = host + MIB / 4;
+    OK(rex_host_register(pinned, MIB / 4));
+    REX_MAP(region, REX_ALLOC(host, MOST));
+    OK(rex_data_enter(-1, &region));
+    void *on_device = rex_mapped_ptr(host, -1);
+    fill(host, MOST, 1);
+    fill(back, MOST, 2);
+    OK(rex_device_copy_to(on_device, back, MOST, -1));
+    memcpy(expected, host, MIB);
+    memcpy(expected + MIB / 4 + 8, back + MIB / 4 + 8, MIB / 4 - 8);
+    REX_MAP(rows, REX_TO(pinned, 8), REX_FROM(pinned + 8, MIB / 4 - 8), REX_TO(host, MIB));
+    OK(rex_data_update(-1, &rows));
+    assert_memory_equal(host, expected, MIB);
+    OK(rex_device_copy_from(back, on_device, MIB, -1));
+    assert_memory_equal(back, expected, MIB);
+    OK(rex_data_exit(-1, &region));
+    OK(rex_host_unregister(pinned));
+    finish();
+}
+
 /* A region begins, once or again, and ends with a row of all its memory or of a part: what comes
  * back is what the last end names. */
 static const struct {
