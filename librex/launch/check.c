@@ -100,8 +100,9 @@ static int check_signature(const struct rex_request *request)
 }
 
 /*
- * If the parameters are unknown, as in a host image, the image gives the form. A kernel keeps the
- * form of its first launch: a later launch in the other form fails.
+ * If the image does not describe the parameters (a host image without a signature), the form is
+ * known from the image. Otherwise the number of rows gives the form. A kernel keeps the form of its
+ * first launch: a later launch in the other form fails.
  */
 int rex_check_form(const struct rex_target *target, uint32_t rows, const struct rex_map *map,
                    enum rex_kernel_form *form)

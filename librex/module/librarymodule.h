@@ -14,7 +14,7 @@
 struct rex_library {
     /* rex_library_unload() marks it as ended, even if graphs still hold the library */
     struct rex_pooled pooled;
-    struct rex_module module; /* librex has made its entries, to which launches refer */
+    struct rex_module module; /* made by librex; the keys of launches are its entries */
     uint32_t *symbol;         /* for each entry, the index of its symbol in the image's view */
     struct rex_library *next; /* next element of the list of unused libraries */
     struct rex_module_image image;

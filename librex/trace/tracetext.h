@@ -19,7 +19,7 @@
 struct rex_line {
     char *text; /* REX_LINE_MAX bytes */
     size_t length;
-    bool full; /* something did not fit into the line, or no file is open */
+    bool full; /* the line is not written: a text did not fit into it, or no file is open */
 };
 
 /*
@@ -66,7 +66,7 @@ uint64_t rex_rows_bytes(int64_t count, void **begin, const int64_t *sizes, const
 
 /* ---- the summary: trace.c holds the output lock ---------------------------------------------- */
 
-/* Counts SLICE in its part of the summary, and counts deferred launches. */
+/* Adds the time of SLICE to the summary, and counts deferred launches. */
 void rex_summary_add(const struct rex_slice *slice);
 
 /* Writes the summary to standard error unless it is empty. */

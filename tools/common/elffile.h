@@ -22,7 +22,10 @@
 
 struct elf_file {
     struct rex_elf elf;
-    /* header of the section with section indices that do not fit into a symbol; zeros if none */
+    /*
+     * header of the section SHT_SYMTAB_SHNDX, which has the section indices that do not fit into
+     * the 16 bits of a symbol; zeros if there is none
+     */
     Elf64_Shdr extended;
     struct timespec changed;
     bool mapped;
@@ -41,14 +44,15 @@ void elf_file_close(struct elf_file *file);
 void elf_file_drop_pages(const struct elf_file *file);
 
 /*
- * Returns true for an object, a file that is not linked yet. Its addresses are offsets in sections.
+ * Returns true for an object file (.o), which is not linked yet. Its addresses are offsets in
+ * sections.
  */
 bool elf_is_object(const struct elf_file *file);
 
 /*
- * A place in memory. In an object the place is a section and an offset in the section. In a linked
- * file `section` is 0, and `offset` is an address. elf_compare_places() orders places by section,
- * then by offset.
+ * A place in memory. In an object file the place is a section and an offset in the section. In a
+ * linked file `section` is 0, and `offset` is an address. elf_compare_places() orders places by
+ * section, then by offset.
  */
 struct elf_place {
     size_t section;

@@ -95,12 +95,22 @@ static int add_items(struct images *images, const struct rex_image_list *list,
 
 /* ---- builds ---------------------------------------------------------------------------------- */
 
-/* The mark of rex-cc. The build's checksum and the program's name follow in the line. */
+/*
+ * rex-cc appends a line with this mark to its images. After the mark stand the build, which is a
+ * checksum, and the program's name.
+ */
 static const char mark[] = "\n// rex-cc: build ";
 
-#define MARK_MAX 8192 /* maximum bytes that are searched: a sparse file may have any size */
+/*
+ * maximum number of bytes at the end that are searched for the mark: a sparse file may have any
+ * size
+ */
+#define MARK_MAX 8192
 
-/* Reads the build from the end of the bytes, which may be NULL; "" if there is no mark. */
+/*
+ * Writes to BUILD the build after the mark near the end of the bytes, or "" if there is no mark.
+ * BYTES may be NULL.
+ */
 static void read_build(const unsigned char *bytes, size_t size, char build[BUILD_MAX])
 {
     size_t length = 0, last = size < MARK_MAX ? size : MARK_MAX;
@@ -117,7 +127,8 @@ static void read_build(const unsigned char *bytes, size_t size, char build[BUILD
 }
 
 /*
- * Reads the mark from its section in a program or a host image. strip does not remove this section.
+ * Reads the build from section .rex_program of a program or a host image. strip does not remove
+ * this section.
  */
 static void read_section_build(const struct rex_elf *elf, char build[BUILD_MAX])
 {
@@ -171,7 +182,8 @@ static int add_all(struct images *images, const struct program *program, struct 
     }
     if (rex_image_list_open(&list, bytes, size, file.path) != REX_OK)
         return refused(why);
-    if (file.share == 0) /* several images come from static libraries, each of its own build */
+    /* each of several images is from a static library, which has a build of its own */
+    if (file.share == 0)
         check_build(images, program, file.path, bytes, size, report);
     file.one_of_several = list->items[0].stored != size;
     int result = add_items(images, list, &file, report, why);

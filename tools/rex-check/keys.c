@@ -12,9 +12,10 @@
 #include "names.h"
 
 /*
- * Names that sites are compared with. in_entry: names of keys that this file has in an entry.
- * imported: names of keys of other files in entries of this file. referred: names of keys of this
- * file that a site refers to.
+ * Names of host keys, with which the keys at launch sites are compared:
+ * - in_entry: keys that this file defines, and to which an entry of this file points;
+ * - imported: keys that another file defines, and to which an entry of this file points;
+ * - referred: keys that this file defines, and to which a site refers.
  */
 struct known {
     struct names in_entry, imported, referred;

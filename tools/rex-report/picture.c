@@ -44,7 +44,10 @@ static int height_at(const struct timeline *timeline, const struct track *track,
     return height < HEIGHT ? height : HEIGHT;
 }
 
-/* Writes a bar of the path, from column BEGIN to END, between two heights. */
+/*
+ * Writes a bar to the SVG path, from column BEGIN to column END, and from height LOW to height
+ * HIGH.
+ */
 static void put_bar(FILE *out, size_t begin, size_t end, int low, int high)
 {
     if (high > low)
