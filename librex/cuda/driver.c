@@ -76,8 +76,8 @@ static struct {
 
 /*
  * A thread may fork while it holds the lock: librex opens a library under the lock, and a
- * constructor of the library calls fork(). This thread continues in the child, and unlocks the lock
- * later. So the lock is then not renewed.
+ * constructor of the library calls fork(). In the child this thread still unlocks the lock later,
+ * so the lock must stay locked. In any other case the child gets a new, unlocked lock.
  */
 static void renew_load_lock(void)
 {

@@ -1,8 +1,8 @@
 /*
  * plan.h - plans a launch by the driver. First the rows are read. Then they are pinned: no call
  * changes how they are mapped until the launch ends. Then each row is placed: it gets a device
- * address, or an offset in the staged memory. Staged rows lie in one block, which one copy
- * transfers (launch/run.c).
+ * address, or an offset in the staged memory. Staged memory is one block for several rows, so that
+ * one copy for each direction is enough (launch/run.c).
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

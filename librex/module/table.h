@@ -63,8 +63,12 @@ struct rex_kernel {
     struct rex_misfit misfit;
     uint32_t checked;    /* number of rows of the last launch that was checked, plus 1; atomic */
     uint16_t parameters; /* REX_PARAMETERS_UNKNOWN in a host image without a signature */
-    uint8_t form;        /* enum rex_kernel_form, set when a launch is checked; atomic */
-    uint8_t flags;       /* REX_KERNEL_ bits; MATCHED is set after the facts above; atomic */
+    /*
+     * enum rex_kernel_form; set by rex_kernel_match() or by the first launch that is checked;
+     * atomic
+     */
+    uint8_t form;
+    uint8_t flags; /* REX_KERNEL_ bits; MATCHED is set after the facts above; atomic */
     const struct __tgt_offload_entry *entry;
     const struct rex_layout *layout; /* NULL if the image does not describe the parameters */
 };

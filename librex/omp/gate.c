@@ -210,7 +210,10 @@ int rex_gate_check_outside(const char *what)
         what);
 }
 
-/* Waits until no other thread is inside, and then counts this thread as inside. */
+/*
+ * Raises the gate while no other thread is inside, and counts this thread as inside. Waits for at
+ * most about a minute for other threads to leave.
+ */
 int rex_gate_register(const char *what, bool ends)
 {
     long time = FIRST_NAP;

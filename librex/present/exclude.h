@@ -13,8 +13,8 @@
 #include "present/mappings.h"
 
 /*
- * Returns true if all rules are in force by which calls exclude each other. The rules are in force
- * in each of three cases:
+ * Returns true if all rules about calls that exclude each other are in force, in each of three
+ * cases:
  * - the driver may use mappings;
  * - a launch by the driver or an update is at work (`by_driver`);
  * - libomptarget may delete a mapping that another call has found (rex_found_may_be_deleted()).

@@ -205,7 +205,7 @@ struct rex_mapping {
     uintptr_t begin, end;
     uintptr_t device; /* device address of `begin`; 0 if only libomptarget launches with it */
     /*
-     * a pointer in the memory differs on the device (it is attached), so only libomptarget copies
+     * only libomptarget copies: a pointer in this memory is attached, and so differs on the device
      */
     bool is_attached;
 };

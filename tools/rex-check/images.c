@@ -182,7 +182,10 @@ static int add_all(struct images *images, const struct program *program, struct 
     }
     if (rex_image_list_open(&list, bytes, size, file.path) != REX_OK)
         return refused(why);
-    /* each of several images is from a static library, which has a build of its own */
+    /*
+     * If the program has several images, each is from a static library with its own build. So do
+     * not compare these builds.
+     */
     if (file.share == 0)
         check_build(images, program, file.path, bytes, size, report);
     file.one_of_several = list->items[0].stored != size;
