@@ -18,7 +18,7 @@
  */
 #define ANCHOR_AGE UINT64_C(1000000000)
 
-/* A piece of work between two events. */
+/* A piece of work, such as a kernel, a copy or a graph, between two events in the stream. */
 struct timed {
     void *begin, *end;
     /* the slice for the trace, without its times; its name is NULL if the work is a graph */
@@ -76,8 +76,8 @@ static bool time_between(void *begin, void *end, uint64_t *nanoseconds)
 /* ---- the ring -------------------------------------------------------------------------------- */
 
 /*
- * Writes the oldest piece of work, which is done. The times of later pieces are measured from its
- * end.
+ * Writes the oldest piece of work, which is done. The times of later pieces are measured from the
+ * end of this piece.
  */
 static void write_oldest(struct rex_stream_trace *trace)
 {

@@ -26,8 +26,8 @@ struct rex_staged {
 struct rex_own_row {
     struct rex_row_span span; /* host memory of the row */
     int64_t type;
-    uint32_t outer;  /* index of the own row that contains this row; may be this row */
-    size_t offset;   /* offset in the staged memory, if the row is staged */
+    uint32_t outer; /* index of the own row whose memory contains this row, or of this row itself */
+    size_t offset;  /* offset in the staged memory, if the row is staged */
     uint64_t device; /* device memory, if the row is not staged */
 };
 

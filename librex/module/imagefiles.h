@@ -35,9 +35,10 @@ struct rex_sources {
 };
 
 /*
- * Reads the file NAME: the path itself if NAME has a slash, else the first match in the folders for
- * bare names. Returns 0 and fills SOURCE except its list. If no file exists, adds the tried paths
- * to TRIED and returns REX_ENOIMAGE without a message. Any other error has a message.
+ * Reads the file NAME. If NAME has a slash, it is the path. Otherwise reads the first file of this
+ * name in the folders for bare names. Returns 0 and fills all members of SOURCE except `list`. If
+ * no file exists, adds the tried paths to TRIED and returns REX_ENOIMAGE without a message. Any
+ * other error has a message.
  */
 int rex_source_read(struct rex_source *source, const struct rex_module *module, const char *name,
                     struct rex_report *tried);

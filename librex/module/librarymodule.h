@@ -33,9 +33,9 @@ int rex_library_open(struct rex_library **library, const void *bytes, size_t siz
                      const char *name);
 
 /*
- * Ends the library. If graphs hold the library, it stays until the last of them drops it. No thread
- * may enqueue the library's kernels during the call. Returns 0, or an error that leaves the library
- * unchanged.
+ * Ends the library. If graphs hold the library, the library stays until the last graph drops it. No
+ * thread may enqueue the library's kernels during the call. Returns 0, or an error that leaves the
+ * library unchanged.
  */
 int rex_library_close(struct rex_library *library);
 

@@ -55,7 +55,9 @@ static bool is_kept_out(void)
     return keeper != NULL && keeper != &rex_thread;
 }
 
-/* Not inlined: `time` would cause a stack guard in the callers, also on the path without a nap. */
+/*
+ * noinline, because `time` would give each caller a stack guard, even if the caller does not nap.
+ */
 static __attribute__((noinline)) void nap(long microseconds)
 {
     struct timespec time = {0, microseconds * 1000};

@@ -31,7 +31,10 @@ static int map_file(const char *path, struct mapped *file, struct timespec *chan
     return 0;
 }
 
-/* Returns the processor of an image if that is not the program's processor; else 0. */
+/*
+ * Returns the processor of an image (e_machine of ELF) if it is not the program's processor; else
+ * 0.
+ */
 static unsigned other_machine(const struct program *program, const void *bytes, size_t size)
 {
     Elf64_Ehdr header;
@@ -64,7 +67,7 @@ static char *member_path(const char *path, const struct rex_image_item *item)
                        item->architecture, &item->suffix);
 }
 
-/* FILE has the fields that all images of a file share. */
+/* FILE has the members that are equal for all images of one file. */
 static int add_item(struct images *images, const struct rex_image_list *list, size_t index,
                     const struct image *file, char why[WHY_MAX])
 {

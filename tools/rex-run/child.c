@@ -22,7 +22,10 @@
 #include "folder.h"
 #include "tell.h"
 
-/* The signal mask and SIGCHLD handler that rex-run was started with. The program gets them back. */
+/*
+ * The signal mask and SIGCHLD handler that rex-run was started with. The child sets them again
+ * before it becomes the program.
+ */
 static sigset_t mask;
 static void (*at_child)(int);
 
