@@ -211,7 +211,10 @@ int rex_call_kernel(ident_t *loc, int64_t device, const void *key,
 {
     int32_t teams = packet->Teams[0], threads = packet->Threads[0];
     void *host_key = (void *)(uintptr_t)key;
-    /* The caller may have waited outside of the gate, and the process may be ending. */
+    /*
+     * Check again: the caller may have waited outside of the gate, and the process may be ending by
+     * now.
+     */
     int result = rex_gate_check();
     if (result != REX_OK)
         return result;

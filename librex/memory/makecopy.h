@@ -27,9 +27,9 @@ struct rex_copy {
 
 /*
  * Puts COPY in STREAM. If MAY_WAIT is true, the call may wait for STREAM, and have threads make
- * COPY. If MAY_WAIT is false, the driver makes COPY. The caller puts no other work in STREAM during
- * the call, because the threads would not wait for that work. Returns 0, or an error of the driver,
- * which rex_cuda_why() describes.
+ * COPY. If MAY_WAIT is false, the driver makes COPY. The caller puts no other command in STREAM
+ * during the call, because the threads would not wait for the command. Returns 0, or an error of
+ * the driver, which rex_cuda_why() describes.
  */
 int rex_copy_put(const struct rex_copy *copy, void *stream, bool may_wait);
 

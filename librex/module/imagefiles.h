@@ -28,7 +28,9 @@ struct rex_sources {
     size_t count;
     bool asked_for;  /* REX_CUBIN or the caller named the sources: no other image replaces them */
     bool by_setting; /* REX_CUBIN named the sources */
-    /* the element of the module's `images_begin` array with the bytes, or NULL */
+    /*
+     * if the bytes are an image of the module: its element of the array `images_begin`; else NULL
+     */
     const struct rex_image_row *row;
     char *names;               /* names of the files; NULL if no file was searched */
     struct rex_report missing; /* paths at which there is no file */

@@ -73,7 +73,7 @@ struct rex_entry_list {
 
 /*
  * Removes all entries. In a child of fork() `room` may then be smaller than the array, because the
- * fork may have interrupted rex_entries_make_room(). That does no harm.
+ * fork may have interrupted rex_entries_make_room(). The list then uses only a part of the array.
  */
 void rex_entries_reset(struct rex_entry_list *in);
 

@@ -40,7 +40,7 @@ int elf_file_open(struct elf_file *file, const char *path);
 int elf_file_view(struct elf_file *file, const void *bytes, size_t size);
 void elf_file_close(struct elf_file *file);
 
-/* Drops the pages that were read; they are read again when needed. */
+/* Frees the memory of the pages that were read. Pages are read again when they are needed. */
 void elf_file_drop_pages(const struct elf_file *file);
 
 /*

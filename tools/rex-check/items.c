@@ -340,7 +340,7 @@ void items_read_device(struct items *items, const struct tokens *tokens)
             is_c = is_template = false;
         is_template |= token_is(token, "template");
         if (token_is(token, "<") && token_is(next, "<") && token_is(token_at(tokens, i + 2), "<"))
-            add(items, ITEM_UNSEEN, tokens, token); /* a launch by CUDA needs no entry */
+            add(items, ITEM_UNSEEN, tokens, token); /* a launch with <<<...>>> needs no entry */
         else if (may_define(token, makers))
             add(items, ITEM_UNSEEN, tokens, token)->placed = true;
         else if (token_is(token, "extern") && next->kind == TOKEN_STRING) {

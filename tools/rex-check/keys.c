@@ -82,7 +82,10 @@ static int compare_sites(const void *a, const void *b)
     return order != 0 ? order : elf_compare_places(one->place, other->place);
 }
 
-/* Adds one remark for each key in each function, which may take the key's address several times. */
+/*
+ * Adds one remark for each key and function, even if the function takes the key's address several
+ * times.
+ */
 static void report_sites(const struct program *program, const struct known *known,
                          struct report *report)
 {

@@ -46,7 +46,7 @@ static void step(struct reader *reader)
     reader->at++;
 }
 
-/* Adds the token from FROM, in LINE, up to the reader's place. */
+/* Adds the token from FROM, in line LINE, to the current position of READER. */
 static void add(struct reader *reader, enum token_kind kind, const char *from, size_t line)
 {
     struct tokens *tokens = reader->tokens;

@@ -161,7 +161,7 @@ static void link_openmp(const char *name, const char *path, void *context)
         make_link("libomp.so", strlen("libomp.so"), path);
 }
 
-/* Checks that the loader finds the library in the folder. */
+/* Checks that the loader takes library NAME from the folder with the links. */
 static void check_name(const char *name, const char *path, void *context)
 {
     const struct linked *linked = context;
@@ -232,7 +232,7 @@ bool lead_to(const struct program *program, const char *library)
 struct missing {
     const struct program *program;
     const char *name;      /* linked name that the loader does not find */
-    char folder[PATH_MAX]; /* folder with that name; "": not found yet */
+    char folder[PATH_MAX]; /* folder that has the linked name */
 };
 
 /* Ends rex-run if the user has named a libomptarget by REX_OMPTARGET: ERROR is about this file. */
