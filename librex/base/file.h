@@ -56,7 +56,8 @@ void rex_folder_of(const char *path, char folder[PATH_MAX]);
  * between check and use.
  */
 struct rex_output {
-    int descriptor;      /* -1: no file; else above 2, and at least 960 if the limits allow it */
+    /* -1: no file; else above 2, and if the limit of open files allows it, at least 960 */
+    int descriptor;
     bool is_numbered;    /* the pattern of the name has a %p */
     char name[PATH_MAX]; /* the path as given, for messages */
     char path[PATH_MAX]; /* the absolute path: the program may change its working folder */

@@ -19,8 +19,8 @@
 /* ---- shared objects -------------------------------------------------------------------------- */
 
 /*
- * gnu_get_libc_version() returns the address of a string in the C library. With -static the C
- * library is part of the program.
+ * Returns false if the program is linked with -static. The C library is then part of the program,
+ * and so is the string that gnu_get_libc_version() returns.
  */
 bool rex_can_open_libraries(void)
 {
@@ -46,10 +46,10 @@ bool rex_keep_loaded(const void *address, char path[PATH_MAX])
 /* ---- launchers of jobs ----------------------------------------------------------------------- */
 
 /*
- * Launchers set these variables before the program starts, so MPI_Init() is not needed. If launcher
- * A may start launcher B, the variables of B come before the variables of A. For example, Slurm
- * sets SLURM_LOCALID to 0 in a batch script, and all processes that mpirun starts there inherit
- * that value.
+ * Launchers of jobs, such as mpirun and srun, set the variables below before the program starts, so
+ * MPI_Init() is not needed. If launcher A may start launcher B, the variables of B come before the
+ * variables of A. For example, Slurm sets SLURM_LOCALID to 0 in a batch script, and all processes
+ * that mpirun starts in the script inherit that value.
  */
 
 int rex_number_in_text(const char *text)
@@ -234,7 +234,10 @@ int rex_processors_known(void)
     return count;
 }
 
-/* The new thread inherits the caller's signal mask. */
+/*
+ * The new thread inherits the signal mask that the caller has set: all signals are blocked, except
+ * signals for faults such as SIGSEGV.
+ */
 bool rex_thread_start(pthread_t *thread, void *(*run)(void *argument), void *argument)
 {
     static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};

@@ -18,7 +18,9 @@
 #define REX_KERNEL_NAME(symbol) rex_kernel_name_length(symbol), (symbol)
 int rex_kernel_name_length(const char *symbol);
 
-/* Maximum length of a message, in bytes with the NUL. A list of rejected libraries is longest. */
+/*
+ * Maximum length of a message, in bytes with the NUL. A message may list many rejected libraries.
+ */
 #define REX_MESSAGE_MAX 4096
 
 /*

@@ -37,7 +37,7 @@ static struct {
     struct rex_entry_points call; /* libomptarget's functions */
     bool observed;                /* calls are traced, or logged, or both */
     bool logged;                  /* the program's calls are logged */
-    bool watched;                 /* the program's calls enter the present table */
+    bool watched; /* the program's calls enter the present table (present/present.h) */
 } bound;
 
 /* ---- before and after a call ----------------------------------------------------------------- */
@@ -175,8 +175,8 @@ int rex_call_data(enum rex_data_call call, const char *name, int64_t device,
                   const struct rex_map *map)
 {
     /*
-     * A call without a name has no rows, so libomptarget maps and copies nothing. Such a call needs
-     * no check for a lost device.
+     * If NAME is NULL, the call has no rows, so libomptarget maps and copies nothing. Such a call
+     * needs no check for a lost device.
      */
     int result = REX_OK;
     /* The caller may have waited for a kernel whose failure lost the device. */
@@ -187,8 +187,8 @@ int rex_call_data(enum rex_data_call call, const char *name, int64_t device,
     if (result != REX_OK)
         return result;
     /*
-     * For device -1 libomptarget asks libomp for the default device. In a thread that has run
-     * libomp's destructor, libomp would crash.
+     * For device -1 libomptarget asks libomp for the default device. libomp would crash in a thread
+     * that has run libomp's destructor. So pass the number of the default device.
      */
     if (rex_thread.ends > 0)
         device = rex_openmp_number(device);
@@ -211,11 +211,14 @@ int rex_call_kernel(ident_t *loc, int64_t device, const void *key,
 {
     int32_t teams = packet->Teams[0], threads = packet->Threads[0];
     void *host_key = (void *)(uintptr_t)key;
-    /* The caller may have waited outside of the gate, and the process may be ending. */
+    /*
+     * Check again: the caller may have waited outside of the gate, and the process may be ending by
+     * now.
+     */
     int result = rex_gate_check();
     if (result != REX_OK)
         return result;
-    if (rex_thread.ends > 0) /* as in rex_call_data() */
+    if (rex_thread.ends > 0) /* libomp would crash on device -1: see rex_call_data() */
         device = rex_openmp_number(device);
     result = check_kernel_call(device, key);
     if (result == REX_OK && bound.observed) {
@@ -292,8 +295,9 @@ static void say_waited_for(void)
 }
 
 /*
- * Describes and logs a launch by the program. libomptarget makes all such launches. In the trace,
- * the launch has the reasons of the process and REX_REASON_CALLED.
+ * Describes and logs a launch that the program makes by a call of libomptarget's function.
+ * libomptarget makes all such launches. The trace shows as reasons REX_REASON_CALLED and the
+ * fallback reasons of the process.
  */
 static void describe_launch(struct rex_call_trace *trace, const void *key, int64_t device,
                             struct rex_grid grid)
@@ -302,8 +306,8 @@ static void describe_launch(struct rex_call_trace *trace, const void *key, int64
     rex_packet_set_grid(packet, &grid);
     trace->reason.mask = rex_process_reasons() | REX_REASON_CALLED;
     /*
-     * On LLVM 14 librex's own launches come here, too. They have entered the present table, and do
-     * not cause this message.
+     * On LLVM 14, librex's own launches also call this function. Such a launch has entered the
+     * present table, and does not cause the message of say_waited_for().
      */
     if (REX_UNLIKELY(!rex_launches_block()) && !rex_present_is_entered())
         say_waited_for();

@@ -34,8 +34,8 @@
 static int bound_release;
 
 /*
- * The slots have first_ functions before binding. After binding, slots of functions that the
- * release lacks have lacking_ functions.
+ * Before libomptarget is bound, each slot points to a first_ function, which binds it. After that,
+ * the slot of a function that the release lacks points to a lacking_ function, which fails.
  */
 #define BEFORE_BINDING(type, name, parameters, arguments, missing) \
     static type lacking_##name parameters;                         \
@@ -140,11 +140,11 @@ static void leave_end(const struct rex_map *map, int64_t device, bool ends, bool
 }
 
 /*
- * Functions that end mappings are not jumps. They wait for queues that still use a mapping. After
- * libomptarget's call they begin a new generation of mappings (present/present.h). A new generation
- * before the call is not enough: another thread may look up an address before the call ends the
- * mapping. That thread would keep the address in the new generation, although the mapping has
- * ended. For these functions codeptr_ra is an address in librex.
+ * A forwarder that ends mappings is a function, not a jump. It waits for queues that still use a
+ * mapping. After libomptarget's call it changes rex_mapping_generation (present/present.h). A
+ * change before the call is not enough: another thread could look up an address before the mapping
+ * ends, and keep the address as valid in the new generation. For these functions codeptr_ra is an
+ * address in librex.
  */
 #define FORWARD_ENDING(name, parameters, arguments, mappers)                    \
     __attribute__((visibility("default"))) void __tgt_##name parameters;        \
@@ -177,8 +177,9 @@ REX_ENDING_LATER(FORWARD_ENDING_LATER)
 #pragma GCC diagnostic pop
 
 /*
- * Programs map and unmap memory by the first two functions without a data call. No other such
- * functions of libomptarget are known. The third function gives the program a device address.
+ * omp_target_associate_ptr() and omp_target_disassociate_ptr() make and end mappings without a data
+ * call, so librex must see the calls. No other such functions of libomptarget are known.
+ * omp_get_mapped_ptr() gives the program a device address.
  */
 int omp_target_associate_ptr(const void *host, const void *on_device, size_t size, size_t offset,
                              int device);
@@ -207,7 +208,10 @@ EXPORTED int omp_target_disassociate_ptr(const void *host, int device)
     return result;
 }
 
-/* The program may use the address without a call of librex. */
+/*
+ * The program may read device memory at the address without a call of librex. So wait for the
+ * deferred launches, now and after each later launch with this memory (rex_present_show()).
+ */
 EXPORTED void *omp_get_mapped_ptr(const void *host, int device)
 {
     if (rex_runtime_bind() != REX_OK)
@@ -217,7 +221,10 @@ EXPORTED void *omp_get_mapped_ptr(const void *host, int device)
     return rex_memory_address(host, device);
 }
 
-/* The loader may bind the exported name to another library's function, but never this alias. */
+/*
+ * An alias that always refers to librex's function. The loader may bind the exported name to
+ * another library's function.
+ */
 extern __typeof__(__tgt_target_data_end_mapper) rex_own_data_end
     __attribute__((alias("__tgt_target_data_end_mapper"), visibility("hidden")));
 
@@ -230,7 +237,7 @@ bool rex_forward_first(void)
     if (known == UNASKED) {
         void *first = dlsym(RTLD_DEFAULT, "__tgt_target_data_end_mapper");
         known = first != NULL && first == (void *)(uintptr_t)rex_own_data_end ? YES : NO;
-        /* Relaxed: a thread that misses the answer finds it again. */
+        /* Relaxed: a thread that does not see the answer yet computes it again. */
         __atomic_store_n(&answer, known, __ATOMIC_RELAXED);
     }
     return known == YES;
@@ -267,8 +274,8 @@ static int kernel_without_packet_nowait(KERNEL_P, DEP_P)
 
 /*
  * Points each slot at libomptarget's function, or at a lacking_ function if the release lacks the
- * function. If the release has no packet, the slots of __tgt_target_kernel and its nowait form get
- * the functions above.
+ * function. If the release has no packet (LLVM 14), the slots of __tgt_target_kernel and
+ * __tgt_target_kernel_nowait get the kernel_without_packet functions.
  */
 static void point_slots(void *handle, const struct rex_release *release)
 {

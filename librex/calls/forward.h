@@ -11,7 +11,8 @@
 #include "omp/entrypoints.h"
 
 /*
- * Reads a slot by an atomic load, because binding may write the slot while other threads read it.
+ * Reads the slot of __tgt_NAME: a pointer to the function that the exported function calls. The
+ * load is atomic, because a thread that binds libomptarget may write the slot at the same time.
  */
 #define REX_REAL(name) __atomic_load_n(&rex_real.name, __ATOMIC_ACQUIRE)
 

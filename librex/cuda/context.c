@@ -32,13 +32,13 @@ static const unsigned flags_of[] = {[REX_WAIT_AUTO] = 0x0,
 uint64_t rex_contexts_later;
 
 /*
- * This struct, rex_contexts_later and `is_held` of each GPU are written under rex_load_lock(). A
+ * `contexts`, rex_contexts_later and `is_held` of each GPU are written under rex_load_lock(). A
  * child of fork cannot use the driver, and does not read these variables.
  */
 static struct {
     /*
-     * number of calls of rex_context_activate(), rex_context_activate_one() and rex_context_hold()
-     * that are not undone; also read without the lock
+     * number of calls of rex_context_activate(), rex_context_activate_one() and rex_context_hold(),
+     * minus the number of calls of rex_context_user_ends(); also read without the lock
      */
     int users;
     int home; /* number of the GPU in whose context memory is pinned, plus 1; 0: none */
@@ -141,8 +141,8 @@ void rex_context_activate_one(int number)
 }
 
 /*
- * Clears the bit after the activation. A thread that finds the bit cleared calls libomptarget
- * without waiting for the lock. If the context were not active then, libomptarget would activate it
+ * Clears the bit only after the activation. A thread that finds the bit cleared calls libomptarget
+ * at once, without the lock. If the context were not active yet, libomptarget would activate it
  * with other flags.
  */
 void rex_context_activate_later(int number)
@@ -173,7 +173,10 @@ int rex_context_hold(void)
     }
     int number = contexts.home - 1;
     struct rex_device *device = &rex_devices[number];
-    /* Retain even an active context, so that it outlives the memory pinned in it. */
+    /*
+     * Retain the context even if it is active already. Otherwise the context could end before the
+     * memory that is pinned in it.
+     */
     int state = device->is_held ? -1 : rex_context_is_active(number, &flags);
     if (state == 0)
         flags = flags_of[rex_setting_read(REX_OPTION_WAIT)];
@@ -189,10 +192,10 @@ bool rex_contexts_are_kept(void)
 }
 
 /*
- * Releases the contexts without the lock. At the last release of a context the driver waits for the
- * context's work, and other threads would wait for the lock meanwhile. During the driver's wait
- * another thread may retain the context, which is still active. The context then keeps its wait
- * policy.
+ * Releases the contexts after unlocking. At the last release of a context the driver waits for the
+ * kernels and copies of the context, and other threads would wait for the lock. During the driver's
+ * wait another thread may retain the context, which is still active. The context then keeps its
+ * wait policy.
  */
 bool rex_context_user_ends(void)
 {

@@ -31,8 +31,8 @@
 #define PENDING_MOST 256
 #define MARK_AFTER 64
 /*
- * Threads check PENDING_MOST without a lock, so each launching thread may exceed it by one launch.
- * There is room for 768 such threads.
+ * Size of the array `kernel`. Threads check PENDING_MOST without a lock, so each launching thread
+ * may exceed the maximum by one launch. NAMES - PENDING_MOST = 768 threads may do so at one time.
  */
 #define NAMES 1024
 
@@ -41,8 +41,8 @@ struct deferred {
     int ordinal;
     void *context, *stream; /* NULL: not made yet */
     /*
-     * numbers of the newest launch, and of the newest launch that a wait found done; also read
-     * without the lock
+     * issued: number of the newest launch. seen: number of the newest launch that a wait has found
+     * done. Both are also read without the lock.
      */
     uint64_t issued, seen;
     bool is_lost;                   /* also read without the lock */
@@ -61,7 +61,7 @@ struct deferred {
 static struct deferred *deferred[REX_CUDA_DEVICES_MAX];
 
 uint64_t rex_deferred_devices;
-static uint64_t stopped; /* a bit for each device on which rex_deferred_stop() was called; atomic */
+static uint64_t stopped; /* bit N is set after rex_deferred_stop() for device N; atomic */
 
 static void forget_stream(struct deferred *of)
 {
@@ -321,7 +321,8 @@ int rex_deferred_precede(int number, void *stream)
     pthread_mutex_lock(&of->lock);
     int entered = rex_context_enter(of->context), result = 0;
     const struct rex_mark *mark = rex_mark_make(of->mark, of->stream, of->issued);
-    if (mark == NULL) { /* threads wait for the events of all marks, or the driver failed */
+    /* threads wait for all marks (events with a launch number), or the driver failed */
+    if (mark == NULL) {
         result = REX_CUDA(cuEventCreate, &event, REX_CUDA_EVENT_UNTIMED);
         if (rex_cuda_has_made(result, &event))
             result = REX_CUDA(cuEventRecord, event, of->stream);
@@ -342,8 +343,8 @@ void rex_deferred_stop(int number)
         devices = number >= 0 && number < REX_CUDA_DEVICES_MAX ? UINT64_C(1) << number : 0;
     __atomic_fetch_or(&stopped, devices, __ATOMIC_SEQ_CST);
     /*
-     * A launch that has not seen the new bit holds the lock of its device until it has its number.
-     * Take each lock once, to wait for such launches.
+     * A launch that read `stopped` before the change holds the lock of its device until it has a
+     * number. Lock and unlock each device once, to wait for such launches.
      */
     for (int i = 0; i < REX_CUDA_DEVICES_MAX; i++) {
         struct deferred *of = __atomic_load_n(&deferred[i], __ATOMIC_SEQ_CST);

@@ -86,7 +86,7 @@ bool rex_deferred_poll(int number, uint64_t launch, int milliseconds);
 void rex_deferred_wait_all(void);
 
 /*
- * Makes all later work in STREAM wait for the deferred launches of device NUMBER that were made
+ * Makes all later commands in STREAM wait for the deferred launches of device NUMBER that were made
  * before this call. Returns 0 or a CUresult; rex_cuda_why() gives the reason. The context of STREAM
  * is current.
  */
@@ -94,9 +94,9 @@ int rex_deferred_precede(int number, void *stream);
 
 /*
  * Stops deferring launches of device NUMBER, or of all devices if NUMBER is REX_ANY_DEVICE. Called
- * when the program receives a stream of the device: librex cannot order deferred launches with work
- * that only the program sees. After the call the caller waits for the launches that are already
- * deferred.
+ * when the program receives a stream of the device: librex cannot order deferred launches with the
+ * commands that the program itself puts in the stream. After the call the caller waits for the
+ * launches that are already deferred.
  */
 void rex_deferred_stop(int number);
 

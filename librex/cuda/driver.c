@@ -46,18 +46,18 @@ struct reason {
 };
 
 /*
- * All fields but `kept` are written under the lock. Threads without the lock read the fields by
- * atomics. After `devices` is above 0, `library` and `missing` no longer change, and need no
- * atomics.
+ * All members but `kept` are written under rex_load_lock(). Threads without the lock read the
+ * members by atomics. After `devices` is above 0, `library` and `missing` no longer change, and
+ * need no atomics.
  */
 static struct {
     void *library;      /* NULL until it is opened; never closed */
-    const char *absent; /* why there is no device */
+    const char *absent; /* text that says why there is no device */
     struct reason *reasons;
     int devices;
     /*
-     * number of choices that were made from `devices`, such as a module's image (rex_cuda_keep());
-     * above 0, the driver is not started again
+     * number of decisions that depend on `devices`, such as the choice of a module's image
+     * (rex_cuda_keep()); above 0, the driver is not started again
      */
     int kept;
     unsigned starts; /* number of finished starts */
@@ -75,8 +75,9 @@ static struct {
 } driver = {.absent = ""};
 
 /*
- * A library's constructor may fork while a thread loads the library. In the child that thread
- * continues, and still holds the lock. So the lock is not renewed there.
+ * A thread may fork while it holds the lock: librex opens a library under the lock, and a
+ * constructor of the library calls fork(). In the child this thread still unlocks the lock later,
+ * so the lock must stay locked. In any other case the child gets a new, unlocked lock.
  */
 static void renew_load_lock(void)
 {
@@ -109,8 +110,8 @@ static bool is_of_parent(const unsigned *process)
 }
 
 /*
- * If the parent had started the driver, no call of the driver works in this child, and some may
- * hang.
+ * Returns true if a parent had started the driver before it forked this process. Then no call of
+ * the driver works in this process, and some calls may hang.
  */
 bool rex_cuda_forked(void)
 {
@@ -278,7 +279,7 @@ static int find_devices(int *count)
 
 /*
  * Returns true if the driver must not be started, because there are devices already or `kept` is
- * above 0. Also returns true in a child of fork whose parent has called cuInit, even without
+ * above 0. Also returns true in a child of fork if the parent had called cuInit, even without
  * success, or was starting the driver. Such a child inherits the state of its parent's driver.
  */
 static bool driver_is_decided(void)
@@ -314,8 +315,9 @@ static const char *keep_reason(const char *text)
 }
 
 /*
- * Starts the driver, unless another start has finished after the caller read BEFORE, the number of
- * finished starts. BEFORE is 0 for the first start.
+ * BEFORE is the value of `starts` that the caller has read, or 0 for the first start. If `starts`
+ * has another value now, another thread has finished a start, and the function returns. Otherwise
+ * starts the driver.
  */
 static void start_driver_after(unsigned before)
 {

@@ -18,11 +18,12 @@
  */
 #define ANCHOR_AGE UINT64_C(1000000000)
 
-/* A piece of work between two events. */
+/* A piece of work, such as a kernel, a copy or a graph, between two events in the stream. */
 struct timed {
     void *begin, *end;
-    struct rex_slice slice; /* its times are not set; the name of a graph is NULL */
-    size_t launches;        /* number of launches in the graph */
+    /* the slice for the trace, without its times; its name is NULL if the work is a graph */
+    struct rex_slice slice;
+    size_t launches; /* number of launches in the graph */
 };
 
 struct rex_stream_trace {
@@ -30,12 +31,13 @@ struct rex_stream_trace {
     char name[96];
     /* The fields below are used only if rex_stream_trace_new() was given a stream. */
     void *stream;
-    bool is_blind;         /* the driver can no longer measure times */
-    bool is_begun;         /* the first event of the next piece of work is recorded */
-    void *base;            /* an event that is done; times are measured from it */
-    uint64_t base_at;      /* the time of `base` by the host's clock, in nanoseconds */
-    uint64_t anchored;     /* when the clocks were last compared */
-    uint32_t first, count; /* first piece of work in the ring; number of pieces */
+    bool is_blind;    /* the driver can no longer measure times */
+    bool is_begun;    /* the first event of the next piece of work is recorded */
+    void *base;       /* an event that is done; the times of later events are measured from it */
+    uint64_t base_at; /* the time of `base` by the host's clock, in nanoseconds */
+    /* time when the clocks were last compared, by the host's clock, in nanoseconds */
+    uint64_t anchored;
+    uint32_t first, count; /* index of the oldest piece of work in the ring; number of pieces */
     struct timed ring[];
 };
 
@@ -74,8 +76,8 @@ static bool time_between(void *begin, void *end, uint64_t *nanoseconds)
 /* ---- the ring -------------------------------------------------------------------------------- */
 
 /*
- * Writes the oldest piece of work, which is done. The times of later pieces are measured from its
- * end.
+ * Writes the oldest piece of work, which is done. The times of later pieces are measured from the
+ * end of this piece.
  */
 static void write_oldest(struct rex_stream_trace *trace)
 {

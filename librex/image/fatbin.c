@@ -153,9 +153,7 @@ int rex_unpack(enum rex_packing packing, const void *from, size_t stored, size_t
         size_t (*zstd)(void *, size_t, const void *, size_t);
         int (*lz4)(const char *, char *, int, int);
     } unpack = {NULL};
-    /*
-     * The library is never closed: the next module's images are usually compressed in the same way.
-     */
+    /* Do not close the library: the images of the next module usually need it, too. */
     void *library =
         packed && rex_can_open_libraries() ? dlopen(packer->library, RTLD_NOW | RTLD_LOCAL) : NULL;
     if (library != NULL)

@@ -20,7 +20,7 @@
 
 /*
  * Fills VIEW with the symbols and entries of the host image. Returns 0, or -1 with the reason in
- * ELF->why. ELF->why is NULL if memory ran out or the view would need more than its maximum.
+ * ELF->why. ELF->why is NULL if memory ran out, or if the view would need more than `most` bytes.
  */
 int rex_host_image_read(struct rex_view *view, struct rex_elf *elf);
 

@@ -146,8 +146,8 @@ static const char *mangled_kernel(const char *name, size_t *length)
 int rex_view_index(struct rex_view *view)
 {
     /*
-     * Signatures are not kernels to launch. Move them after the other symbols, and do not count
-     * them.
+     * A signature is an empty kernel, which is never launched. Move the signatures after the other
+     * symbols, and do not count them in `count`.
      */
     size_t kept = 0, length;
     for (size_t i = 0; i < view->count; i++) {

@@ -135,8 +135,8 @@ void rex_signature_apply(struct rex_view *view, struct rex_image_symbol *kernel,
                          const char *end);
 
 /*
- * Returns the type of PARAMETER: "pointer", "double", or "struct of 4 bytes". TEXT is memory for
- * the type.
+ * Returns the type of PARAMETER: "pointer", "double", or "struct of 4 bytes". The function may
+ * write the type to TEXT and return TEXT.
  */
 #define REX_PARAMETER_MAX 40
 const char *rex_parameter_print(const struct rex_image_parameter *parameter,

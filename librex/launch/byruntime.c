@@ -96,9 +96,10 @@ static int send_packet_with_row(const struct rex_request *request,
 }
 
 /*
- * Enters the present table, checks the rows against the mappings, and sends PACKET. The check comes
- * after the thread has entered the table. Earlier, another call could still map a part of the rows
- * after the check. Does not check the rows if the program passed a packet. Returns 0 or an error.
+ * Enters the present table, checks the rows against the mappings, and sends PACKET. The rows are
+ * checked only after the thread has entered the table. Before, another call could still map a part
+ * of a row between the check and the launch. Does not check the rows if the program passed a
+ * packet. Returns 0 or an error.
  */
 static int enter_and_send(const struct rex_request *request, const struct rex_packet_rule *rule,
                           struct __tgt_kernel_arguments *packet, int *returned)
@@ -166,8 +167,8 @@ int rex_launch_by_runtime(const struct rex_request *request, int *returned)
     if (form == REX_FORM_ENV)
         rule = &release->env;
     /*
-     * This release raises the kernel's limit of dynamic memory only if the dynamic memory alone has
-     * at least 48 KiB. So ask for 48 KiB if static and dynamic memory together exceed 48 KiB.
+     * LLVM 22 raises the limit of a kernel's dynamic memory only if the dynamic memory alone is at
+     * least 48 KiB. So ask for 48 KiB if static and dynamic memory together exceed 48 KiB.
      */
     if (release->static_memory_uncounted && grid.dynamic_memory < REX_SHARED_MEMORY &&
         (uint64_t)grid.dynamic_memory + target->kernel->shared_memory > REX_SHARED_MEMORY)

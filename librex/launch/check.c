@@ -100,8 +100,10 @@ static int check_signature(const struct rex_request *request)
 }
 
 /*
- * If the parameters are unknown, as in a host image, the image gives the form. A kernel keeps the
- * form of its first launch: a later launch in the other form fails.
+ * A host image without a signature does not describe the parameters: the kernel then has the form
+ * that rex_kernel_match() has set. In any other image the number of rows gives the form. A kernel
+ * keeps its form, which is from its signature or from its first launch: a launch in the other form
+ * fails.
  */
 int rex_check_form(const struct rex_target *target, uint32_t rows, const struct rex_map *map,
                    enum rex_kernel_form *form)

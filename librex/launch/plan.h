@@ -1,7 +1,8 @@
 /*
  * plan.h - plans a launch by the driver. First the rows are read. Then they are pinned: no call
  * changes how they are mapped until the launch ends. Then each row is placed: it gets a device
- * address, or a place in the staged memory (launch/run.c).
+ * address, or an offset in the staged memory. Staged memory is one block for several rows, so that
+ * one copy for each direction is enough (launch/run.c).
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -25,8 +26,8 @@ struct rex_staged {
 struct rex_own_row {
     struct rex_row_span span; /* host memory of the row */
     int64_t type;
-    uint32_t outer;  /* index of the own row that contains this row; may be this row */
-    size_t offset;   /* offset in the staged memory, if the row is staged */
+    uint32_t outer; /* index of the own row whose memory contains this row, or of this row itself */
+    size_t offset;  /* offset in the staged memory, if the row is staged */
     uint64_t device; /* device memory, if the row is not staged */
 };
 
@@ -43,16 +44,21 @@ struct rex_plan {
     size_t own_count;
     uintptr_t *device; /* array: the device address of each row of `map` */
     struct rex_staged staged;
-    bool may_be_mapped; /* each row is probably a value or mapped: try rex_present_pin_rows() */
-    bool is_mapped;     /* libomptarget has mapped the rows for this launch */
-    bool is_exact;      /* own rows are not staged: each has an allocation of its exact size */
-    bool has_empty;     /* an unmapped row has size 0 */
-    bool has_updates;   /* a mapped row has REX_MAP_ALWAYS, so each launch copies it */
-    bool is_pageable;   /* each own row that is copied is pageable memory, or too large to stage */
-    bool is_staged;     /* the own rows are staged; set by rex_plan_run() */
+    /* probably each row is a value or lies in a mapping: try rex_present_pin_rows() first */
+    bool may_be_mapped;
+    bool is_mapped;   /* libomptarget has mapped the rows for this launch */
+    bool is_exact;    /* do not stage own rows: allocate exactly the size of each own row */
+    bool has_empty;   /* a row without a mapping has size 0 */
+    bool has_updates; /* a mapped row has REX_MAP_ALWAYS, so each launch copies it */
+    /* each own row that is copied is pageable memory (not counting rows too large to stage) */
+    bool is_pageable;
+    bool is_staged; /* the own rows are staged; set by rex_plan_run() */
 };
 
-/* Returns the fallback reasons that row I of MAP has, whatever is mapped. */
+/*
+ * Returns the fallback reasons that follow from the mapper, type and size of row I of MAP. Does not
+ * look up mappings.
+ */
 unsigned rex_reasons_of_row(const struct rex_map *map, int32_t i);
 
 /*
@@ -64,8 +70,8 @@ int rex_plan_check(struct rex_request *request, struct rex_plan *plan);
 /*
  * Pins and places the rows. If REQUEST has fallback reasons after the call, or the launch has to
  * wait, no row is pinned. In any other case the rows stay pinned until rex_plan_end(). Until then,
- * librex stores log lines in place of calling the log function of the program. That function may
- * launch, and its launch could wait for this launch.
+ * librex stores log lines and does not call the program's log function. The log function may
+ * launch, and could wait for the launch of PLAN.
  */
 void rex_plan_place(struct rex_request *request, struct rex_plan *plan);
 void rex_plan_end(struct rex_plan *plan);

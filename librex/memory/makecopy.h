@@ -27,9 +27,9 @@ struct rex_copy {
 
 /*
  * Puts COPY in STREAM. If MAY_WAIT is true, the call may wait for STREAM, and have threads make
- * COPY. If MAY_WAIT is false, the driver makes COPY. The caller puts no other work in STREAM during
- * the call, because the threads would not wait for that work. Returns 0, or an error of the driver,
- * which rex_cuda_why() describes.
+ * COPY. If MAY_WAIT is false, the driver makes COPY. The caller puts no other command in STREAM
+ * during the call, because the threads would not wait for the command. Returns 0, or an error of
+ * the driver, which rex_cuda_why() describes.
  */
 int rex_copy_put(const struct rex_copy *copy, void *stream, bool may_wait);
 
@@ -41,11 +41,12 @@ bool rex_copies_are_allowed(void);
 
 /*
  * Returns true if rex_copy_some() makes COPY faster than libomptarget. Sets `is_pinned` of COPY.
- * The driver has the functions of REX_CUDA_QUEUES. The result is true for three kinds of copies:
+ * Call this only if the driver has the functions of REX_CUDA_QUEUES. The result is true for three
+ * kinds of copies:
  * - librex has pinned the host memory.
- * - COPY is large, and its host memory is pageable.
- * - COPY fits into a chunk (REX_STAGED_CHUNK), and its host memory is pageable. libomptarget has
- *   made enough such copies before, or the program has set REX_COPY_THREADS.
+ * - COPY is large (REX_COPY_LARGE), and its host memory is pageable.
+ * - COPY fits into a chunk (REX_STAGED_CHUNK), and its host memory is pageable. Also, libomptarget
+ *   has made enough such copies before, or the program has set REX_COPY_THREADS.
  */
 bool rex_copy_is_ours(struct rex_copy *copy);
 

@@ -17,7 +17,7 @@
 
 static const char caller[] = "rex_device_copy_part";
 
-#define COPIES 256 /* maximum number of gathered runs */
+#define COPIES 256 /* maximum number of runs (adjacent elements) that are copied together */
 
 struct side {
     char *base;
@@ -46,7 +46,7 @@ static int copy_by_runtime(const struct rectangle *all, void *to, const void *fr
                     caller, size, all->from.number, all->to.number, from, to);
 }
 
-/* Makes the gathered copies. If librex cannot make a copy, libomptarget makes it. */
+/* Makes the copies in `copy`. If librex cannot make a copy, libomptarget makes it. */
 static int copy_gathered(struct rectangle *all)
 {
     int result = REX_OK, number = all->to.number;

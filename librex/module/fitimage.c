@@ -160,9 +160,10 @@ int rex_image_fit_header(unsigned char *bytes, size_t size, const char *path,
 /* ---- modes of kernels ------------------------------------------------------------------------ */
 
 /*
- * In LLVM 14 to 17 the byte NAME_exec_mode determines how a clang kernel is launched. With the
- * value 1 libomptarget adds threads to the block. With 0, which REX writes, LLVM 16 does not load
- * the kernel. To prevent both, librex gives these symbols names that no release looks up.
+ * In LLVM 14 to 17 the byte NAME_exec_mode determines how a clang kernel is launched. If the byte
+ * is 1, libomptarget adds threads to the block. If the byte is 0, which REX writes, LLVM 16 does
+ * not load the kernel. To prevent both effects, librex changes the symbol to NAME.exec_mode, which
+ * no release looks up.
  */
 int rex_image_hide_modes(struct rex_module_image *image, const struct rex_release *release)
 {

@@ -21,14 +21,14 @@ int rex_image_compile(struct rex_module_image *image, int gpu);
 /*
  * Rewrites CUDA 13's CUBIN header in BYTES for a release that refuses it. PATH is the image's name
  * in messages. Returns 0, even if nothing had to change. Returns REX_EUNSUPPORTED, with BYTES
- * unchanged, if the release needs the older form and the GPU has no such form.
+ * unchanged, if the release refuses the header and the GPU is too new for the older header.
  */
 int rex_image_fit_header(unsigned char *bytes, size_t size, const char *path,
                          const struct rex_release *release);
 
 /*
- * Renames symbols of a CUBIN. Because of these symbols the release would launch the kernels in
- * another way. Returns 0 or an error.
+ * Renames the symbols NAME_exec_mode of a CUBIN if RELEASE obeys them (LLVM 14 to 17). Such a
+ * release would add threads to a kernel's block, or not load the kernel. Returns 0 or an error.
  */
 int rex_image_hide_modes(struct rex_module_image *image, const struct rex_release *release);
 

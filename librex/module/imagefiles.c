@@ -73,7 +73,9 @@ static __attribute__((noinline)) int read_beside_binary(struct rex_source *sourc
 int rex_source_read(struct rex_source *source, const struct rex_module *module, const char *name,
                     struct rex_report *tried)
 {
-    /* first the list of folders, then the path of the binary whose folder is searched */
+    /*
+     * first the list of folders; later the path of a binary, in whose folder the file is searched
+     */
     char places[PATH_MAX];
     size_t length = strlen(name);
     int result = REX_ENOIMAGE;
@@ -192,7 +194,7 @@ int rex_sources_add_files(struct rex_sources *sources, const struct rex_module *
             rex_log(REX_LOG_DEBUG, "there is no %s", name);
             result = REX_OK;
         } else if (result == REX_OK) {
-            /* the file was found: do not report the folders in which it was not */
+            /* the file was found: remove from the report the folders that do not have the file */
             missing->length = before;
             missing->text[before] = '\0';
             result = list_source(sources, source, source->file.bytes, source->file.size);

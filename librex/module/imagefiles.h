@@ -28,16 +28,19 @@ struct rex_sources {
     size_t count;
     bool asked_for;  /* REX_CUBIN or the caller named the sources: no other image replaces them */
     bool by_setting; /* REX_CUBIN named the sources */
-    /* the element of the module's `images_begin` array with the bytes, or NULL */
+    /*
+     * if the bytes are an image of the module: its element of the array `images_begin`; else NULL
+     */
     const struct rex_image_row *row;
     char *names;               /* names of the files; NULL if no file was searched */
     struct rex_report missing; /* paths at which there is no file */
 };
 
 /*
- * Reads the file NAME: the path itself if NAME has a slash, else the first match in the folders for
- * bare names. Returns 0 and fills SOURCE except its list. If no file exists, adds the tried paths
- * to TRIED and returns REX_ENOIMAGE without a message. Any other error has a message.
+ * Reads the file NAME. If NAME has a slash, it is the path. Otherwise reads the first file of this
+ * name in the folders for bare names. Returns 0 and fills all members of SOURCE except `list`. If
+ * no file exists, adds the tried paths to TRIED and returns REX_ENOIMAGE without a message. Any
+ * other error has a message.
  */
 int rex_source_read(struct rex_source *source, const struct rex_module *module, const char *name,
                     struct rex_report *tried);

@@ -14,7 +14,7 @@
 struct rex_library {
     /* rex_library_unload() marks it as ended, even if graphs still hold the library */
     struct rex_pooled pooled;
-    struct rex_module module; /* librex has made its entries, to which launches refer */
+    struct rex_module module; /* made by librex; the keys of launches are its entries */
     uint32_t *symbol;         /* for each entry, the index of its symbol in the image's view */
     struct rex_library *next; /* next element of the list of unused libraries */
     struct rex_module_image image;
@@ -33,9 +33,9 @@ int rex_library_open(struct rex_library **library, const void *bytes, size_t siz
                      const char *name);
 
 /*
- * Ends the library. If graphs hold the library, it stays until the last of them drops it. No thread
- * may enqueue the library's kernels during the call. Returns 0, or an error that leaves the library
- * unchanged.
+ * Ends the library. If graphs hold the library, the library stays until the last graph drops it. No
+ * thread may enqueue the library's kernels during the call. Returns 0, or an error that leaves the
+ * library unchanged.
  */
 int rex_library_close(struct rex_library *library);
 

@@ -15,7 +15,10 @@ struct rex_loaded_kernel {
     const struct rex_kernel *facts;
     const char *name;
     void *function; /* the driver's function; NULL until it is loaded */
-    /* maximum of dynamic shared memory that librex has set; written under rex_load_lock() */
+    /*
+     * bytes of dynamic shared memory that librex has allowed for the function; written under
+     * rex_load_lock()
+     */
     uint32_t dynamic_memory;
 };
 

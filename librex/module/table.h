@@ -23,7 +23,7 @@
  * parameter is a pointer from the runtime.
  */
 #define REX_KERNEL_NARROW_FIRST 1
-#define REX_KERNEL_MATCHED 2 /* compared with the image */
+#define REX_KERNEL_MATCHED 2 /* the kernel's entry was compared with the image */
 /*
  * the image has the symbol NAME_kernel_environment for the kernel. LLVM 18 to 22 launch such a
  * kernel as the symbol prescribes, and in one dimension only. For LLVM 23 and 24 librex marks the
@@ -31,7 +31,7 @@
  */
 #define REX_KERNEL_MANAGED 4
 #define REX_KERNEL_CALLED 8 /* the host device calls the image's function rex_call_NAME */
-/* the log has named what launches the kernel: the driver or libomptarget */
+/* the log has reported whether the driver or libomptarget launches the kernel */
 #define REX_KERNEL_BACKEND_TOLD 16
 #define REX_KERNEL_BOUNDED 32 /* most_threads is the number in __launch_bounds__ */
 
@@ -63,8 +63,12 @@ struct rex_kernel {
     struct rex_misfit misfit;
     uint32_t checked;    /* number of rows of the last launch that was checked, plus 1; atomic */
     uint16_t parameters; /* REX_PARAMETERS_UNKNOWN in a host image without a signature */
-    uint8_t form;        /* enum rex_kernel_form, set when a launch is checked; atomic */
-    uint8_t flags;       /* REX_KERNEL_ bits; MATCHED is set after the facts above; atomic */
+    /*
+     * enum rex_kernel_form; set by rex_kernel_match() or by the first launch that is checked;
+     * atomic
+     */
+    uint8_t form;
+    uint8_t flags; /* REX_KERNEL_ bits; MATCHED is set after the facts above; atomic */
     const struct __tgt_offload_entry *entry;
     const struct rex_layout *layout; /* NULL if the image does not describe the parameters */
 };

@@ -20,7 +20,7 @@
  * Type bits that a row may have:
  * - REX_ROW_VALUE: if the row is a value;
  * - REX_ROW_PRIVATE: if the row is private memory;
- * - REX_ROW_MAPPED: if the row is memory that is mapped without a parent.
+ * - REX_ROW_MAPPED: if the row is mapped memory, and not a member of another row.
  */
 #define REX_ROW_VALUE \
     (REX_MAP_LITERAL | REX_MAP_TARGET_PARAM | REX_MAP_IMPLICIT | REX_MAP_KIND_MASK)
@@ -29,7 +29,7 @@
     (REX_MAP_TOFROM | REX_MAP_ALWAYS | REX_MAP_TARGET_PARAM | REX_MAP_IMPLICIT | REX_MAP_CLOSE | \
      REX_MAP_PRESENT | REX_MAP_OMPX_HOLD)
 
-/* Bits of a row whose device address libomptarget returns. */
+/* Type bits of a row whose device address libomptarget returns to the program. */
 #define REX_ROW_RETURNED (REX_MAP_RETURN_PARAM | REX_MAP_FB_NULLIFY)
 
 /*
@@ -67,8 +67,8 @@ static inline bool rex_has_columns(const struct rex_map *map)
 }
 
 /*
- * Returns a packet with these columns, without a grid and a trip count. NAMES and MAPPERS may be
- * NULL.
+ * Returns a packet with the columns BASE to MAPPERS, without a grid and a trip count. NAMES and
+ * MAPPERS may be NULL.
  */
 static inline struct __tgt_kernel_arguments
 rex_packet_of_columns(int32_t count, void **base, void **begin, const int64_t *sizes,

@@ -37,8 +37,9 @@
 int rex_gate_closed;
 
 /*
- * The thread that keeps other threads outside, because it forks, or registers or ends a module.
- * NULL: the gate is down. Atomic. Written under rex_threads_lock().
+ * The thread that has raised the gate, because it forks, or registers or ends a module. Other
+ * threads wait before they enter while the gate is up. NULL: the gate is down. Atomic. Written
+ * under rex_threads_lock().
  */
 static const struct rex_thread *gate;
 
@@ -54,7 +55,9 @@ static bool is_kept_out(void)
     return keeper != NULL && keeper != &rex_thread;
 }
 
-/* Not inlined: `time` would cause a stack guard in the callers, also on the path without a nap. */
+/*
+ * noinline, because `time` would give each caller a stack guard, even if the caller does not nap.
+ */
 static __attribute__((noinline)) void nap(long microseconds)
 {
     struct timespec time = {0, microseconds * 1000};
@@ -73,7 +76,7 @@ int rex_gate_check(void)
                                     "before main() returns or exit() is called");
     if (rex_thread.part != NULL || rex_thread_list())
         return REX_OK;
-    /* In the last round of its destructors a thread cannot be added to the list again. */
+    /* A thread that runs its last destructors cannot be added to the list of threads again. */
     return rex_thread_is_over() ? rex_fail(REX_EINVAL, REX_THREAD_IS_OVER)
                                 : rex_fail_memory(sizeof rex_thread, "a thread that launches");
 }
@@ -89,9 +92,9 @@ static void pass_gate(void)
 }
 
 /*
- * Increments the count of the thread, and then checks that the gate is not closed. The end of the
- * process closes the gate, and then reads the counts. So at least one of the two threads detects
- * the other.
+ * Increments `inside` of the thread first, and then checks that the gate is not closed. A thread
+ * that ends the process first closes the gate, and then reads `inside` of each thread. So at least
+ * one of the two threads detects the other.
  */
 static bool pass_open_gate(void)
 {
@@ -156,8 +159,8 @@ void rex_gate_resume(uint32_t depth)
     REX_ASSERT(rex_thread.inside == 0 && rex_thread.paused >= depth);
     pass_gate();
     /*
-     * pass_gate() has called rex_shelter_begin() (base/process.h) again. rex_gate_pause() did not
-     * call rex_shelter_end(), so undo the second call.
+     * pass_gate() has called rex_shelter_begin() (base/process.h), although the call before
+     * rex_gate_pause() is still in effect. So undo one of the two calls.
      */
     rex_shelter_end();
     __atomic_fetch_add(&rex_thread.inside, depth - 1, __ATOMIC_RELAXED);
@@ -188,10 +191,13 @@ void rex_await_all_deferred(void)
 
 #define FIRST_NAP 50 /* microseconds; each nap is twice as long as the nap before */
 #define LONGEST_NAP 10000
-/* After the first QUIET_TRIES tries, the gate stays up during every second nap. */
+/*
+ * A registration tries until no other thread is inside, and naps between two tries. After the first
+ * QUIET_TRIES tries, the gate stays up during every second nap: no thread enters then.
+ */
 #define QUIET_TRIES 4
-#define TOLD_AFTER 120 /* number of tries, about a second, before the wait is logged */
-#define TRIES 6000     /* number of tries, about a minute */
+#define TOLD_AFTER 120 /* number of tries before the log reports the wait, after about a second */
+#define TRIES 6000     /* maximum number of tries, about a minute */
 
 _Static_assert(TRIES % 2 == 0, "the last try leaves the gate down");
 
@@ -206,7 +212,10 @@ int rex_gate_check_outside(const char *what)
         what);
 }
 
-/* Counts this thread as inside as soon as no other thread is inside. */
+/*
+ * Raises the gate while no other thread is inside, and counts this thread as inside. Waits for at
+ * most about a minute for other threads to leave.
+ */
 int rex_gate_register(const char *what, bool ends)
 {
     long time = FIRST_NAP;
@@ -278,8 +287,8 @@ void rex_gate_registered(void)
     static bool exit_is_watched;
     REX_ASSERT(rex_thread.inside == 1);
     /*
-     * Handlers run in reverse order. So handlers that the program adds later run before the gate is
-     * closed, and may launch.
+     * atexit() handlers run in reverse order. A handler that the program adds later runs before the
+     * gate is closed, so it may launch.
      */
     if (!exit_is_watched)
         exit_is_watched = atexit(close_at_exit) == 0;
@@ -295,7 +304,10 @@ void rex_gate_registered(void)
 static const struct rex_thread *gate_before; /* value of `gate` before the fork */
 static bool was_inside;                      /* another thread was inside at the fork */
 
-/* The fork has called rex_threads_lock(). A thread that enters now waits until the gate is down. */
+/*
+ * Called after rex_threads_lock(), before fork(). A thread that enters now waits until the gate is
+ * down.
+ */
 static void raise_gate_at_fork(void)
 {
     gate_before = gate;
@@ -309,8 +321,8 @@ static void lower_gate_after_fork(void)
 }
 
 /*
- * If the forking thread had raised the gate before the fork, the registration of this thread
- * continues in the child, and the gate stays up.
+ * If the thread has raised the gate for a registration, and fork() was called during the
+ * registration, the gate stays up in the child: the registration continues there.
  */
 static void close_gate_in_child(void)
 {

@@ -22,15 +22,17 @@
  */
 #define PLAIN(dims, memory) .version = 2, .dimensions = (dims), .dynamic_memory = (memory)
 /*
- * Rules for env kernels. LLVM 18 always adds the first parameter. LLVM 19 to 23 add it for packets
- * of version 3. Before LLVM 18 librex adds a row for the first parameter.
+ * Rules for env kernels, whose first parameter comes from the runtime. LLVM 18 always adds this
+ * parameter. LLVM 19 to 23 add it for packets of version 3. For LLVM 14 to 17 librex adds a row to
+ * the packet, which passes the parameter.
  */
 #define ENV_BY_ROW(memory) \
     .version = 2, .leading_row = true, .dimensions = 1, .dynamic_memory = (memory)
 #define ENV(dims) .version = 3, .dimensions = (dims), .dynamic_memory = true
 /*
- * Rule for the host device of LLVM 23 and 24, which accept only packets of version 5, and overwrite
- * the last row. The grid has no effect on the host device.
+ * Rule for kernels on the host device of LLVM 23 and 24. They accept only packets of version 5.
+ * They also overwrite the last row, so librex adds a row at the end. The host device ignores the
+ * grid.
  */
 #define HOST_ARRAY .version = 5, .trailing_row = true
 

@@ -17,8 +17,9 @@ static bool takes_last(const struct rex_entry *entry, uint32_t taken)
 }
 
 /*
- * Counts in `taken` of each entry the references that END drops. Returns true in two cases: another
- * call makes or ends the mapping of an entry, or another call updates a pointer that END detaches.
+ * Sets `taken` of each entry of END to the number of references that END drops. Returns true in two
+ * cases: another call makes or ends the mapping of an entry, or another call updates a pointer that
+ * END detaches.
  */
 static bool count_taken(struct rex_present_table *table, const struct rex_range_lock *end)
 {
@@ -46,13 +47,13 @@ static bool count_taken(struct rex_present_table *table, const struct rex_range_
 }
 
 /*
- * The end of RANGE has waited, and a newer begin has added a reference, so that this end is not the
- * last any more. Returns true while ENTRY still has users that it had at the first call of this
- * function for RANGE. During this wait, other calls do not wait for the end.
+ * Call this for an end that has waited for the users of ENTRY, and is no longer the last end: a
+ * newer begin has added a reference. Returns true while ENTRY has a user that it had at the first
+ * call of this function for RANGE. Newer calls do not wait for this end.
  *
- * If this end subtracted its references at once, the end that belongs to the newer begin would be
- * the last. That last end would wait for the older users. But the kernel of an older user may wait
- * for the thread of the last end: a deadlock.
+ * If this end returned at once, the end of the newer begin would be the last end, and would wait
+ * for the older users. But the kernel of an older user may wait for the thread that calls the last
+ * end: a deadlock.
  */
 static bool awaits_older(struct rex_entry *entry, struct rex_range *range)
 {
@@ -67,8 +68,8 @@ static bool awaits_older(struct rex_entry *entry, struct rex_range *range)
 }
 
 /*
- * Sets `needs_all` and `is_used` of each range of END. Returns true if END waits for older users of
- * a range without `needs_all` (awaits_older()).
+ * Sets `needs_all` and `is_used` of each range of END. Returns true if END waits for the older
+ * users of a mapping that END no longer ends (awaits_older()).
  */
 static bool find_used(const struct rex_present_table *table, struct rex_range_lock *end)
 {
@@ -100,10 +101,10 @@ static bool find_used(const struct rex_present_table *table, struct rex_range_lo
 }
 
 /*
- * First subtracts what an earlier call of this function has added to `awaited` and `held` of the
- * entries. Then, for each range with `is_used`, adds 1 to `awaited` of the entries of the range.
- * Also adds 1 to `held`, unless END is in an open time, in which launches and updates do not wait
- * for it (struct rex_table_wait). Returns true if `is_used` of a range is true.
+ * First undoes the additions of an earlier call to `awaited` and `held` of the entries. Then, for
+ * each range with `is_used`, adds 1 to `awaited` of the entries of the range. Outside of an open
+ * time (struct rex_table_wait), also adds 1 to `held`, so that launches and updates wait for END.
+ * Returns true if `is_used` of a range is true.
  */
 static bool mark_used(struct rex_present_table *table, struct rex_range_lock *end)
 {

@@ -19,40 +19,46 @@ struct rex_range_lock;
 
 /*
  * An entry of the present table: one mapping, memory that a begin is about to map, or loose memory
- * (present.h). A shared call at work on the entry is a user of it; an exclusive call is its owner
- * (present.c).
+ * (present.h). A shared call that uses the memory is a user of the entry. An exclusive call is the
+ * owner of the entry. present.c explains shared and exclusive calls.
  */
 struct rex_entry {
     uintptr_t begin, end; /* both are 0 if the entry is free */
-    uintptr_t device;     /* device address of `begin`; 0: only libomptarget launches here */
+    uintptr_t device;     /* device address of `begin`; 0: the driver cannot launch with it */
     const struct rex_range_lock *owner; /* the call that is making or ending the mapping, or NULL */
     bool is_gone;     /* the mapping has ended; the entry is removed when it has no user */
-    bool is_loose;    /* loose (present.h): only libomptarget launches and copies here */
+    bool is_loose;    /* loose (present.h): only libomptarget launches with the memory */
     bool is_attached; /* a row has attached a pointer in this memory */
     /*
-     * the mapping has an attached pointer, and has outlived an end that seemed the last:
-     * libomptarget keeps such a mapping, unless the row of the end is a member. rex_mappings_left()
-     * skips the entry.
+     * the mapping still exists after an end that seemed to be its last end. libomptarget keeps a
+     * mapping with an attached pointer, except if the row of the end is a member of another row.
+     * rex_mappings_left() does not count the entry.
      */
     bool is_kept : 1;
     bool is_shown : 1;  /* the program has the device address (rex_present_show()) */
     uint32_t users;     /* number of shared calls at work on the entry */
     uint32_t updates;   /* number of users that are updates */
     uint32_t attaching; /* number of users that attach or detach a pointer here */
-    /* number of users whose generation (struct rex_range) is less than `generation` below */
+    /*
+     * number of users of earlier generations: their `generation` (struct rex_range) is less than
+     * `generation` below
+     */
     uint32_t older;
-    uint32_t generation; /* current generation of users: awaits_older() in ends.c */
-    /* number of ranges with `is_held` (struct rex_range); if not 0, launches and updates wait */
+    uint32_t generation; /* generation of new users; increased by awaits_older() in ends.c */
+    /*
+     * number of ranges of ends with `is_held` (struct rex_range); if not 0, launches and updates
+     * wait
+     */
     uint32_t held;
-    uint32_t awaited;                /* number of ranges for which an end waits for the users */
-    uint64_t born;                   /* serial number; newer entries have larger numbers */
-    uint64_t launch;                 /* number of the newest deferred launch that uses the entry */
-    uint32_t refs;                   /* libomptarget's reference count, or REX_REFS_UNKNOWN */
-    uint32_t taken;                  /* references that an end drops: count_taken() in ends.c */
+    uint32_t awaited; /* number of ranges of ends that wait for the users */
+    uint64_t born;    /* serial number; newer entries have larger numbers */
+    uint64_t launch;  /* number of the newest deferred launch that uses the entry */
+    uint32_t refs;    /* libomptarget's reference count, or REX_REFS_UNKNOWN */
+    uint32_t taken;   /* number of references that an end drops; set by count_taken() in ends.c */
     uint32_t next[REX_ENTRY_LEVELS]; /* number of the next entry on each level; 0: none */
 };
 
-/* An entry has two cache lines. The first has all members that a launch reads. */
+/* An entry occupies two cache lines. The first has the members that pin the entry for a launch. */
 _Static_assert(sizeof(struct rex_entry) == 128, "entries are found by a shift");
 
 /* A list of entries. Entry 0 is the head of the list. */
@@ -67,7 +73,7 @@ struct rex_entry_list {
 
 /*
  * Removes all entries. In a child of fork() `room` may then be smaller than the array, because the
- * fork may have interrupted rex_entries_make_room(). That does no harm.
+ * fork may have interrupted rex_entries_make_room(). The list then uses only a part of the array.
  */
 void rex_entries_reset(struct rex_entry_list *in);
 

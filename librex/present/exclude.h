@@ -13,9 +13,10 @@
 #include "present/mappings.h"
 
 /*
- * Returns true if all rules are in force. That is so in each of three cases:
+ * Returns true if all rules about calls that exclude each other are in force, in each of three
+ * cases:
  * - the driver may use mappings;
- * - a call at work may use the driver;
+ * - a launch by the driver or an update is at work (`by_driver`);
  * - libomptarget may delete a mapping that another call has found (rex_found_may_be_deleted()).
  *
  * In any other case only libomptarget uses mappings, and fewer calls exclude each other.
@@ -26,8 +27,9 @@ static inline bool rex_is_in_force(const struct rex_present_table *table)
 }
 
 /*
- * Returns true if the call RANGES must wait for the call OTHER because of RANGE, a range of the
- * call RANGES. IS_IN_FORCE is the result of rex_is_in_force().
+ * RANGES and OTHER are the ranges of two calls. Returns true if the first call must wait for the
+ * second call because of RANGE, an element of RANGES. IS_IN_FORCE is the result of
+ * rex_is_in_force().
  *
  * *FIRST is the index of the first range of OTHER to compare. Set it to 0 before the first range of
  * RANGES. If `is_ordered` of RANGES is true, the function increases *FIRST to skip the ranges of
@@ -41,8 +43,8 @@ const struct rex_range_lock *rex_find_met(const struct rex_present_table *table,
                                           const struct rex_range_lock *ranges);
 
 /*
- * Returns true if the call RANGES excludes a user of ENTRY because of RANGE. That is so if one of
- * the two calls attaches a pointer in ENTRY, and the other is an update.
+ * Returns true if the call RANGES excludes a user of ENTRY because of RANGE: one of the two calls
+ * attaches a pointer in ENTRY, and the other is an update.
  */
 static inline bool rex_attach_excludes(const struct rex_range_lock *ranges,
                                        const struct rex_range *range, const struct rex_entry *entry)

@@ -19,7 +19,8 @@
 #define REX_REFS_UNKNOWN UINT32_MAX
 
 /*
- * All loose memory (present.h) is examined after memory has become loose at least this many times.
+ * Minimum number of times that memory becomes loose (present.h) between two examinations of all
+ * loose memory.
  */
 #define REX_LOOSE_FEW 64
 
@@ -29,18 +30,19 @@ struct rex_present_table {
     pthread_cond_t changed; /* signalled when calls and look-ups that wait must check again */
     struct rex_entry_list mapped;
     struct rex_entry_list attached; /* attached pointers in mapped memory */
-    /* list of calls that use memory without an entry, and of begins and ends that wait */
+    /* list of the calls that use memory without an entry, and of the begins and ends that wait */
     struct rex_range_lock *at_work;
-    size_t by_driver; /* number of calls at work that may use the driver */
-    /* number of ranges for which an end waits for users; also read without the lock */
+    /* number of launches by the driver and of updates that are at work (present.h) */
+    size_t by_driver;
+    /* number of ranges of ends that wait for users of the memory; also read without the lock */
     size_t awaiting;
     uint64_t changes;  /* number of times that waiting calls were woken */
     uint64_t dropped;  /* number of the newest deferred launch that used a removed entry */
     unsigned ends;     /* number of calls between rex_ending_begin() and rex_ending_end() */
     bool is_looking;   /* a thread is between rex_lookup_begin() and rex_lookup_end() */
     unsigned loosened; /* number of times that memory became loose; also read without the lock */
-    unsigned begun;    /* number of times that a range of a begin had loose memory */
-    unsigned look_at;  /* examine all loose memory when `loosened` is at least this number */
+    unsigned begun;    /* number of ranges of begins that had loose memory */
+    unsigned look_at;  /* a call examines all loose memory when `loosened` reaches this number */
 };
 
 extern struct rex_present_table rex_present_tables[REX_CUDA_DEVICES_MAX];
@@ -107,10 +109,10 @@ void rex_entries_clean(struct rex_present_table *table, uintptr_t begin, uintptr
 void rex_entries_forget_refs(struct rex_present_table *table, const struct rex_range *range);
 
 /*
- * RANGE is the range of a row of no length. Marks as unknown the reference count of the entry that
- * has RANGE, if there is one, and of the next entry on each side. For such a row, LLVM 15 to 24
- * count the memory between a mapping and its base pointer as part of the mapping. So the row may
- * add a reference to a neighbour.
+ * RANGE is the range of a row whose size is 0. Such a row may add a reference to a mapping beside
+ * it, because LLVM 15 to 24 count the memory between a mapping and its base pointer as part of the
+ * mapping. Marks the reference counts of three entries as unknown: the last entry that ends at or
+ * before RANGE, and the two entries after that entry.
  */
 void rex_entries_forget_beside(struct rex_present_table *table, const struct rex_range *range);
 
@@ -142,8 +144,8 @@ static inline void rex_entry_remove_user(struct rex_entry *entry, enum rex_prese
 }
 
 /*
- * Begins a new generation of mappings (rex_mapping_generation). Call this when a call that may have
- * ended a mapping leaves the table.
+ * Changes rex_mapping_generation. Call this when a call that may have ended a mapping leaves the
+ * table.
  */
 void rex_mapping_next_generation(void);
 

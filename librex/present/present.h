@@ -1,6 +1,10 @@
 /*
  * present.h - the present table: the mappings on each device, and the calls that use them.
  *
+ * A begin is a data call that maps memory (target enter data). An end drops references to mappings
+ * (target exit data). An update copies mapped memory (target update). Memory without a mapping is
+ * absent.
+ *
  * libomptarget owns the mappings. librex keeps an index of the mappings whose begins it has seen,
  * so that the driver can launch with them. A data call and a launch by libomptarget enter the table
  * before they begin, and leave the table after they end. A launch by the driver pins its rows
@@ -23,7 +27,11 @@
 
 enum rex_present_call {
     REX_CALL_BY_DRIVER, /* a launch by the driver; it pins its rows, and does not enter the table */
-    REX_CALL_UPDATES,   /* the driver may copy for an update, but not for the kinds below */
+    /*
+     * an update; the driver may make its copies. For a begin or an end, the driver copies only
+     * memory whose mapping this call makes or ends.
+     */
+    REX_CALL_UPDATES,
     REX_CALL_LAUNCHES,
     REX_CALL_BEGINS,
     REX_CALL_ENDS
@@ -48,7 +56,10 @@ static inline uintptr_t rex_end_of(const void *begin, size_t size)
 struct rex_range {
     uintptr_t begin, end;
     uintptr_t device; /* device address of `begin`; 0 if unknown */
-    /* entries with a lower `born` have counted this range in `awaited`; 0: no entry */
+    /*
+     * if not 0: `awaited` counts this range in each of its entries whose `born` is less than this
+     * number
+     */
     uint64_t marked;
     /*
      * number (entries.h) of the first entry that touches the range; only a guess if `is_shared` is
@@ -57,13 +68,13 @@ struct rex_range {
     uint32_t at;
     int32_t row;         /* row of the call's map */
     uint32_t generation; /* `generation` of the entry when the call became a user */
-    /* an end waits for users with a generation below this number; 0: no wait */
+    /* an end waits for the users whose `generation` is less than this number; 0: no wait */
     uint32_t awaits;
     enum rex_counts counts;
-    bool is_changed; /* the call copies the memory back, if the call itself has mapped it */
+    bool is_changed; /* if the call itself maps the memory, it also copies it back to the host */
     /* Adjacent, because a launch often sets the next flags together. */
     bool is_mapped; /* some bytes are mapped */
-    bool is_in_one; /* one mapping has all bytes, and was settled (mappings.h) */
+    bool is_in_one; /* one settled mapping (mappings.h) has all bytes */
     /* one mapping has all bytes, and no other call may end it during this call */
     bool is_whole;
     bool is_shared;     /* the call is a user of the mapping */
@@ -76,7 +87,7 @@ struct rex_range {
     bool needs_all : 1; /* the call is an end that excludes all other calls with this memory */
     bool is_held : 1;   /* launches and updates of this memory wait for the call */
     bool is_used : 1;   /* `needs_all` is true, and other calls use the memory */
-    bool was_used : 1;  /* `is_used` was true while the end waited */
+    bool was_used : 1;  /* `is_used` was true at a check while the end waited */
 };
 
 /* A launch reads a range for each mapped row, so a range has the size of a cache line. */
@@ -85,11 +96,11 @@ _Static_assert(sizeof(struct rex_range) == 64, "a range fits a line of the cache
 /*
  * The wait of one call. While a call waits, it is not a user or owner of memory.
  *
- * To prevent starvation, launches and updates also wait for a begin or an end that waits. Launches
- * and updates wait only in windows of 10 ms, 20 ms, 40 ms and so on. After each window comes an
- * open time of equal length, in which launches and updates go on. Without open times there could be
- * a deadlock: the begin or the end waits for a call, the call for a launch, and the launch for the
- * begin or the end.
+ * To prevent starvation, launches and updates also wait for a begin or an end that waits. They wait
+ * only in windows of 10 ms, 20 ms, 40 ms and so on. After each window comes an open time of equal
+ * length, in which launches and updates do not wait for the begin or the end. Without open times
+ * there could be a deadlock: an end waits for a kernel, the kernel for a thread, and the thread
+ * wants to launch.
  */
 struct rex_table_wait {
     const void *begin; /* first memory that the call uses, for the log */
@@ -98,8 +109,8 @@ struct rex_table_wait {
     enum rex_present_call call;
     struct timespec since;
     uint64_t changes; /* `changes` of the table when the call began to wait */
-    int64_t until;    /* end of the window or of the open time, in milliseconds after `since` */
-    bool is_open;     /* now is an open time */
+    int64_t until;    /* end of the current window or open time, in milliseconds after `since` */
+    bool is_open;     /* true in an open time, false in a window */
     bool is_told;
 };
 
@@ -109,22 +120,22 @@ struct rex_range_lock {
     struct rex_range *range; /* array of `count` ranges, sorted by address if there are many */
     size_t count;
     size_t known; /* number of ranges with entries */
-    /* number of rows that are not mapped (values, private memory), not counting members */
+    /* number of rows that are values or private memory, without members of other rows */
     int32_t values;
     int64_t types; /* all type bits of the mapped rows */
     int number;    /* number of the device */
     enum rex_present_call call;
-    bool is_all; /* the rows are unknown, and the one range is all memory */
-    /* set by rex_present_pin(): */
+    bool is_all; /* the rows are unknown, so the only range is the whole address space */
+    /*
+     * set by rex_present_pin(). is_ordered: the ranges are in the order of their addresses.
+     * is_listed: the call is in the list `at_work` (mappings.h).
+     */
     bool is_ordered, is_listed;
     bool is_alone;   /* no other call at work uses memory without an entry */
     bool is_waiting; /* the call has to wait */
-    /*
-     * set by rex_present_enter(): a range with `is_new` overlaps an older mapping, which has no
-     * entry
-     */
+    /* set by rex_present_enter(): a mapping that has no entry overlaps a range with `is_new` */
     bool is_unseen;
-    /* libomptarget was not called, so rex_present_unpin() adds no references for a begin */
+    /* libomptarget was not called: rex_present_unpin() does not count the references of a begin */
     bool is_refused;
     uint64_t launch; /* number of a deferred launch; 0: not deferred */
     bool is_shown; /* the program has a device address of the memory; set by rex_present_unpin() */
@@ -136,10 +147,11 @@ struct rex_range_lock {
 /*
  * rex_present_pin() pins the ranges of a call, and fills in their device addresses. It waits for
  * calls at work that exclude this call. Until rex_present_unpin(), no data call begins that may
- * change how the ranges are mapped. One more rule is for two launches that map the same absent
- * memory. They exclude each other if at least one of the two is by the driver, and at least one
- * copies the memory back. Read the fallback reasons after rex_present_pin(): a call that excludes
- * launches by the driver may have added a reason.
+ * change how the ranges are mapped. Two launches that map the same absent memory exclude each other
+ * if at least one is by the driver, and at least one copies the memory back.
+ *
+ * Call rex_process_reasons() again after rex_present_pin(): a call for which the function
+ * waits may have added a fallback reason.
  *
  * A launch by the driver does not wait in this function, because its thread is inside the gate and
  * has a launch context. If the launch has to wait, nothing is pinned, and `is_waiting` is true.
@@ -147,8 +159,8 @@ struct rex_range_lock {
  *
  * Returns 0, or the fallback reasons of a launch by the driver. With a fallback reason nothing is
  * pinned.
- * - REX_REASON_NESTED: the launch has to wait, and its thread is inside another call, for which the
- *   launch might wait.
+ * - REX_REASON_NESTED: the launch has to wait, but its thread is inside another call. The launch
+ *   might wait for this call of its own thread.
  * - REX_REASON_BESIDE: a launch by libomptarget uses the memory.
  */
 unsigned rex_present_pin(struct rex_range_lock *ranges);
@@ -174,11 +186,12 @@ void rex_present_show(const void *address, int number);
 void rex_present_wait(struct rex_table_wait *wait);
 
 /*
- * Call this between rex_present_pin() and rex_present_unpin(). Returns true if LAUNCH has a row
- * that is copied back, and an end that may be the last end of the mapping of this row waits for
- * users. The caller then copies the row back. A launch by libomptarget would copy the row back,
- * too: the end would drop its reference during the launch, so the launch would drop the last
- * reference.
+ * Call this between rex_present_pin() and rex_present_unpin(). Returns true if an end waits for the
+ * users of a mapping that the end may end, and LAUNCH copies a row of this mapping back. The caller
+ * then copies the row back.
+ *
+ * The reason is the behaviour of libomptarget: its end does not wait for a launch, so the launch
+ * drops the last reference and copies the row back.
  */
 bool rex_present_is_awaited(const struct rex_range_lock *launch);
 
@@ -191,7 +204,10 @@ bool rex_present_is_awaited(const struct rex_range_lock *launch);
 struct rex_mapping {
     uintptr_t begin, end;
     uintptr_t device; /* device address of `begin`; 0 if only libomptarget launches with it */
-    bool is_attached; /* an attached pointer differs on the device, so only libomptarget copies */
+    /*
+     * only libomptarget copies: a pointer in this memory is attached, and so differs on the device
+     */
+    bool is_attached;
 };
 
 /*
@@ -215,13 +231,13 @@ bool rex_mapping_find_any(const void *begin, size_t size, int number, struct rex
 bool rex_attached_find(uintptr_t begin, uintptr_t end, int number, uintptr_t *address);
 
 /*
- * Call this in a begin that has entered the table. Returns true if the begin makes a mapping of
+ * Call this in a begin, after rex_present_enter(). Returns true if the begin makes a mapping of
  * exactly SIZE bytes at BEGIN, and no other row or call adds a reference to the mapping.
  */
 bool rex_mapping_is_new(const void *begin, size_t size, int number);
 
 /*
- * Call this in an end that has entered the table. Returns true if the end certainly ends a mapping
+ * Call this in an end, after rex_present_enter(). Returns true if the end certainly ends a mapping
  * of exactly SIZE bytes at BEGIN.
  */
 bool rex_mapping_is_ending(const void *begin, size_t size, int number, struct rex_mapping *found);
@@ -243,15 +259,16 @@ size_t rex_mappings_left(struct rex_mapping *first, int *number);
 extern uint64_t rex_mapping_generation; /* atomic */
 
 /*
- * Memory is loose if libomptarget may still copy there, or drop references, after a call has
- * returned. That happens if a call is not waited for, or has failed. Only libomptarget launches and
- * copies with loose memory, until a begin or a launch by libomptarget finds the memory absent.
+ * Memory is loose if libomptarget may still copy the memory, or drop references to it, after a call
+ * has returned. A call leaves its memory loose if the call is not waited for, or has failed. Only
+ * libomptarget launches with loose memory and copies it. The memory stays loose until a begin or a
+ * launch by libomptarget finds the memory absent.
  */
 
 /*
- * Call this after a call that may have ended mappings without entering the table
- * (rex_present_enter()). Marks the entries of all devices, except loose entries, as gone, and
- * begins a new generation.
+ * Call this after a call that has not entered the table (rex_present_enter()), and may have ended
+ * mappings. Marks the entries of all devices, except loose entries, as gone. Changes
+ * rex_mapping_generation.
  */
 void rex_mapping_ended_unseen(void);
 

@@ -10,9 +10,9 @@
 #include "present/mappings.h"
 
 /*
- * If END owns an entry in RANGE that begins at *AT: keeps the entry if STAYS is true, otherwise
- * marks the entry as gone. Sets *AT to the begin of the next entry in RANGE that END owns. Returns
- * false if there is no next entry.
+ * If END owns an entry in RANGE that begins at *AT, and STAYS is false, marks the entry as gone. If
+ * STAYS is true, the entry stays. Sets *AT to the begin of the next entry in RANGE that END owns.
+ * Returns false if there is no next entry.
  */
 static bool settle_entry(struct rex_present_table *table, const struct rex_range_lock *end,
                          const struct rex_range *range, uintptr_t *at, bool stays)
@@ -88,8 +88,9 @@ static void settle_table(struct rex_present_table *table, const struct rex_range
 }
 
 /*
- * Removes the entries beside rows of no length if libomptarget no longer has their mappings. Such a
- * row may have dropped the last reference of a neighbour (rex_entries_forget_beside()).
+ * A row whose size is 0 may drop the last reference of the mapping before or after it
+ * (rex_entries_forget_beside()). Removes the entries beside such rows of END if libomptarget no
+ * longer has their mappings.
  */
 static void look_beside(struct rex_present_table *table, const struct rex_range_lock *end)
 {
@@ -116,9 +117,10 @@ void rex_settle_end(struct rex_range_lock *end)
 {
     struct rex_present_table *table = rex_present_table(end->number);
     /*
-     * Ask libomptarget about all entries in two cases. The rows are unknown (`is_all`). Or a row
-     * has REX_MAP_DELETE, and librex has not seen all mappings: the row ends a whole mapping, in
-     * which other entries may lie, too.
+     * Ask libomptarget about all entries of the table in two cases:
+     * - The rows are unknown (`is_all`).
+     * - A row has REX_MAP_DELETE, and librex has not seen all mappings. The row ends the whole
+     *   mapping, which may be larger than the row and have several entries.
      */
     bool may_end_others =
         end->is_all || ((end->types & REX_MAP_DELETE) && !rex_all_mappings_are_seen());

@@ -256,7 +256,10 @@ int rex_command_do(int number, const struct rex_command *command)
     case REX_COMMAND_RECORD:
         if (event == NULL)
             return REX_OK;
-        /* On a device that executes commands at once, an event is a time. */
+        /*
+         * The device executes each command at once, so all earlier commands are complete. The event
+         * stores the current time.
+         */
         rex_lock(&event->lock);
         clock_gettime(CLOCK_MONOTONIC, &event->at);
         event->state = REX_EVENT_TIMED;

@@ -12,8 +12,8 @@
 #define REX_GRAPH_LANES 32 /* maximum number of queues in one capture */
 
 /*
- * The driver's graph of the commands. Its device addresses were looked up in `generation`
- * (memory/addresses.h).
+ * The driver's graph of the commands. The graph contains device addresses of mappings. They are
+ * valid while rex_addresses_generation() returns `generation` (memory/addresses.h).
  */
 struct rex_driver_graph {
     void *executable, *graph;

@@ -48,7 +48,7 @@ static int launch_with_arguments(struct rex_library *library,
         size_t bytes = WORD;
         if (kernel->parameters != REX_PARAMETERS_UNKNOWN) {
             const struct rex_image_parameter *parameter = &kernel->parameter[kernel->env + i];
-            if (parameter->width != 0) /* the type may be smaller than the parameter */
+            if (parameter->width != 0) /* size of the C type; the parameter may be larger */
                 bytes = parameter->width;
             else if (!library->is_registered)
                 bytes = parameter->size;

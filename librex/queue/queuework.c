@@ -204,7 +204,7 @@ int rex_queue_query(struct rex_queue *queue)
 
 /*
  * Returns true if QUEUE may have pending work, or the query fails. Returns false if QUEUE is lost,
- * because a lost device does no work.
+ * because nothing runs on a lost device.
  */
 static bool may_be_at_work(struct rex_queue *queue)
 {

@@ -19,13 +19,13 @@
 struct rex_line {
     char *text; /* REX_LINE_MAX bytes */
     size_t length;
-    bool full; /* something did not fit into the line, or no file is open */
+    bool full; /* the line is not written: a text did not fit into it, or no file is open */
 };
 
 /*
  * These functions append bytes, a text, a number, an address or a time to LINE. They append BEFORE
  * first, if they have this parameter. A time is in microseconds with three decimals. They do not
- * call printf(), which would take longer than all other work of a slice.
+ * call printf(): one call takes longer than everything else that writes a slice.
  */
 void rex_line_bytes(struct rex_line *line, const void *bytes, size_t size);
 static inline void rex_line_text(struct rex_line *line, const char *text)
@@ -66,7 +66,7 @@ uint64_t rex_rows_bytes(int64_t count, void **begin, const int64_t *sizes, const
 
 /* ---- the summary: trace.c holds the output lock ---------------------------------------------- */
 
-/* Counts SLICE in its part of the summary, and counts deferred launches. */
+/* Adds the time of SLICE to the summary, and counts deferred launches. */
 void rex_summary_add(const struct rex_slice *slice);
 
 /* Writes the summary to standard error unless it is empty. */

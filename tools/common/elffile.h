@@ -22,7 +22,10 @@
 
 struct elf_file {
     struct rex_elf elf;
-    /* header of the section with section indices that do not fit into a symbol; zeros if none */
+    /*
+     * header of the section SHT_SYMTAB_SHNDX, which has the section indices that do not fit into
+     * the 16 bits of a symbol; zeros if there is none
+     */
     Elf64_Shdr extended;
     struct timespec changed;
     bool mapped;
@@ -37,18 +40,19 @@ int elf_file_open(struct elf_file *file, const char *path);
 int elf_file_view(struct elf_file *file, const void *bytes, size_t size);
 void elf_file_close(struct elf_file *file);
 
-/* Drops the pages that were read; they are read again when needed. */
+/* Frees the memory of the pages that were read. Pages are read again when they are needed. */
 void elf_file_drop_pages(const struct elf_file *file);
 
 /*
- * Returns true for an object, a file that is not linked yet. Its addresses are offsets in sections.
+ * Returns true for an object file (.o), which is not linked yet. Its addresses are offsets in
+ * sections.
  */
 bool elf_is_object(const struct elf_file *file);
 
 /*
- * A place in memory. In an object the place is a section and an offset in the section. In a linked
- * file `section` is 0, and `offset` is an address. elf_compare_places() orders places by section,
- * then by offset.
+ * A place in memory. In an object file the place is a section and an offset in the section. In a
+ * linked file `section` is 0, and `offset` is an address. elf_compare_places() orders places by
+ * section, then by offset.
  */
 struct elf_place {
     size_t section;

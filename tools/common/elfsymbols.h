@@ -35,8 +35,8 @@ int elf_symbol(const struct elf_symbols *symbols, size_t index, struct elf_symbo
 size_t elf_symbol_table(const struct elf_file *file, bool *full);
 
 /*
- * A relocation writes SYMBOL's address plus ADDEND to OFFSET. In an object OFFSET is in the section
- * that the relocations are for. In a linked file OFFSET is an address.
+ * A relocation writes SYMBOL's address plus ADDEND to OFFSET. In an object file (.o), OFFSET counts
+ * from the begin of the section that the relocation changes. In a linked file OFFSET is an address.
  */
 struct elf_relocation {
     uint64_t offset;

@@ -33,7 +33,7 @@ int check_program_bytes(const void *bytes, size_t size)
     return result;
 }
 
-/* Reads the same bytes as a host file and as a device file. */
+/* Reads the bytes twice: as a C file and as a CUDA file. */
 int check_source_bytes(const void *bytes, size_t size)
 {
     const struct source sources[] = {{"bytes.c", (char *)(uintptr_t)bytes, size},

@@ -31,7 +31,10 @@ static int map_file(const char *path, struct mapped *file, struct timespec *chan
     return 0;
 }
 
-/* Returns the processor of an image if that is not the program's processor; else 0. */
+/*
+ * Returns the processor of an image (e_machine of ELF) if it is not the program's processor; else
+ * 0.
+ */
 static unsigned other_machine(const struct program *program, const void *bytes, size_t size)
 {
     Elf64_Ehdr header;
@@ -64,7 +67,7 @@ static char *member_path(const char *path, const struct rex_image_item *item)
                        item->architecture, &item->suffix);
 }
 
-/* FILE has the fields that all images of a file share. */
+/* FILE has the members that are equal for all images of one file. */
 static int add_item(struct images *images, const struct rex_image_list *list, size_t index,
                     const struct image *file, char why[WHY_MAX])
 {
@@ -95,12 +98,22 @@ static int add_items(struct images *images, const struct rex_image_list *list,
 
 /* ---- builds ---------------------------------------------------------------------------------- */
 
-/* The mark of rex-cc. The build's checksum and the program's name follow in the line. */
+/*
+ * rex-cc appends a line with this mark to its images. After the mark stand the build, which is a
+ * checksum, and the program's name.
+ */
 static const char mark[] = "\n// rex-cc: build ";
 
-#define MARK_MAX 8192 /* maximum bytes that are searched: a sparse file may have any size */
+/*
+ * maximum number of bytes at the end that are searched for the mark: a sparse file may have any
+ * size
+ */
+#define MARK_MAX 8192
 
-/* Reads the build from the end of the bytes, which may be NULL; "" if there is no mark. */
+/*
+ * Writes to BUILD the build after the mark near the end of the bytes, or "" if there is no mark.
+ * BYTES may be NULL.
+ */
 static void read_build(const unsigned char *bytes, size_t size, char build[BUILD_MAX])
 {
     size_t length = 0, last = size < MARK_MAX ? size : MARK_MAX;
@@ -117,7 +130,8 @@ static void read_build(const unsigned char *bytes, size_t size, char build[BUILD
 }
 
 /*
- * Reads the mark from its section in a program or a host image. strip does not remove this section.
+ * Reads the build from section .rex_program of a program or a host image. strip does not remove
+ * this section.
  */
 static void read_section_build(const struct rex_elf *elf, char build[BUILD_MAX])
 {
@@ -171,7 +185,11 @@ static int add_all(struct images *images, const struct program *program, struct 
     }
     if (rex_image_list_open(&list, bytes, size, file.path) != REX_OK)
         return refused(why);
-    if (file.share == 0) /* several images come from static libraries, each of its own build */
+    /*
+     * If the program has several images, each is from a static library with its own build. So do
+     * not compare these builds.
+     */
+    if (file.share == 0)
         check_build(images, program, file.path, bytes, size, report);
     file.one_of_several = list->items[0].stored != size;
     int result = add_items(images, list, &file, report, why);

@@ -67,8 +67,8 @@ static void read_macro(struct items *items, const struct tokens *tokens, size_t 
 }
 
 /*
- * Returns true for a macro whose text has one of WORDS, or for the include of a file other than a
- * header.
+ * Returns true for a #define whose text has one of WORDS, and for an #include of a quoted name
+ * without ".h": the source may define entries there that are not seen.
  */
 static bool may_define(const struct token *token, const char *const *words)
 {
@@ -143,7 +143,7 @@ static const struct token *address_in(const struct tokens *tokens, struct value 
 struct declaration {
     const struct token *symbol;
     bool is_entry, in_section, says_section; /* says_section: a string names the section */
-    size_t inside; /* index of the bracket that closes the last open bracket */
+    size_t inside; /* tokens before this index are inside parentheses or brackets */
 };
 
 /*
@@ -183,8 +183,8 @@ static void read_values(struct items *items, const struct tokens *tokens,
 }
 
 /*
- * Reads the name at INDEX in a declaration. A macro may stand for any attribute, also for the
- * section.
+ * Reads the name at INDEX in a declaration. An unknown name may be a macro for any attribute, so it
+ * counts as the attribute that places the entry in the section.
  */
 static void read_name(struct declaration *declaration, const struct tokens *tokens, size_t index)
 {
@@ -340,7 +340,7 @@ void items_read_device(struct items *items, const struct tokens *tokens)
             is_c = is_template = false;
         is_template |= token_is(token, "template");
         if (token_is(token, "<") && token_is(next, "<") && token_is(token_at(tokens, i + 2), "<"))
-            add(items, ITEM_UNSEEN, tokens, token); /* a launch by CUDA needs no entry */
+            add(items, ITEM_UNSEEN, tokens, token); /* a launch with <<<...>>> needs no entry */
         else if (may_define(token, makers))
             add(items, ITEM_UNSEEN, tokens, token)->placed = true;
         else if (token_is(token, "extern") && next->kind == TOKEN_STRING) {

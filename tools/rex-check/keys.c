@@ -12,9 +12,10 @@
 #include "names.h"
 
 /*
- * Names that sites are compared with. in_entry: names of keys that this file has in an entry.
- * imported: names of keys of other files in entries of this file. referred: names of keys of this
- * file that a site refers to.
+ * Names of host keys, with which the keys at launch sites are compared:
+ * - in_entry: keys that this file defines, and to which an entry of this file points;
+ * - imported: keys that another file defines, and to which an entry of this file points;
+ * - referred: keys that this file defines, and to which a site refers.
  */
 struct known {
     struct names in_entry, imported, referred;
@@ -81,7 +82,10 @@ static int compare_sites(const void *a, const void *b)
     return order != 0 ? order : elf_compare_places(one->place, other->place);
 }
 
-/* Adds one remark for each key in each function, which may take the key's address several times. */
+/*
+ * Adds one remark for each key and function, even if the function takes the key's address several
+ * times.
+ */
 static void report_sites(const struct program *program, const struct known *known,
                          struct report *report)
 {

@@ -72,7 +72,10 @@ static bool find_by_relocation(const struct program *program, const struct table
     return false;
 }
 
-/* Finds the module by the two pointers in a section of data. */
+/*
+ * Finds the module in the sections of data: it has the address of the begin of TABLE, followed by
+ * the address of its end.
+ */
 static bool find_in_data(const struct program *program, const struct table *table,
                          struct elf_place *place)
 {

@@ -12,7 +12,8 @@
 #include "common/memory.h"
 #include "rex/inspect.h"
 
-#define MOST_COMPARED 200 /* maximum findings with a nearest name: each search is slow */
+/* maximum number of findings for which the nearest name is searched, because each search is slow */
+#define MOST_COMPARED 200
 
 void names_add(struct names *names, const char *name)
 {

@@ -63,7 +63,7 @@ static int unusable(const char *why)
     return STATUS_UNUSABLE;
 }
 
-/* SIGBUS: another process has shortened a mapped file, which cannot be read to its end. */
+/* Handles SIGBUS: another process has shortened a mapped file, so the end of the file is gone. */
 static void end_cut(int number)
 {
     static const char message[] = "rex-check: a file was shortened while it was read\n";

@@ -15,8 +15,9 @@
 #define NAME_SUFFIX "kernel__"
 
 /*
- * Returns true if NAME ends with SUFFIX, without the compiler's additions at the end
- * (`.lto_priv.0`) or the front (`_ZL12`). *STEM then points to the LENGTH bytes before SUFFIX.
+ * Returns true if NAME ends with SUFFIX. Ignores characters that the compiler has added:
+ * `.lto_priv.0` after SUFFIX, or `_ZL12` before the stem. *STEM then points to the LENGTH bytes
+ * before SUFFIX.
  */
 bool name_stem(const char *name, const char *suffix, const char **stem, size_t *length);
 

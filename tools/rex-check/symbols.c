@@ -113,8 +113,8 @@ static void name_rows_at(struct row **rows, size_t count, const struct elf_symbo
 }
 
 /*
- * Stores a symbol for the key of each of ROWS. No symbol that ends in id__ has the place of such a
- * key: the key belongs to clang or to a global, or is wrong.
+ * Stores in each of ROWS the name of a symbol at the place of its key. ROWS are the rows whose
+ * place has no symbol that ends in id__: the key belongs to clang or to a global, or is wrong.
  */
 static void name_others(struct program *program, struct row **rows, size_t count)
 {

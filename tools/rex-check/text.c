@@ -58,7 +58,7 @@ static void print_signature(const struct rex_image_symbol *kernel)
     free(list);
 }
 
-/* Prints "4 parameters of 8 bytes", or the bytes of each. */
+/* Prints "2 parameters of 8 bytes", or "2 parameters of 4, 8 bytes" if not all have 8 bytes. */
 static void print_parameters(const struct rex_image_symbol *kernel)
 {
     if (kernel->parameters == REX_PARAMETERS_UNKNOWN) {

@@ -14,14 +14,16 @@
 #include "common/memory.h"
 
 #define NO_BRACKET SIZE_MAX
-#define MOST_UNCLOSED 64 /* maximum open brackets inside the bracket that a closing bracket ends */
-#define MOST_AROUND 64   /* maximum depth of nested conditions whose branches are distinguished */
+/* maximum number of unclosed brackets that one closing bracket skips: 1 in "([)" */
+#define MOST_UNCLOSED 64
+/* maximum depth of nested #if at which read_directive() saves the open brackets */
+#define MOST_AROUND 64
 
 struct reader {
     struct tokens *tokens;
     const char *at, *end;
     size_t line;
-    size_t depth; /* number of open conditions */
+    size_t depth; /* number of #if that have no #endif yet */
     size_t off;   /* depth of the innermost #if 0, or 0 */
     /* index of the innermost open bracket: now, and at each #if */
     size_t innermost, around[MOST_AROUND];
@@ -44,7 +46,7 @@ static void step(struct reader *reader)
     reader->at++;
 }
 
-/* Adds the token from FROM, in LINE, up to the reader's place. */
+/* Adds the token from FROM, in line LINE, to the current position of READER. */
 static void add(struct reader *reader, enum token_kind kind, const char *from, size_t line)
 {
     struct tokens *tokens = reader->tokens;
@@ -110,8 +112,9 @@ static bool word(struct reader *reader, const char *text)
 }
 
 /*
- * Each branch begins with the brackets that were open at its #if. So a bracket that every branch
- * opens, and that closes after the #endif, counts once.
+ * At #else and #elif, the open brackets become the brackets that were open at the #if. So if each
+ * branch opens a bracket that closes after the #endif, only the bracket of the last branch stays
+ * open.
  */
 static void read_directive(struct reader *reader)
 {

@@ -19,7 +19,9 @@
 
 /* ---- names and numbers of a generator -------------------------------------------------------- */
 
-/* As in rex-codegen(7): each name, with its value for JSON and for people. */
+/*
+ * The facts of rex-codegen(7): the name of each fact, its value in JSON, and its value for people.
+ */
 static const struct {
     const char *name, *json, *text;
 } facts[] = {

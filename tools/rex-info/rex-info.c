@@ -67,7 +67,7 @@ static int print_abi(bool json)
     return finish(STATUS_USABLE);
 }
 
-/* Advice if no GPU can be used. A row applies if the error message has its words. */
+/* Advice if no GPU can be used. `helps` is the advice if the error message contains `words`. */
 static const struct {
     const char *words, *helps;
 } advice[] = {

@@ -30,8 +30,8 @@ static size_t bins_of_column(size_t count)
 }
 
 /*
- * Returns the height of the top of the bar of KIND, in the column of COUNT bins from BIN on. The
- * bar stands on the bars of all lower kinds.
+ * Returns the height at which the bar of KIND ends, in the column that has COUNT bins from BIN on.
+ * The bar stands on the bars of all lower kinds.
  */
 static int height_at(const struct timeline *timeline, const struct track *track, size_t bin,
                      size_t count, int kind)
@@ -44,7 +44,10 @@ static int height_at(const struct timeline *timeline, const struct track *track,
     return height < HEIGHT ? height : HEIGHT;
 }
 
-/* Writes a bar of the path, from column BEGIN to END, between two heights. */
+/*
+ * Writes a bar to the SVG path, from column BEGIN to column END, and from height LOW to height
+ * HIGH.
+ */
 static void put_bar(FILE *out, size_t begin, size_t end, int low, int high)
 {
     if (high > low)

@@ -187,8 +187,8 @@ static void remember(struct track *track, struct span span)
 }
 
 /*
- * Adds a SPAN of TRACK that has ended. Slices inside the span ended earlier and are counted
- * already: adds only the gaps between these slices.
+ * Adds SPAN, a slice that has ended, to the times of TRACK. Slices inside SPAN ended earlier, and
+ * are counted already. So adds only the gaps between these slices.
  */
 static void add_span(const struct timeline *timeline, struct track *track, enum busy kind,
                      struct span span)
@@ -203,7 +203,8 @@ static void add_span(const struct timeline *timeline, struct track *track, enum 
     }
     uint64_t begin = span.begin;
     if (track->count > 0 && recent(track, track->count - 1)->end > begin)
-        begin = recent(track, track->count - 1)->end; /* an overlap from clocks and rounding */
+        /* clocks and rounding can make two spans overlap */
+        begin = recent(track, track->count - 1)->end;
     fill(timeline, track, kind, (struct span){begin, end});
     remember(track, span);
 }

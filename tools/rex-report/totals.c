@@ -11,8 +11,9 @@
 #include "common/memory.h"
 
 /*
- * Slots of the hash table: twice MOST_NAMES, so that about half of them stay free. Also one slot
- * for each kind (enum total_of): the row "others" counts the names after the first MOST_NAMES.
+ * Number of slots of the hash table: 2 * MOST_NAMES, so that about half of them stay free. Each
+ * kind (enum total_of) adds one slot for its row "others", which counts the names after the first
+ * MOST_NAMES.
  */
 #define SLOTS (2 * MOST_NAMES + TOTAL_FREE)
 

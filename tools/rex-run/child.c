@@ -22,7 +22,10 @@
 #include "folder.h"
 #include "tell.h"
 
-/* The signal mask and SIGCHLD handler that rex-run was started with. The program gets them back. */
+/*
+ * The signal mask and SIGCHLD handler that rex-run was started with. The child sets them again
+ * before it becomes the program.
+ */
 static sigset_t mask;
 static void (*at_child)(int);
 
@@ -58,7 +61,7 @@ static void end_as(int status, void (*behind)(void))
         behind();
     if (WIFEXITED(status))
         exit(WEXITSTATUS(status));
-    /* The child may have written a core file: rex-run writes none. */
+    /* The child may have written a core file. Then rex-run does not write a second core file. */
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
     signal(WTERMSIG(status), SIG_DFL);
     sigemptyset(&none);
@@ -74,7 +77,7 @@ static void look_after(pid_t child, void (*behind)(void))
     while (waitpid(child, &status, WNOHANG | WUNTRACED) == child) {
         if (!WIFSTOPPED(status))
             end_as(status, behind);
-        raise(SIGSTOP); /* lets a shell control the job */
+        raise(SIGSTOP); /* stops rex-run, too, so that the shell reports a stopped job */
     }
 }
 

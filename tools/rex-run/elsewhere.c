@@ -62,8 +62,8 @@ static int number_in(const char *name)
 }
 
 /*
- * The question if a release of libomptarget runs programs of COMPILER, and the answer of
- * rex_info().
+ * A question and the answer of rex_info(): does a release of libomptarget run programs that
+ * COMPILER, such as "clang 19", has compiled?
  */
 struct asked {
     char compiler[32], answer[32];
@@ -93,7 +93,10 @@ struct linked {
     const struct program *program;
     const char *library;
     int release; /* release of the library */
-    /* release that the program was linked with, if only its programs for GPUs run here; else 0 */
+    /*
+     * if `library` runs only the program's kernels for GPUs, and not for the CPU: the release that
+     * the program was linked with; else 0
+     */
     int gpu_only;
     const char *folder; /* folder with the links; NULL: the program links no libomptarget */
 };
@@ -158,7 +161,7 @@ static void link_openmp(const char *name, const char *path, void *context)
         make_link("libomp.so", strlen("libomp.so"), path);
 }
 
-/* Checks that the loader finds the library in the folder. */
+/* Checks that the loader takes library NAME from the folder with the links. */
 static void check_name(const char *name, const char *path, void *context)
 {
     const struct linked *linked = context;
@@ -202,7 +205,10 @@ bool lead_to(const struct program *program, const char *library)
         check_images(NULL, program->path, &linked);
         ask_loader(program, check_images, &linked);
     }
-    /* For programs that find libomptarget without the loader, as programs of librex do. */
+    /*
+     * Programs of librex, for example, do not find libomptarget by the loader, but by this
+     * variable.
+     */
     setenv("REX_OMPTARGET", path, 1);
     tell("%s is not linked with libomptarget: only its libraries and the programs that it starts "
          "use LLVM %d's, %s, which --omptarget names",
@@ -226,10 +232,10 @@ bool lead_to(const struct program *program, const char *library)
 struct missing {
     const struct program *program;
     const char *name;      /* linked name that the loader does not find */
-    char folder[PATH_MAX]; /* folder with that name; "": not found yet */
+    char folder[PATH_MAX]; /* folder that has the linked name */
 };
 
-/* Ends rex-run if the user has named a libomptarget: ERROR is then about that file. */
+/* Ends rex-run if the user has named a libomptarget by REX_OMPTARGET: ERROR is about this file. */
 static void see_error(const char *error)
 {
     const char *named = getenv("REX_OMPTARGET");
@@ -238,10 +244,12 @@ static void see_error(const char *error)
 }
 
 /*
- * Receives a fact of rex_info(). If the fact names a libomptarget file that librex has bound or has
- * found usable, looks in the folder of that file for the linked name. If the library with the
- * linked name runs programs of the linked release, sets ->folder to that folder. A found file is
- * usable if VALUE is its release; otherwise VALUE is the reason why the file is unusable.
+ * Receives a fact of rex_info(). Two facts name a file of libomptarget: the file that librex has
+ * bound (group "libomptarget", name "path"), and a file that librex has found (group "found"). A
+ * found file is usable if VALUE begins with "LLVM "; otherwise VALUE is the reason why it is not.
+ *
+ * If the folder of the bound file or of a usable file has the linked name, and that library runs
+ * programs of the linked release, sets ->folder to the folder.
  */
 static void see_found(const char *group, const char *name, const char *value, void *context)
 {

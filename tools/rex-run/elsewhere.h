@@ -13,7 +13,7 @@
 
 /*
  * Makes PROGRAM find LIBRARY under the names of libomptarget that PROGRAM is linked with. Returns
- * true if this has made a folder, which run_and_tidy() removes after the program has ended.
+ * true if the function has made a folder, which run_and_tidy() removes after the program has ended.
  */
 bool lead_to(const struct program *program, const char *library);
 
