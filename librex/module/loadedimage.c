@@ -41,7 +41,8 @@ void rex_loaded_image_drop(struct rex_loaded_image *image)
     rex_load_unlock();
     if (!last)
         return;
-    int entered = rex_context_enter(image->context); /* even if this fails, the calls may work */
+    int entered =
+        rex_context_enter(image->context); /* if it fails, the calls below may still work */
     /* A graph that the program has destroyed may still run. */
     rex_cuda_note(rex_driver.cuCtxSynchronize(), "cuCtxSynchronize");
     REX_CUDA(cuModuleUnload, image->module);

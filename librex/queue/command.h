@@ -65,8 +65,8 @@ struct rex_command {
 };
 
 /*
- * COMMAND copies from a device to a device, and NUMBER is one of the two. Returns the other device,
- * or NUMBER if both devices are NUMBER.
+ * COMMAND copies from one device to another, or inside one device. NUMBER is one of its devices.
+ * Returns the number of the other device, or NUMBER if the copy stays inside device NUMBER.
  */
 static inline int rex_command_other(const struct rex_command *command, int number)
 {

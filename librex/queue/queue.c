@@ -40,8 +40,8 @@ static int queue_failed(const struct rex_queue *queue)
 }
 
 /*
- * Retains the context and makes the stream. The stream is made last, so no failure has to destroy
- * it.
+ * Retains the context and makes the stream. The stream is made last, so that no later error
+ * requires its destruction.
  */
 static int open_stream(struct rex_queue *queue, struct rex_module *module, void *const *stream)
 {

@@ -64,7 +64,10 @@ static const char head[] =
 
 /* ---- text of unknown origin ------------------------------------------------------------------ */
 
-/* Returns TEXT without bytes that could command a page or a terminal; the caller frees it. */
+/*
+ * Returns TEXT for the page; the caller frees it. print_text() escapes bytes that could control a
+ * terminal. Characters with a meaning in HTML become entities, such as &lt; for <.
+ */
 static char *harmless(const char *text)
 {
     char *safe = NULL, *marked = NULL;
