@@ -106,9 +106,10 @@ void rex_lists_unlock(void);
 
 /*
  * Takes a block of SIZE bytes of device memory on DEVICE. SIZE is at most half of the address
- * space. The context of DEVICE is current. If EXACT is false, the block may be larger, and may be a
- * kept block: a free block of an earlier call. If EXACT is true, the block is new and has exactly
- * SIZE bytes. Returns the block's address, or 0 on failure; rex_cuda_why() gives the reason.
+ * space. The context of DEVICE is current. If EXACT is true, the block is new and has exactly SIZE
+ * bytes. If EXACT is false, the block may be larger, and may be a kept block: a block that
+ * rex_block_give() has kept for later calls. Returns the block's address, or 0 on failure;
+ * rex_cuda_why() gives the reason.
  */
 uint64_t rex_block_take(struct rex_device *device, size_t size, bool exact);
 /*

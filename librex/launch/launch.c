@@ -2,8 +2,8 @@
  * launch.c - the functions that launch: with a packet and a host key, or with a description and a
  * map (rex/module.h, rex/launch.h). Also rex_module_init() of rex/module.h.
  *
- * Each launch fills one struct rex_request. If there are no fallback reasons, the driver launches,
- * otherwise libomptarget.
+ * Each launch fills one struct rex_request. If there are no fallback reasons, the driver launches.
+ * Otherwise libomptarget launches.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

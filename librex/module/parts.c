@@ -84,8 +84,8 @@ static int find_owner(struct candidate *candidates, size_t count,
 /* ---- parts ----------------------------------------------------------------------------------- */
 
 /*
- * Makes CANDIDATE's part, with room for the entries. WHOLE is the module's registration. Returns 0
- * or REX_ENOMEM.
+ * Makes CANDIDATE's part, with memory for the entries. WHOLE is the module's registration. Returns
+ * 0 or REX_ENOMEM.
  */
 static int new_part(struct candidate *candidate, const struct rex_registration *whole)
 {

@@ -82,8 +82,8 @@ static void end_work(struct rex_registration *registration, uintptr_t state)
 /*
  * Returns 0 if the calling thread may change the module's state, or wait for another thread that
  * changes the state. Returns REX_EINVAL if the calling thread is already changing the state, and
- * has called the program's log function. Returns REX_EBUSY inside another call of librex: a change
- * of the state waits for calls, so the thread would wait for itself.
+ * has called the program's log function. Returns REX_EBUSY inside a launch or another call of
+ * librex: a change of the state waits for calls, so the thread would wait for itself.
  */
 static int check_worker(const struct rex_registration *registration)
 {
@@ -210,8 +210,8 @@ static int await_attempt(struct rex_registration *registration)
 
 /*
  * Registers all other known modules now, because LLVM 18 does not load images after the first use
- * of a device. A failure here is logged; the first use of that module reports it again. A module
- * that the program has ended is not registered again.
+ * of a device. Logs a failure; the first use of the module reports the failure again. A module that
+ * the program has ended is not registered again.
  */
 static void register_others(const struct rex_release *release)
 {

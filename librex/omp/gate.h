@@ -24,7 +24,7 @@
  * registration, except inside another call. It returns the result of rex_gate_check(). If the
  * result is not 0, do not call rex_gate_leave(). A cancelled thread does not end between the two
  * functions. A thread that ended in a read() or write() of libomptarget or the driver would never
- * release the locks of the library.
+ * release the locks that it holds.
  */
 int rex_gate_enter(void);
 void rex_gate_leave(void);

@@ -81,8 +81,8 @@ int rex_command_submit(struct rex_stream_gpu *gpu, void *stream, const struct re
                        struct rex_loaded_kernel **kernel);
 
 /*
- * NUMBER is the device of an immediate queue, which executes commands at once. Returns true if this
- * device is the host, or offloading is disabled. An update then copies nothing.
+ * NUMBER is the device of an immediate queue, which executes commands at once. Returns true if the
+ * device is the host, or if offloading is disabled. An update then copies nothing.
  */
 bool rex_is_nowhere(int number);
 

@@ -62,7 +62,10 @@ struct key {
     bool in_entry;
 };
 
-/* Code or data that refers to a host key that is in no entry. */
+/*
+ * A launch site: code or data that refers to a host key. The list has only sites whose key is in no
+ * entry.
+ */
 struct site {
     const char *key;
     bool elsewhere;      /* another file defines the key */
@@ -110,10 +113,10 @@ struct program {
 size_t table_entry_size(const struct table *table);
 
 /*
- * Returns true if clang made the entry of ROW for its own offloading. The entry's symbol has then a
- * name like `.omp_offloading.entry.NAME`. But the entry may have no symbol, because linkers keep
- * only the first of several equal symbols. So the function also accepts the name of a kernel of
- * clang, which begins with `__omp_offloading_`.
+ * Returns true if clang made the entry of ROW for its own offloading. The symbol of such an entry
+ * has a name like `.omp_offloading.entry.NAME`. The entry may have no symbol, because linkers keep
+ * only the first of several equal symbols. So the function also accepts a row whose kernel has a
+ * name that begins with `__omp_offloading_`.
  */
 bool row_is_clangs(const struct row *row);
 

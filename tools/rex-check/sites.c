@@ -1,5 +1,6 @@
 /*
- * sites.c - finds launch sites: code and data that refer to a host key that is in no entry.
+ * sites.c - finds launch sites: code and data that refer to a host key. Counts all launch sites,
+ * and lists the sites whose key is in no entry.
  *
  * Objects have a relocation for every reference. A linked file has relocations for data, and for
  * code only with --emit-relocs. If there are no relocations for code, code.c searches for

@@ -12,7 +12,7 @@
 #include "common/memory.h"
 #include "figures.h"
 
-#define MOST_ROWS 20 /* maximum rows of a table; `note` then says how many rows are left out */
+#define MOST_ROWS 20 /* maximum rows of a table; further rows are left out */
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
