@@ -192,8 +192,8 @@ void rex_nearest_try(struct rex_nearest *nearest, const char *name)
     if (length == longest)
         return;
     /*
-     * A common ending makes no name nearer than others: the symbols of all kernels end in
-     * __kernel__.
+     * Skip the ending that both names have. The symbols of all kernels end in __kernel__, so an
+     * equal ending does not make two names similar.
      */
     while (wanted > 0 && length > 0 && nearest->wanted[wanted - 1] == name[length - 1]) {
         wanted--;

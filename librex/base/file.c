@@ -93,7 +93,9 @@ int rex_file_write(int fd, const void *bytes, size_t size, size_t *done)
             error = errno;
     }
     /*
-     * Consumes the signal of this error. A signal that was pending before belongs to the program.
+     * The failed write() may have sent SIGPIPE or SIGXFSZ to this thread. Remove the signal,
+     * because it would end the program. If the signal was pending before the write(), leave it to
+     * the program.
      */
     int number = error == EPIPE ? SIGPIPE : error == EFBIG ? SIGXFSZ : 0;
     if (number != 0 && sigismember(&pending, number) == 0) {

@@ -104,7 +104,7 @@ static int meaning_of_value(enum rex_option option, const char *value)
             return REX_TRACE_SUMMARY;
         switch (find_word(switches, value, length)) {
         case UNKNOWN: return REX_TRACE_TO_FILE;
-        case true: return UNKNOWN; /* "on" or "1" is hardly meant as the name of a file */
+        case true: return UNKNOWN; /* refuse "on" and "1", which are hardly names of files */
         default: return REX_TRACE_NOWHERE;
         }
     default:
@@ -150,7 +150,11 @@ struct value {
 static struct {
     struct value *values;             /* list, newest first; two threads may add one text twice */
     const char *chosen[REX_SETTINGS]; /* the program's values; NULL: not set */
-    unsigned said; /* bits of logged warnings: a bit for each option, one for other variables */
+    /*
+     * bit N is set after a warning about option N, and bit REX_SETTINGS after a warning about
+     * another variable
+     */
+    unsigned said;
 } given;
 
 int8_t rex_launch_blocking = -1;

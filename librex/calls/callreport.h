@@ -52,13 +52,13 @@ struct rex_call_trace {
     bool is_launch;
     const void *key; /* host key of a launch */
     int result;
-    struct rex_reason reason; /* why libomptarget launches; empty: the CUDA driver launches */
-    bool is_deferred;         /* a deferred launch: the kernel has a slice of its own */
+    struct rex_reason reason; /* why libomptarget launches; `mask` is 0 if the driver launches */
+    bool is_deferred;         /* the launch is deferred, so its kernel has a separate slice */
     bool is_awaited;          /* the call has waited for the kernel */
     const char *kernel;       /* the kernel's name */
 };
 
-/* Begins the trace of a call of FUNCTION on DEVICE. The packet of TRACE is set already. */
+/* Begins the trace of a call of FUNCTION on DEVICE. The caller has set `packet` of TRACE. */
 void rex_call_trace_begin(struct rex_call_trace *trace, const char *function, int64_t device);
 
 /*

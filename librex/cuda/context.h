@@ -59,7 +59,8 @@ int rex_context_hold(void);
 
 /*
  * Undoes one call of rex_context_activate(), rex_context_activate_one() or rex_context_hold(). Only
- * rex_context_unhold() calls this function. Returns true if all these calls are undone now.
+ * rex_context_unhold() calls this function. Returns true if all earlier calls of these three
+ * functions are undone.
  */
 bool rex_context_user_ends(void);
 
@@ -105,9 +106,10 @@ void rex_lists_unlock(void);
 
 /*
  * Takes a block of SIZE bytes of device memory on DEVICE. SIZE is at most half of the address
- * space. The context of DEVICE is current. Returns the block's address, or 0 on failure;
- * rex_cuda_why() gives the reason. If EXACT is true, the block has exactly SIZE bytes, and
- * rex_block_give() frees it.
+ * space. The context of DEVICE is current. If EXACT is true, the block is new and has exactly SIZE
+ * bytes. If EXACT is false, the block may be larger, and may be a kept block: a block that
+ * rex_block_give() has kept for later calls. Returns the block's address, or 0 on failure;
+ * rex_cuda_why() gives the reason.
  */
 uint64_t rex_block_take(struct rex_device *device, size_t size, bool exact);
 /*
@@ -118,9 +120,9 @@ uint64_t rex_block_take(struct rex_device *device, size_t size, bool exact);
 int rex_block_allocate(struct rex_device *device, size_t size, uint64_t *address);
 /*
  * Gives the block at ADDRESS back to DEVICE, whose context is current. The caller makes sure that
- * no launch uses the block any longer. Unless the block is exact, it is kept for a later
- * rex_block_take(). Frees the oldest kept blocks if all kept blocks of DEVICE together exceed 256
- * MiB.
+ * no launch uses the block any longer. If rex_block_take() got EXACT true, frees the block.
+ * Otherwise keeps the block for a later rex_block_take(). Frees the oldest kept blocks if all kept
+ * blocks of DEVICE together exceed 256 MiB.
  */
 void rex_block_give(struct rex_device *device, uint64_t address);
 /* Frees the kept blocks of DEVICE, whose context is current. Returns true if any existed. */

@@ -259,7 +259,7 @@ static inline bool rex_cuda_is_of_call(int result)
 
 /*
  * The state of one GPU. The comment of each field or group of fields names the only file that
- * accesses it. A child of fork cannot use the driver; only `loss` is valid there.
+ * accesses it. A child of fork cannot use the driver; in a child only `loss` is valid.
  */
 struct rex_device {
     int handle; /* driver.c; written before the GPU is reported */
@@ -271,7 +271,7 @@ struct rex_device {
     bool is_held;
 
     /* launchcontext.c; atomic. */
-    struct rex_launch_context *idle[REX_IDLE_MOST]; /* NULL: the place is free */
+    struct rex_launch_context *idle[REX_IDLE_MOST]; /* NULL: the element is free */
     unsigned ends; /* number of times that all launch contexts of the GPU were ended */
 
     /* Guarded by rex_lists_lock() (cuda/context.h). */
@@ -361,7 +361,7 @@ uint64_t rex_gpu_most(enum rex_gpu_limit limit);
 
 /*
  * Returns true if RESULT is 0. Otherwise sets *MADE to NULL, because a call that fails may have
- * written a value there.
+ * written a value to *MADE.
  */
 static inline bool rex_cuda_has_made(int result, void **made)
 {

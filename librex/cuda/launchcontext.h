@@ -32,7 +32,7 @@
 struct rex_arguments {
     void **address;        /* the address of each parameter's value */
     unsigned char *values; /* the values, in the layout of the kernel's parameters */
-    uint32_t room, bytes;
+    uint32_t room, bytes;  /* elements of `address`; bytes of `values` */
 };
 void rex_arguments_free(struct rex_arguments *arguments);
 
@@ -40,7 +40,7 @@ void rex_arguments_free(struct rex_arguments *arguments);
  * A CUDA graph of one launch: copy to the device, kernel, copy back. launch/run.c makes the graph.
  */
 struct rex_launch_graph {
-    const struct rex_loaded_kernel *kernel; /* NULL: the place is free */
+    const struct rex_loaded_kernel *kernel; /* NULL: the element is free */
     /* bytes copied to the device; begin and end of the bytes copied back */
     size_t in, out_begin, out_end;
     /* number of launches so far; counted only until the graph is made */
@@ -76,7 +76,7 @@ struct rex_launch_context {
     unsigned ends; /* `ends` of the GPU when the context was made */
     void *rows;    /* memory for the rows of a launch */
     size_t rows_most;
-    bool rows_are_mapped; /* no row of the last launch got device memory for that launch alone */
+    bool rows_are_mapped; /* no row of the last launch needed new device memory */
 };
 
 /*
@@ -92,14 +92,14 @@ int rex_launch_context_take(int ordinal, const char *what, struct rex_launch_con
 void rex_launch_context_give(struct rex_launch_context *context, int entered);
 
 /*
- * Makes room for SIZE bytes in staging memory and in the arena. Returns 0, REX_ENOMEM or REX_ECUDA;
- * the message begins with WHAT.
+ * Enlarges the staging memory and the arena, if necessary, to at least SIZE bytes each. Returns 0,
+ * REX_ENOMEM or REX_ECUDA; the message begins with WHAT.
  */
 int rex_launch_context_make_room(struct rex_launch_context *context, size_t size, const char *what);
 
 /*
- * Makes room for SIZE bytes, at most REX_STAGED_MOST, in staging memory. Returns false on failure;
- * rex_cuda_why() gives the reason.
+ * Enlarges the staging memory, if necessary, to at least SIZE bytes. SIZE is at most
+ * REX_STAGED_MOST. Returns false on failure; rex_cuda_why() gives the reason.
  */
 bool rex_launch_context_make_staging(struct rex_launch_context *context, size_t size);
 
@@ -117,8 +117,8 @@ void rex_launch_contexts_end(int ordinal);
 
 /*
  * Undoes one call of rex_context_activate(), rex_context_activate_one() or rex_context_hold()
- * (cuda/context.h). If all these calls are undone, ends the launch contexts of all GPUs and the
- * idle streams of deferred launches.
+ * (cuda/context.h). If all earlier calls of these three functions are then undone, ends the launch
+ * contexts of all GPUs and the idle streams of deferred launches.
  */
 void rex_context_unhold(void);
 

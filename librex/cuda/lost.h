@@ -13,7 +13,10 @@ struct rex_registration;
 
 /* ---- kernels, for messages ------------------------------------------------------------------- */
 
-/* The first kernels of a graph, or of work that is not finished, without duplicates. */
+/*
+ * Kernels for a message: the kernels of a graph, or the unfinished kernels of a device. The list
+ * has each kernel once, and at most REX_KERNEL_LIST_MAX kernels.
+ */
 #define REX_KERNEL_LIST_MAX 8
 struct rex_kernel_list {
     struct {
@@ -53,8 +56,8 @@ void rex_kernel_list_text(const struct rex_kernel_list *list, char text[REX_KERN
 
 /*
  * Marks GPU ORDINAL, libomptarget's device NUMBER, as lost, because NAME failed with WHY. NAME is a
- * queue or a kernel, for example. Only the first call for a GPU sets these texts, and copies the
- * strings.
+ * queue or a kernel, for example. The first call for a GPU copies NAME, WHY and the names of
+ * KERNELS for later messages. Later calls for the GPU do not change the copies.
  *
  * If KERNELS is NULL, the caller reports the loss. Otherwise KERNELS lists the kernels that may
  * have failed, and the next rex_device_lost() reports the loss.

@@ -75,12 +75,12 @@ static int run_and_report(const struct rex_request *request, struct rex_plan *pl
 struct waits {
     struct rex_table_wait table;
     enum {
-        FOR_NOTHING,
-        FOR_TABLE,
-        FOR_DEFERRED
-    } next; /* the next wait: none, for a call that uses the memory, or for deferred launches */
+        FOR_NOTHING, /* the launch does not wait */
+        FOR_TABLE,   /* the launch waits for another call that uses its memory */
+        FOR_DEFERRED /* the launch waits for the deferred launches of the device */
+    } next;
     bool defers;     /* the setting allows this launch to be deferred */
-    bool is_ordered; /* no earlier deferred launch is left for which this launch must wait */
+    bool is_ordered; /* the launch need not wait for deferred launches */
 };
 
 /*
@@ -175,13 +175,13 @@ static int plan_and_run(struct rex_request *request, bool is_mapped, struct wait
     bool is_awaited =
         result == REX_OK && plan.ranges.count > 0 && rex_present_is_awaited(&plan.ranges);
     /*
-     * Another thread is ending a mapping of these rows, and waits for this launch. A launch by
-     * libomptarget would hold the last reference to the rows, and would copy the rows back when it
-     * drops the reference. So copy the rows back here, too. libomptarget makes the copies, because
-     * libomptarget knows attached pointers.
+     * Another thread is ending a mapping of these rows, and waits for this launch. If libomptarget
+     * had made this launch, the launch would drop the last reference to the rows, and would copy
+     * the rows back. So copy the rows back now. libomptarget makes the copies, because libomptarget
+     * knows attached pointers.
      *
-     * A deferred launch needs no such copy: the program cannot observe if its kernel was still
-     * running when the other thread's call began.
+     * A deferred launch needs no such copy. The program cannot know whether the kernel of a
+     * deferred launch still ran when the other thread began to end the mapping.
      */
     for (size_t i = 0; is_awaited && result == REX_OK && i < plan.ranges.count; i++) {
         const struct rex_range *range = &plan.ranges.range[i];

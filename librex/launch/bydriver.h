@@ -16,10 +16,10 @@
 int rex_launch_by_driver(struct rex_request *request);
 
 /*
- * If libomptarget cannot launch the kernel, and all fallback reasons of REQUEST come from its rows:
- * libomptarget maps the rows, the driver launches, and `reasons` of REQUEST becomes 0. In any other
- * case launches nothing, and does not change the reasons. rex_launch_by_runtime() then launches, or
- * reports why it cannot. The caller has checked the rows. Returns 0 or an error.
+ * Makes a launch that libomptarget cannot make, if all fallback reasons of REQUEST come from its
+ * rows: libomptarget maps the rows, and the driver launches. `reasons` of REQUEST is then 0. If
+ * `reasons` is not 0 after the call, nothing was launched. rex_launch_by_runtime() then launches,
+ * or reports why it cannot. The caller has checked the rows. Returns 0 or an error.
  */
 int rex_launch_with_mapping(struct rex_request *request);
 

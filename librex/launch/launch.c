@@ -2,8 +2,8 @@
  * launch.c - the functions that launch: with a packet and a host key, or with a description and a
  * map (rex/module.h, rex/launch.h). Also rex_module_init() of rex/module.h.
  *
- * Each launch fills one struct rex_request. If there are no fallback reasons, the driver launches,
- * otherwise libomptarget.
+ * Each launch fills one struct rex_request. If there are no fallback reasons, the driver launches.
+ * Otherwise libomptarget launches.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -59,9 +59,10 @@ static int check_map_of_request(const struct rex_request *request)
 }
 
 /*
- * The driver launches if there are no fallback reasons, otherwise libomptarget. With REX_FOR_QUEUE
- * only libomptarget launches. Returns 0 or an error. Returns REX_EHOST, without a message, if
- * nothing was launched.
+ * If there are no fallback reasons, the driver launches. Otherwise libomptarget launches, or maps
+ * the rows for a launch by the driver (rex_launch_with_mapping()). With REX_FOR_QUEUE only
+ * libomptarget launches. Returns 0 or an error. Returns REX_EHOST, without a message, if nothing
+ * was launched.
  */
 static int launch_somewhere(struct rex_request *request)
 {
@@ -322,7 +323,10 @@ int64_t rex_module_resident_blocks(struct rex_module *module,
         return rex_fail_null(call, "launch");
     if (module == NULL)
         return rex_fail_null(call, "module");
-    /* If the kernel is of a library, it is in the module of the library, and not in MODULE. */
+    /*
+     * The kernel may be in the module of a library, and not in MODULE. So find the module that has
+     * the key.
+     */
     struct rex_module *owner = rex_modules_find(launch->key);
     int result = rex_module_enter(owner != NULL ? owner : module, REX_NEED_MODULE, call);
     if (result != REX_OK)

@@ -111,8 +111,8 @@ int rex_wrong_argument(const char *name, const struct rex_layout *layout, uint32
 /* ---- memory of the arguments ----------------------------------------------------------------- */
 
 /*
- * Makes room for arguments that have LAYOUT. For REX_FORM_ENV, also packs the first parameter,
- * which is for the runtime.
+ * Allocates larger memory for the arguments if arguments with LAYOUT do not fit. For REX_FORM_ENV,
+ * also packs the first parameter, which is for the runtime. Returns 0 or REX_ENOMEM.
  */
 static int open_arguments(struct rex_arguments *arguments, const struct rex_layout *layout,
                           enum rex_kernel_form form)
@@ -191,8 +191,9 @@ static int check_and_pack(struct rex_arguments *arguments, const struct rex_load
  * Sets *WORD to the argument of ROW, and packs the argument. Returns false if check_and_pack() has
  * to pack the argument instead.
  *
- * The argument of a row of memory is the device address of its base, so that a kernel uses the
- * indices of the host. DEVICE is the device address of the memory, or 0.
+ * If ROW is memory, the argument is the device address of the row's base. For example, if the row
+ * is a[10] to a[19], the argument is the device address of a[0]. So kernel and host use equal
+ * indices. DEVICE is the device address of `begin` of the row, or 0 if there is none.
  *
  * rex_pack_arguments() passes local copies of the arguments and of the map. Without the copies, the
  * compiler would have to assume that storing a value changes the arguments and the map.

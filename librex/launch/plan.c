@@ -100,7 +100,11 @@ static unsigned place_row(struct rex_plan *plan, const struct rex_range *range)
     }
     /* For a row of size 0, pass the address that libomptarget passes. */
     bool is_null = plan->release->empty_is_null;
-    if (is_null && map->base[row] != begin) /* libomptarget would add an offset to NULL */
+    /*
+     * If the base differs from `begin`, libomptarget passes NULL plus the distance from `begin` to
+     * the base. Let libomptarget make such a launch.
+     */
+    if (is_null && map->base[row] != begin)
         return REX_REASON_UNSEEN;
     plan->device[row] = is_null ? 0 : (uintptr_t)begin;
     plan->has_empty = true;
@@ -110,10 +114,11 @@ static unsigned place_row(struct rex_plan *plan, const struct rex_range *range)
 /* ---- own rows -------------------------------------------------------------------------------- */
 
 /*
- * Finds own rows that lie in other own rows. If a row lies in an earlier row, libomptarget maps
- * only the earlier row, and makes only the copies of the earlier row. For equal rows, librex lets
- * the first row make the copies of all. Returns REX_REASON_OVERLAP if rows overlap in another way,
- * or if an inner row asks for a copy that the outer row does not make.
+ * Finds own rows that lie in other own rows. An own row is not mapped, and has device memory only
+ * during the launch (launch/plan.h). If a row lies in an earlier row, libomptarget maps only the
+ * earlier row, and makes only the copies of the earlier row. If two rows are equal, librex lets the
+ * first row make the copies of both. Returns REX_REASON_OVERLAP if rows overlap in another way, or
+ * if an inner row asks for a copy that the outer row does not make.
  */
 static unsigned unite_own_rows(struct rex_plan *plan)
 {
@@ -145,8 +150,9 @@ static unsigned unite_own_rows(struct rex_plan *plan)
 #define LEAST_ALIGNMENT 16
 
 /*
- * Sets the offsets of the own rows that are copied in exactly these DIRECTIONS, from offset AT on.
- * Aligns each row for any object of its size. Returns the offset after the last of these rows.
+ * Sets the offsets of the own rows that are copied in exactly these DIRECTIONS. The first offset is
+ * at least AT. Aligns each row as an object of its size may need: to a power of two from 16 to 512.
+ * Returns the offset after the last row.
  */
 static size_t give_offsets(struct rex_plan *plan, int64_t directions, size_t at)
 {
@@ -277,8 +283,9 @@ static unsigned place_pinned_rows(struct rex_plan *plan)
         int32_t own = plan->own[i].span.row;
         reasons |= rex_base_is_apart(map, own) ? REX_REASON_UNSEEN : 0u;
         /*
-         * LLVM 14 aborts if a row of size 0 lies in a later own row. With the fallback reason the
-         * launch goes to libomptarget. Before that launch rex_check_presence() refuses such rows.
+         * LLVM 14 aborts if a row of size 0 lies in an own row that comes later in the map. With
+         * the fallback reason, libomptarget has to launch. Before that launch, rex_check_presence()
+         * refuses the row with an error.
          */
         for (int32_t row = 0; plan->release->one_end_a_call && row < own; row++)
             if (map->sizes[row] == 0 && rex_row_contains(map, own, map->begin[row], 1))
@@ -313,7 +320,10 @@ void rex_plan_place(struct rex_request *request, struct rex_plan *plan)
         request->reasons = reasons;
         return;
     }
-    /* Keep log lines, like rex_log_hold(). The gate has already called rex_shelter_begin(). */
+    /*
+     * Keep log lines until rex_plan_end(). rex_log_hold() would also call rex_shelter_begin(),
+     * which the gate has already called.
+     */
     rex_thread.holds++;
     if (!is_placed)
         reasons = place_pinned_rows(plan);

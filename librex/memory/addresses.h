@@ -42,9 +42,10 @@ struct rex_addresses {
 #define REX_COMMAND_ANY UINT32_MAX /* value of `used` for a command that can no longer fail */
 
 /*
- * Returns the generation for look-ups. If REMEMBER is true, returns rex_mapping_generation, which
- * changes after a mapping may have ended (present/present.h). Earlier results of that generation
- * are valid. If REMEMBER is false, returns a new number, so no earlier result is valid.
+ * Returns the generation for look-ups. If REMEMBER is true, returns rex_mapping_generation
+ * (present/present.h), which changes when a mapping may have ended. Look-ups of earlier commands
+ * are valid if their generation equals the returned number. If REMEMBER is false, returns a new
+ * number, so no earlier look-up is valid.
  */
 uint64_t rex_addresses_generation(bool remember);
 

@@ -32,17 +32,19 @@
 
 #define POINTER_DEVICE_ORDINAL 9 /* CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL */
 
+/* Bytes of a chunk: half of the staging memory of a launch context (cuda/launchcontext.h). */
 #define CHUNK REX_STAGED_CHUNK
 
 /* One copy that the threads share. */
 struct job {
     struct rex_copy copy;
     int ordinal;   /* the driver's number of the GPU */
-    size_t next;   /* index of the first chunk that no thread has begun */
+    size_t next;   /* index of the first piece that no thread has begun */
     unsigned able; /* number of threads that got a launch context with chunks */
     bool is_first; /* a thread allocated resources, so the time of the copy is not typical */
+    /* said: `why` is written; failed: a thread has failed */
     bool said, failed;
-    char why[256]; /* reason of the first failure, if `said` */
+    char why[256]; /* reason of the first failure */
 };
 
 static void say_why(struct job *job)
@@ -51,7 +53,7 @@ static void say_why(struct job *job)
         snprintf(job->why, sizeof job->why, "%s", rex_cuda_why());
 }
 
-/* ---- when threads and staged copies pay ------------------------------------------------------ */
+/* ---- when threads and staged copies save time ------------------------------------------------ */
 
 /*
  * Threads first allocate pinned memory, which takes 8 ms on an H100. So threads begin after the
@@ -60,8 +62,9 @@ static void say_why(struct job *job)
 #define NANOSECONDS_THAT_PAY UINT64_C(8000000)
 
 /*
- * If threads were slower than the driver in a size class, they try again after the driver has spent
- * this time on copies of that class. The time counts from the threads' last copy.
+ * If threads were slower than the driver in a size class, threads try again after the driver has
+ * spent NANOSECONDS_UNTIL_RETRY on copies of this size class. The time counts from the last copy
+ * that threads made.
  */
 #define NANOSECONDS_UNTIL_RETRY (100 * NANOSECONDS_THAT_PAY)
 
@@ -83,11 +86,11 @@ static struct {
     struct pace driver[SIZES], threads[SIZES];
     uint64_t by_driver; /* time of all large copies by the driver, in nanoseconds */
     /*
-     * for each size class: time of the driver's copies since the threads' last copy, in
-     * nanoseconds; counted while threads are slower
+     * for each size class: nanoseconds that the driver has spent on copies since the last copy by
+     * threads; only counted if threads are slower than the driver
      */
     uint64_t until_retry[SIZES];
-    size_t small_copies; /* number of small copies left to libomptarget */
+    size_t small_copies; /* number of small copies that libomptarget has made */
 } seen;                  /* all members are atomic */
 
 static size_t size_class(size_t size)
@@ -99,8 +102,9 @@ static size_t size_class(size_t size)
 }
 
 /*
- * Relaxed: each thread of the program that copies reads and changes the numbers in `seen`. They
- * only decide who makes a copy, so a stale number or a lost update can only cost time.
+ * Relaxed: the threads of the program that copy read and change the numbers in `seen`. The numbers
+ * only decide whether threads, the driver or libomptarget makes a copy. So an old number or a lost
+ * update costs only time.
  */
 static uint64_t get_relaxed(const uint64_t *number)
 {
@@ -153,6 +157,7 @@ static bool wait_for_copies(struct rex_launch_context *own)
 
 /* ---- one thread ------------------------------------------------------------------------------ */
 
+/* The bytes of a copy that one thread copies at a time: `size` bytes from offset `at`. */
 struct piece {
     size_t at, size;
 };
@@ -175,7 +180,7 @@ static bool take_piece(struct job *job, struct piece *piece)
     return true;
 }
 
-/* The thread fills one chunk while the device reads the other. */
+/* The thread fills one chunk of its staging memory while the device reads the other chunk. */
 static bool copy_to_device(struct job *job, const struct rex_launch_context *own)
 {
     struct piece piece;
@@ -192,7 +197,7 @@ static bool copy_to_device(struct job *job, const struct rex_launch_context *own
     return true;
 }
 
-/* The thread empties one chunk while the device fills the other. */
+/* The thread empties one chunk of its staging memory while the device fills the other chunk. */
 static bool copy_from_device(struct job *job, const struct rex_launch_context *own)
 {
     struct piece piece, last = {0, 0};
@@ -215,8 +220,8 @@ static bool copy_from_device(struct job *job, const struct rex_launch_context *o
 }
 
 /*
- * The work of one thread. A thread that gets no launch context or chunks leaves the work to the
- * other threads.
+ * Copies pieces in one thread until no piece is left. If the thread gets no launch context or no
+ * chunks, the other threads copy all pieces.
  */
 static void share_copy(unsigned number, void *argument)
 {
@@ -272,8 +277,9 @@ static bool is_large_copy(const struct rex_copy *copy)
 }
 
 /*
- * Has threads make the large COPY. Work that COPY depends on is complete. Returns false if COPY is
- * not complete, for example because threads do not pay or have failed.
+ * Lets threads make the large COPY. The commands on which COPY depends are complete. Returns false
+ * if COPY is not complete, for example because threads would be slower than the driver, or have
+ * failed.
  */
 static bool copy_by_threads(const struct rex_copy *copy)
 {
@@ -308,8 +314,8 @@ static int copy_by_driver(const struct rex_copy *copy, void *stream)
 }
 
 /*
- * For pageable memory, cuMemcpy*Async() returns after all but the last part is copied. So the time
- * of the call is about the time of the copy.
+ * cuMemcpy*Async() copies pageable memory before it returns, except the last part. So the time of
+ * the call is about the time of the copy.
  */
 static int copy_large(const struct rex_copy *copy, void *stream)
 {
@@ -356,8 +362,8 @@ bool rex_copy_is_ours(struct rex_copy *copy)
 }
 
 /*
- * Maximum bytes of a piece of a staged copy to the device. The processor fills a piece while the
- * device reads the previous piece.
+ * Maximum bytes of a piece of a staged copy to the device. The CPU copies a piece to the staging
+ * memory while the device reads the previous piece.
  */
 #define PIECE ((size_t)256 << 10)
 
@@ -404,10 +410,10 @@ static bool copy_through(const struct rex_copy *copies, size_t count,
  * needs more than one chunk. Sets *STAGED to the bytes of staging memory for these copies.
  *
  * Copies of both directions may use one range of host memory, and must then run in order. The
- * stream runs pinned copies in order. For a staged copy to the device, the processor reads the host
- * memory before the stream has run the earlier copies. For a staged copy to the host, the processor
- * writes the host memory after the stream has run the later copies. So if any of the copies is
- * staged, all have one direction.
+ * stream runs pinned copies in order. A staged copy to the device reads the host memory at once,
+ * before earlier copies in the stream are complete. A staged copy to the host writes the host
+ * memory after all copies in the stream are complete. So if one of the copies is staged, all must
+ * have one direction.
  */
 static size_t count_together(const struct rex_copy *copies, size_t count, size_t *staged)
 {

@@ -140,10 +140,10 @@ static inline bool rex_span_contains(const struct rex_row_span *outer,
 int rex_spans_compare(const void *left, const void *right);
 
 /*
- * Checks SPANS, which are not mapped yet and which one call will map. *COUNT is the number of
- * spans. Returns 0, or REX_EOVERLAP if libomptarget would abort, with a message that begins with
- * WHAT. Removes each span that libomptarget does not map, and updates *COUNT. Each remaining span
- * gets its own mapping.
+ * Checks the *COUNT elements of SPANS: ranges that are not mapped yet, and that one call will map.
+ * Returns 0, or REX_EOVERLAP if libomptarget would abort, with a message that begins with WHAT.
+ * Removes each span that libomptarget does not map, and updates *COUNT. Each remaining span gets
+ * its own mapping.
  */
 int rex_new_spans_check(struct rex_row_span *spans, size_t *count, const struct rex_map *map,
                         const char *what);

@@ -16,12 +16,15 @@ struct rex_map_builder {
     void **columns;   /* base, begin, sizes, types; NULL in the pass that counts */
     int64_t capacity; /* elements of a column; INT32_MAX in the pass that counts, 0 with `handle` */
     int64_t section;  /* type of the section whose mapper runs; valid if `depth` > 0 */
-    struct rex_row part;  /* that section, but `base` is the address of the current element */
+    struct rex_row part;  /* the section, but `base` is the address of the current element */
     int64_t element_size; /* bytes of an element */
     int64_t parent;       /* row that is the parent of the elements; valid if `depth` > 0 */
-    /* handle of libomptarget, which gets each row at once; NULL if the program builds the map */
+    /*
+     * handle of libomptarget, which receives each row as soon as the row is built; NULL if the
+     * program builds the map
+     */
     void *handle;
-    int depth; /* nesting of mappers */
+    int depth; /* number of mappers that run, each called by the one before */
 };
 
 /*
@@ -34,13 +37,13 @@ int64_t rex_type_inside(const struct rex_map_builder *builder, int64_t type);
 #define REX_MOST_DIMENSIONS 8
 
 /*
- * Checks a rectangular part of an array for the public function CALLER. PITCH[d] becomes the bytes
- * from one element of dimension d to the next. Returns 0 or REX_EINVAL.
+ * Checks a rectangular part of an array for the public function CALLER. PITCH[d] becomes the
+ * distance in bytes between neighbouring elements of dimension d. Returns 0 or REX_EINVAL.
  */
 int rex_part_check(const char *caller, int64_t element_size, const struct rex_dimension *dimensions,
                    int count, int64_t pitch[REX_MOST_DIMENSIONS]);
 
-/* Returns true if the part has all elements of dimension ONE, in their order. */
+/* Returns true if the part has all elements of the array in dimension ONE, in their order. */
 static inline bool rex_dimension_is_whole(const struct rex_dimension *one)
 {
     return one->stride == 1 && one->lower == 0 && one->length == one->extent;

@@ -83,7 +83,7 @@ bool rex_choose_lacks_gpu(const struct rex_sources *sources)
 
 /* ---- the choice ------------------------------------------------------------------------------ */
 
-static bool is_warned; /* the warning that kernels run on the CPU was logged */
+static bool is_warned; /* librex has already warned that kernels run on the CPU */
 
 #define NOT_FOR_GPU "there is a GPU, but no image for it"
 
@@ -240,9 +240,9 @@ static int open_chosen(struct rex_module_image *image, const struct rex_choice *
 }
 
 /*
- * RESULT is the result of finding SOURCES. If it is 0, opens the image of SOURCES that suits the
- * device. Closes SOURCES in any case. Returns RESULT if that is an error, otherwise 0 or an error
- * of its own.
+ * RESULT is the result of the function that found SOURCES. If RESULT is 0, opens the image of
+ * SOURCES that suits the device, and returns 0 or an error. Otherwise returns RESULT. Closes
+ * SOURCES in any case.
  */
 static int open_suiting(struct rex_module_image *image, struct rex_sources *sources, int result,
                         const struct rex_release *release)

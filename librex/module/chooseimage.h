@@ -80,7 +80,11 @@ int rex_module_image_retain(struct rex_module_image *image, const struct rex_rel
 struct rex_choice {
     struct rex_source *source;
     size_t index; /* index of the image in the source's list */
-    int gpu;      /* GPU that the image was chosen for; -1: for the CPU, or the only image */
+    /*
+     * number of the GPU for which the image was chosen; -1 if the image is for the CPU, or was
+     * chosen without a check
+     */
+    int gpu;
 };
 
 /*

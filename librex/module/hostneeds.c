@@ -20,7 +20,7 @@
 
 /* ---- the libraries that an image names ------------------------------------------------------- */
 
-/* The dynamic section of a host image, and the next row of it to read. */
+/* The dynamic section of a host image. `next` is the index of the row that is read next. */
 struct needs {
     struct rex_elf elf;
     Elf64_Shdr dynamic, strings;
@@ -139,8 +139,9 @@ static bool copy_table_row(const struct rex_elf *elf, const Elf64_Shdr *table, u
 }
 
 /*
- * Returns 0, or REX_EIMAGE if a library lacks a version that the image needs. The rows of a hostile
- * table may overlap: the loops read at most as many rows as fit into the table.
+ * Returns 0, or REX_EIMAGE if a library lacks a symbol version that the image needs, such as
+ * GLIBC_2.34. The rows of a hostile table may overlap. So the loops read at most as many rows as
+ * fit into the table.
  */
 static int check_versions(const struct rex_elf *elf, const char *path)
 {

@@ -41,7 +41,8 @@ void rex_loaded_image_drop(struct rex_loaded_image *image)
     rex_load_unlock();
     if (!last)
         return;
-    int entered = rex_context_enter(image->context); /* even if this fails, the calls may work */
+    /* If rex_context_enter() fails, the calls below may still work. */
+    int entered = rex_context_enter(image->context);
     /* A graph that the program has destroyed may still run. */
     rex_cuda_note(rex_driver.cuCtxSynchronize(), "cuCtxSynchronize");
     REX_CUDA(cuModuleUnload, image->module);
@@ -85,8 +86,8 @@ static void *load_kernel_function(const struct rex_loaded_kernel *kernel)
 
 /*
  * Loads the image with all its kernels. Otherwise the driver, from CUDA 12.2 on, would load each
- * kernel at its first launch, and might wait there until the device is idle. If a kernel of another
- * queue waited for that launch, the load would never end. If a kernel fails to load here, its
+ * kernel at its first launch, and might first wait until the device is idle. If a kernel of another
+ * queue waited for the new launch, the load would never end. If a kernel fails to load now, its
  * launch loads it again and reports the error.
  */
 static struct rex_loaded_image *new_loaded_image(struct rex_registration *registration, int ordinal,

@@ -19,10 +19,14 @@
 #include "module/registry.h"
 #include "module/table.h"
 
-/* Never freed, because libomptarget keeps the entries and the list of modules keeps the module. */
+/*
+ * A part: one image of a module, and the entries that are in the image. A part is never freed,
+ * because libomptarget keeps the entries and the list of modules keeps the part's module. The first
+ * part is the share of the module: it uses the registration of the module.
+ */
 struct part {
     struct rex_module module;
-    struct rex_registration registration; /* registration of `module`; not used for the share */
+    struct rex_registration registration; /* registration of `module`; unused in the share */
     char name[32];                        /* name of the image in messages */
     struct __tgt_offload_entry entries[];
 };
@@ -80,8 +84,8 @@ static int find_owner(struct candidate *candidates, size_t count,
 /* ---- parts ----------------------------------------------------------------------------------- */
 
 /*
- * Makes CANDIDATE's part, with room for the entries. WHOLE is the module's registration. Returns 0
- * or REX_ENOMEM.
+ * Makes CANDIDATE's part, with memory for the entries. WHOLE is the module's registration. Returns
+ * 0 or REX_ENOMEM.
  */
 static int new_part(struct candidate *candidate, const struct rex_registration *whole)
 {

@@ -30,9 +30,9 @@
 /* ---- descriptors ----------------------------------------------------------------------------- */
 
 /*
- * Puts the rows in the image's order, because LLVM 14 and 15 ignore the names. They give row i of
- * the program the address in row i of the host image. If no entry of the program belongs to row i,
- * the row's key is the address of the row itself.
+ * Puts the rows in the image's order, because libomptarget of LLVM 14 and 15 ignores the names. It
+ * gives row i of the program the address in row i of the host image. If no entry of the program
+ * belongs to row i, the row's key is the address of the row itself.
  */
 static int place_rows(struct __tgt_offload_entry *rows, const struct rex_registration *registration,
                       const struct rex_module_image *image)
@@ -131,8 +131,8 @@ void rex_registration_ended(struct rex_registration *registration)
 
 /*
  * Registers DESCRIPTOR with libomptarget. A descriptor that libomptarget has seen belongs to
- * REGISTRATION and is never freed. If no device accepts the image, unregisters it and returns an
- * error.
+ * REGISTRATION and is never freed. If no device accepts the image, unregisters DESCRIPTOR and
+ * returns an error. Otherwise returns 0 or another error.
  */
 static int give_to_runtime(struct rex_registration *registration,
                            const struct rex_module_image *image, struct rex_descriptor *descriptor)
@@ -221,9 +221,12 @@ int rex_registration_match(struct rex_registration *registration, struct rex_ker
 /*
  * Reads the fallback reasons that hold for all launches of the module. With such a reason
  * libomptarget, not the driver, has to launch. State in the image, such as a device global, is a
- * reason: librex's load of the image does not have the values that kernels of libomptarget's load
- * have written. If the table has globals, also calls rex_mapped_unseen(): libomptarget maps the
- * globals when it loads the image, without a call that librex sees.
+ * reason. librex and libomptarget load the image separately, so each has its own copy of the
+ * global. A kernel that the driver launches would not see values that earlier launches by
+ * libomptarget have written.
+ *
+ * If the table has globals, also calls rex_mapped_unseen(): libomptarget maps the globals when it
+ * loads the image, without a call that librex sees.
  */
 static void read_reasons(struct rex_registration *registration)
 {
@@ -261,7 +264,7 @@ static int register_opened(struct rex_registration *registration, struct rex_mod
         char *copy = strdup(image->path);
         if (copy == NULL)
             return rex_fail_memory(strlen(image->path) + 1, "an image's path");
-        /* replace it before the old path is freed: another thread may read it at any time */
+        /* store the new path before the old path is freed: another thread may read the path now */
         __atomic_store_n(&registration->image_path, copy, __ATOMIC_RELEASE);
         free(old);
     }

@@ -47,7 +47,7 @@ static void end_modules_in_child(void)
         if (registered)
             rex_devices_registered(-1);
         registration->forked = true;
-        /* the driver's handles are invalid here */
+        /* the driver's handles are invalid in a child of fork */
         memset(registration->loaded_image, 0, sizeof registration->loaded_image);
         registration->unload = NULL;
         module->packet_rules = 0;
@@ -227,7 +227,10 @@ static int take_path(struct dl_phdr_info *object, size_t size, void *context)
 void rex_modules_look_around(void)
 {
     char path[PATH_MAX];
-    /* One object at a time, because dl_iterate_phdr() must not open a library in its callback. */
+    /*
+     * Look at one object in each call, because a callback of dl_iterate_phdr() must not open a
+     * library.
+     */
     for (size_t i = 0; rex_can_open_libraries(); i++) {
         struct numbered wanted = {i, path};
         if (dl_iterate_phdr(take_path, &wanted) == 0)

@@ -80,10 +80,10 @@ static void end_work(struct rex_registration *registration, uintptr_t state)
 }
 
 /*
- * Returns 0 if the calling thread may change the module's state, or wait for a thread that changes
- * it. Returns REX_EINVAL if this thread itself is changing it, in a call of the program's log
- * function. Also returns an error inside a launch: a thread that changes the state waits for
- * launches.
+ * Returns 0 if the calling thread may change the module's state, or wait for another thread that
+ * changes the state. Returns REX_EINVAL if the calling thread is already changing the state, and
+ * has called the program's log function. Returns REX_EBUSY inside a launch or another call of
+ * librex: a change of the state waits for calls, so the thread would wait for itself.
  */
 static int check_worker(const struct rex_registration *registration)
 {
@@ -145,8 +145,8 @@ static void end_registration(struct rex_registration *registration)
 }
 
 /*
- * Registers all parts of a module except its share (module/parts.c). If a part fails, ends the
- * whole module. Returns 0 or an error.
+ * Registers all parts of a module except the first part, the share (module/parts.c). If a part
+ * fails, ends the whole module. Returns 0 or an error.
  */
 static int register_parts(struct rex_registration *registration)
 {
@@ -210,8 +210,8 @@ static int await_attempt(struct rex_registration *registration)
 
 /*
  * Registers all other known modules now, because LLVM 18 does not load images after the first use
- * of a device. A failure here is logged; the first use of that module reports it again. A module
- * that the program has ended is not registered again.
+ * of a device. Logs a failure; the first use of the module reports the failure again. A module that
+ * the program has ended is not registered again.
  */
 static void register_others(const struct rex_release *release)
 {
@@ -266,8 +266,8 @@ int rex_module_ready(struct rex_module *module, enum rex_need need, const char *
     }
     result = register_as(module, NULL);
     /*
-     * Return the cause itself if the caller must not run its host version, which would hide the
-     * cause.
+     * REX_EHOST makes the caller run its host version, so the program would not see the error.
+     * Return the error itself if the caller must not run its host version.
      */
     if (need != REX_NEED_MODULE_OR_HOST || result == REX_OK || result == REX_EFORK ||
         rex_gate_is_over() || rex_setting_read(REX_OPTION_REQUIRE_GPU) ||
@@ -277,8 +277,8 @@ int rex_module_ready(struct rex_module *module, enum rex_need need, const char *
 }
 
 /*
- * Tries the known modules first. If no known module has entries, tries the modules that loaded
- * shared objects export.
+ * Registers a module, so that libomptarget has devices. Tries the known modules first. If no known
+ * module has entries, tries the modules that loaded shared objects export.
  */
 int rex_modules_bring(void)
 {

@@ -19,11 +19,12 @@
 #include "rex/error.h"
 
 /*
- * Call rex_gate_enter() before each call of libomptarget, and rex_gate_leave() after it. Before a
- * registration, call rex_gate_register() instead. rex_gate_enter() may wait for a registration,
- * except inside another call. It returns the result of rex_gate_check(); call rex_gate_leave() only
- * after 0. A cancelled thread does not end between the two functions. If it ended in a read() or
- * write() of libomptarget or the driver, it would never release the locks that it holds there.
+ * Call rex_gate_enter() before each call of libomptarget, and rex_gate_leave() after the call.
+ * Before a registration, call rex_gate_register() instead. rex_gate_enter() may wait for a
+ * registration, except inside another call. It returns the result of rex_gate_check(). If the
+ * result is not 0, do not call rex_gate_leave(). A cancelled thread does not end between the two
+ * functions. A thread that ended in a read() or write() of libomptarget or the driver would never
+ * release the locks that it holds.
  */
 int rex_gate_enter(void);
 void rex_gate_leave(void);

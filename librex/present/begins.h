@@ -15,8 +15,9 @@ void rex_begin_add_refs(struct rex_entry *entry, enum rex_counts counts);
 void rex_begin_make_entries(struct rex_present_table *table, struct rex_range_lock *begin);
 
 /*
- * Makes the call BEGIN the owner of each loose entry without users that its ranges touch (loose:
- * present.h). First cuts such entries at the edges of these ranges.
+ * Makes the call BEGIN the owner of the loose entries in its ranges (loose: present.h). If a loose
+ * entry reaches beyond a range, first cuts the entry at the edge of the range. A loose entry with
+ * users is not cut and gets no owner.
  */
 void rex_begin_own_loose(struct rex_present_table *table, const struct rex_range_lock *begin);
 

@@ -1,6 +1,6 @@
 /*
- * lookup.c - finds out whether memory is present on a device, and at which device address. The
- * present table is asked first, then libomptarget.
+ * lookup.c - finds out whether memory is present on a device, and at which device address. librex
+ * asks the present table first, and then libomptarget.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

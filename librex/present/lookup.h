@@ -1,6 +1,6 @@
 /*
- * lookup.h - finds out whether memory is present on a device, and at which device address. The
- * present table is asked first, then libomptarget.
+ * lookup.h - finds out whether memory is present on a device, and at which device address. librex
+ * asks the present table first, and then libomptarget.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -63,9 +63,10 @@ void rex_lookup_end(int number);
  * rex_ending_end(). Pairs of these functions may nest, because in LLVM 15 functions of libomptarget
  * call each other through the forwarders.
  *
- * Enter the gate (gate.h) before rex_ending_begin(), not after it. In the other order, a thread
- * could call rex_ending_begin() and then wait at the gate for a registration. A look-up inside the
- * gate would wait for that thread, and the registration for the look-up: a deadlock.
+ * Enter the gate (gate.h) before rex_ending_begin(), not after it. In the other order, three
+ * threads could wait for each other for ever. The first is after rex_ending_begin(), and waits at
+ * the gate for a registration. The second makes the registration, and waits until no thread is
+ * inside the gate. The third is inside the gate, and waits in rex_lookup_begin() for the first.
  */
 bool rex_ending_begin(int number);
 void rex_ending_end(int number);

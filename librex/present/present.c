@@ -89,9 +89,9 @@ static inline bool has_in_entry(const struct rex_entry_list *in, uint32_t number
 }
 
 /*
- * Pins the rows of MAP for rex_present_pin_rows(). If a row cannot be pinned here, stops and
- * returns false; only the rows before this row are then pinned. Sets only the members of a range
- * that the launch uses later. noinline: the loop needs all registers.
+ * Pins the rows of MAP for rex_present_pin_rows(). Stops at the first row that this function cannot
+ * pin, and returns false; only the rows before that row are then pinned. Sets only the members of a
+ * range that the launch uses later. noinline: the loop needs all registers.
  */
 static __attribute__((noinline)) bool pin_mapped_rows(const struct rex_entry_list *in,
                                                       struct rex_range_lock *launch,
@@ -132,8 +132,8 @@ static __attribute__((noinline)) bool pin_mapped_rows(const struct rex_entry_lis
 }
 
 /*
- * Unpins the ranges that are pinned in entries. Returns true if the mapping of such an entry has
- * ended.
+ * Unpins the ranges that are pinned in entries. Returns true if the mapping of at least one of the
+ * entries has ended.
  */
 static bool unpin_known(struct rex_present_table *table, struct rex_range_lock *launch)
 {
@@ -172,7 +172,7 @@ static bool look_up_ranges(const struct rex_present_table *table, struct rex_ran
                    : rex_entries_near(in, last, range->begin);
         range->at = last;
         const struct rex_entry *entry = rex_entry_touching(in, last, range->end);
-        /* A faster way than the loop below, for a settled mapping that has the whole range. */
+        /* Fast path: one settled mapping (mappings.h) has the whole range. */
         if (is_plain && entry != NULL && rex_entry_is_settled(entry) && !range->attaches &&
             rex_entry_has(entry, range->begin, range->end)) {
             note_settled(range, entry);
@@ -189,10 +189,13 @@ static bool look_up_ranges(const struct rex_present_table *table, struct rex_ran
             range->is_loose |= entry->is_loose;
             range->is_attached |= entry->is_attached;
             /*
-             * The call does not become a user of a mapping that may end before libomptarget looks
-             * up the mapping. A loose mapping may end. If `force` is false, a mapping that is equal
-             * to the range may end, too: its end does not wait for a launch, because libomptarget
-             * accepts the launch before the end and after the end.
+             * The call must not become a user of a mapping that may end before libomptarget looks
+             * up the mapping. Three kinds of mappings may end:
+             * - a mapping that is gone
+             * - a loose mapping
+             * - if `force` is false, a mapping that is equal to a range of a launch by
+             *   libomptarget. The end of the mapping does not wait for the launch, because
+             *   libomptarget accepts the launch before the end and after the end.
              */
             bool is_all_of_it = range->begin == entry->begin && range->end == entry->end;
             bool has_all = rex_entry_has(entry, range->begin, range->end);
@@ -406,8 +409,9 @@ bool rex_present_pin_rows(struct rex_range_lock *launch, const struct rex_map *m
 }
 
 /*
- * Stores the number of a deferred launch in each of its entries, unless the entry has the larger
- * number of another launch. Sets `is_shown` of LAUNCH if an entry is shown.
+ * Stores the number of the deferred launch LAUNCH in each of its entries, unless the entry has a
+ * larger number. Sets `is_shown` of LAUNCH if the program has the device address of an entry
+ * (rex_present_show()).
  */
 static __attribute__((noinline)) void leave_number(struct rex_present_table *table,
                                                    struct rex_range_lock *launch)
@@ -461,8 +465,9 @@ void rex_present_unpin(struct rex_range_lock *ranges)
         }
     }
     /*
-     * Clear the owner only after the loop above: a new entry may also touch an earlier range. If
-     * that range cleared the owner, the range of the entry would not set `device`.
+     * Clear the owner only after the loop above. A new entry may touch two ranges: its own range
+     * and an earlier range. If the loop cleared the owner at the earlier range, it would not set
+     * `device` of the entry at the entry's own range.
      */
     for (size_t i = 0; i < ranges->count && ranges->call >= REX_CALL_BEGINS; i++)
         REX_EACH_ENTRY(table, entry, &ranges->range[i])
@@ -483,8 +488,8 @@ bool rex_present_is_awaited(const struct rex_range_lock *launch)
     bool is_awaited = false;
     REX_ASSERT(table != NULL);
     /*
-     * Relaxed: the load may miss an end that begins to wait just now. Such an end counts as later
-     * than the launch.
+     * Relaxed: the load may miss an end that begins to wait at this moment. librex treats the
+     * missed end as later than the launch.
      */
     if (__atomic_load_n(&table->awaiting, __ATOMIC_RELAXED) == 0)
         return false;

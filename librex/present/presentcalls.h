@@ -18,18 +18,19 @@ enum rex_present_outcome {
 
 /*
  * Call rex_present_enter() before a call of libomptarget on device NUMBER with the rows of MAP, and
- * rex_present_leave() after it. MAP has all columns unless it has no rows.
+ * rex_present_leave() after it. If MAP has rows, it has all columns.
  *
- * rex_present_enter() waits for calls at work that exclude this call. A call inside another call
- * does not wait. rex_present_leave() updates the entries of mappings that the call has made or may
- * have ended. With REX_LEFT_UNSURE, the memory of the call becomes loose. Between the two
- * functions, librex does not call the log function of the program, because that function may
- * launch. librex stores the log lines for that function until the call leaves.
+ * rex_present_enter() waits for other calls at work (present.h) that must not run together with
+ * this call. Inside another call, it does not wait. rex_present_leave() updates the entries of
+ * mappings that the call has made or may have ended. With REX_LEFT_UNSURE, the memory of the call
+ * becomes loose. Between the two functions, librex does not call the log function of the program,
+ * because that function may launch. librex stores the log lines for that function until
+ * rex_present_leave().
  *
  * rex_present_enter() does not wait for queues. Before an end, first call rex_before_unmap() or
  * rex_unfinished_wait() (unfinished.h).
  *
- * rex_present_enter() returns the ranges of the rows, which are valid until the call leaves. It
+ * rex_present_enter() returns the ranges of the rows, which are valid until rex_present_leave(). It
  * returns NULL if the call does not enter the table, for example if the call is nested.
  */
 const struct rex_range_lock *rex_present_enter(enum rex_present_call call,

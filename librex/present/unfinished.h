@@ -41,9 +41,9 @@ struct rex_unfinished {
      */
     void (*forget)(struct rex_unfinished *unfinished, const struct rex_registration *registration);
     /*
-     * Called after a driver call has failed elsewhere with WHY. Returns true if this queue finds
-     * the device lost. The queue then records the loss, and adds its unfinished kernels to the list
-     * NOTED.
+     * Called after a call of the driver outside the queue, such as a wait for an event, has failed
+     * with WHY. Returns true if the queue finds that the device is lost. The queue then records the
+     * loss, and adds its unfinished kernels to the list NOTED.
      */
     bool (*is_lost)(struct rex_unfinished *unfinished, const char *why,
                     struct rex_kernel_list *noted);
@@ -94,8 +94,8 @@ void rex_unfinished_forget(const struct rex_registration *registration);
 
 /*
  * Waits for all unfinished commands on device NUMBER that may use the rows of MAP. If MAP is NULL,
- * waits for all unfinished commands on the device. Logs a warning for each such queue, with the
- * name of the queue and CALL, the name of the call.
+ * waits for all unfinished commands on the device. For each queue with such commands, logs a
+ * warning that names the queue and the call CALL.
  */
 void rex_unfinished_sync(const struct rex_map *map, int number, const char *call);
 

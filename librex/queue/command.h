@@ -65,8 +65,8 @@ struct rex_command {
 };
 
 /*
- * COMMAND copies from a device to a device, and NUMBER is one of the two. Returns the other device,
- * or NUMBER if both devices are NUMBER.
+ * COMMAND copies from one device to another, or inside one device. NUMBER is one of its devices.
+ * Returns the number of the other device, or NUMBER if the copy stays inside device NUMBER.
  */
 static inline int rex_command_other(const struct rex_command *command, int number)
 {
@@ -81,8 +81,8 @@ int rex_command_submit(struct rex_stream_gpu *gpu, void *stream, const struct re
                        struct rex_loaded_kernel **kernel);
 
 /*
- * NUMBER is the device of an immediate queue, which executes commands at once. Returns true if this
- * device is the host, or offloading is disabled. An update then copies nothing.
+ * NUMBER is the device of an immediate queue, which executes commands at once. Returns true if the
+ * device is the host, or if offloading is disabled. An update then copies nothing.
  */
 bool rex_is_nowhere(int number);
 

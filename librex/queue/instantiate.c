@@ -154,7 +154,7 @@ close:
 void rex_graph_unbuild(const struct rex_graph *graph, struct rex_driver_graph *made)
 {
     if (made->graph != NULL && graph->pooled.forks == rex_forks()) {
-        /* The calls below may work even if this fails. */
+        /* If rex_context_enter() fails, the calls below may still work. */
         int entered = rex_context_enter(graph->gpu.context);
         if (made->executable != NULL)
             REX_CUDA(cuGraphExecDestroy, made->executable);

@@ -2,9 +2,9 @@
  * queue.c - creates and destroys queues and their streams, and returns the properties of queues.
  *
  * Implements functions of rex/queue.h and rex/interop.h. Either the queue or the program owns the
- * stream. A program that owns the stream, or has called rex_queue_stream(), may put work in the
- * stream that librex does not see. So for such a queue librex always asks the driver if the stream
- * is idle.
+ * stream. If the program owns the stream, or has called rex_queue_stream(), it may put kernels and
+ * copies in the stream without librex. For such a queue, librex always asks the driver whether the
+ * stream is idle.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -40,8 +40,8 @@ static int queue_failed(const struct rex_queue *queue)
 }
 
 /*
- * Retains the context and makes the stream. The stream is made last, so no failure has to destroy
- * it.
+ * Retains the context and makes the stream. The stream is made last, so that no later error
+ * requires its destruction.
  */
 static int open_stream(struct rex_queue *queue, struct rex_module *module, void *const *stream)
 {

@@ -12,9 +12,10 @@
 void *tool_alloc(size_t count, size_t size);
 
 /*
- * Returns ARRAY, maybe moved, with room for one more element after its COUNT elements of SIZE
- * bytes. The function derives the present room from COUNT, and doubles it. So only this function
- * may grow such an array.
+ * Returns ARRAY, which has COUNT elements of SIZE bytes, with memory for at least one more element.
+ * ARRAY may have moved. The function does not store the capacity of ARRAY. It assumes that the
+ * capacity is the smallest power of two that is at least COUNT. So only this function may allocate
+ * such an array.
  */
 void *tool_grow(void *array, size_t count, size_t size);
 

@@ -7,8 +7,9 @@
 #define TOOLS_OPTION_H
 
 /*
- * Returns "OPTION: no such option", or another reason, for tool_error(); the caller frees it. Call
- * it right after getopt_long() has returned '?', with opterr 0. LETTERS is what getopt_long() got.
+ * Returns "OPTION: no such option", or another reason, for tool_error(); the caller frees it. Set
+ * opterr to 0 before getopt_long(), and call this function directly after getopt_long() has
+ * returned '?'. LETTERS is the string of short options that getopt_long() got.
  */
 char *refused_option(char *const *arguments, const char *letters);
 

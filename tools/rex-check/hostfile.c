@@ -12,8 +12,8 @@ void check_includes(const struct tokens *tokens, struct report *report)
 {
     const struct token *first = NULL, *needed = NULL;
     /*
-     * brought: the file declares the structs of rex_kmp.h, by a header of librex or by itself.
-     * unknown: a header of the program may declare them.
+     * brought: the file has declared the structs of rex_kmp.h, or has included a header of librex.
+     * unknown: the file has included a header of the program, which may declare the structs.
      */
     bool brought = false, unknown = false;
     for (size_t i = 0; i < tokens->count; i++) {
@@ -81,9 +81,10 @@ static const struct token *own_clock(const struct tokens *tokens, size_t body)
 }
 
 /*
- * Returns true if a variable keeps the result of the clock at INDEX: `long long t0 = clock();`.
- * Then the program measures time, even if the second reading is in a file that was not given. A
- * variable called "seed" keeps a number for random numbers, not a time.
+ * Returns true if a variable keeps the result of the clock call at INDEX, as in `t0 = clock();`.
+ * The program then measures time, even if rex-check finds only one clock call: the second call may
+ * be in a file that was not given. A variable with "seed" in its name keeps a number for random
+ * numbers, not a time.
  */
 static bool is_kept(const struct tokens *tokens, size_t index)
 {
@@ -99,7 +100,10 @@ static bool is_kept(const struct tokens *tokens, size_t index)
     return token_is(token_at(tokens, at), "=") && !token_has(token_at(tokens, at - 1), "seed");
 }
 
-/* Reports a second call of rex_offload_init(), and a call after CLOCK in the same function. */
+/*
+ * Reports a second call of rex_offload_init(). Also reports a call after the clock call CLOCK in
+ * the same function; CLOCK may be NULL.
+ */
 static void check_call(struct calls *calls, struct place at, const struct token *token,
                        const struct token *clock, struct report *report)
 {
@@ -121,10 +125,10 @@ static void check_call(struct calls *calls, struct place at, const struct token 
 static void read_calls(struct calls *calls, const struct tokens *tokens, enum pass pass,
                        struct report *report)
 {
-    /* A program that calls one of these chooses the time of its registration. */
+    /* A program that calls one of these functions decides itself when its module is registered. */
     static const char *const registers[] = {"rex_module_register", "rex_module_init",
                                             "register_cubin", NULL};
-    const struct token *clock = NULL; /* first clock in this function */
+    const struct token *clock = NULL; /* first clock call in this function */
     for (size_t i = 0, body = 0, before = 0; i < tokens->count; i++, before = body) {
         const struct token *token = &tokens->list[i], *own;
         struct place at = {tokens->path, token->line};

@@ -34,7 +34,9 @@ static bool has_name(const struct names *names, const char *name)
 
 /* ---- entries without kernels ----------------------------------------------------------------- */
 
-/* Returns the names of the kernels of IMAGE, or of its globals. */
+/*
+ * Returns the names of the kernels of IMAGE if KERNEL is true, otherwise the names of its globals.
+ */
 static struct names symbols_of(const struct image *image, bool kernel)
 {
     struct names names = {0};
@@ -237,8 +239,8 @@ static void check_image(const struct program *program, const struct image *image
 }
 
 /*
- * Compares only files with one image each, because several images in a file, or in a list, are
- * alternatives.
+ * Compares only files that have one image each. If a file or a list has several images, librex
+ * chooses one image for the GPU, so the images may be for different GPUs.
  */
 static void check_architectures(const struct images *images, struct report *report)
 {

@@ -21,7 +21,10 @@ static int refuse(struct program *program, const char *why)
     return -1;
 }
 
-/* An object of gcc -flto also has the usual sections. Without -ffat-lto-objects these are empty. */
+/*
+ * Returns true if an object has only the intermediate code of gcc -flto. Such an object also has
+ * the usual sections, but without -ffat-lto-objects the usual sections are empty.
+ */
 static bool is_intermediate(const struct elf_file *file)
 {
     Elf64_Shdr section;

@@ -86,7 +86,7 @@ static void apply(const struct program *program, const Elf64_Shdr *section,
     }
 }
 
-/* Returns true if SECTION may have relocations of the pointers. */
+/* Returns true if SECTION may have a relocation for one of the COUNT pointers. */
 static bool relevant(const struct program *program, const Elf64_Shdr *section,
                      const struct pointer *pointers, size_t count)
 {

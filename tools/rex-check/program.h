@@ -58,11 +58,14 @@ struct entry_symbol {
 struct key {
     const char *name;
     struct elf_place place;
-    uint64_t size; /* a key is a char; a variable with a size above 1 has such a name by chance */
+    uint64_t size; /* bytes; a key has 1 byte, so a larger variable is not a key */
     bool in_entry;
 };
 
-/* Code or data that refers to a host key that is in no entry. */
+/*
+ * A launch site: code or data that refers to a host key. The list has only sites whose key is in no
+ * entry.
+ */
 struct site {
     const char *key;
     bool elsewhere;      /* another file defines the key */
@@ -72,14 +75,14 @@ struct site {
     uint64_t into;        /* offset in the function, in bytes */
 };
 
-/* The parts of the struct rex_module of the program that rex-check reads. */
+/* The members of the program's struct rex_module that rex-check reads. */
 struct module_names {
     bool found;
     const char *image, *host_image;
     struct embedded {
         const void *bytes;
         size_t size;
-    } * embedded; /* images in the program: for GPUs, or if there are none, for the CPU */
+    } * embedded; /* images in the program: the images for GPUs, else the images for the CPU */
     size_t embedded_count;
     bool embedded_on_host;
 };
@@ -110,16 +113,18 @@ struct program {
 size_t table_entry_size(const struct table *table);
 
 /*
- * Returns true if clang made the entry of ROW for its own offloading. The entry's symbol shows
- * that. A kernel's name shows it, too, if the entry has no symbol: linkers keep only the first of
- * several equal symbols.
+ * Returns true if clang made the entry of ROW for its own offloading. The symbol of such an entry
+ * has a name like `.omp_offloading.entry.NAME`. The entry may have no symbol, because linkers keep
+ * only the first of several equal symbols. So the function also accepts a row whose kernel has a
+ * name that begins with `__omp_offloading_`.
  */
 bool row_is_clangs(const struct row *row);
 
 /*
- * row_is_images() returns true if ROW is in the table of an image for the CPU. There, the key of a
- * kernel is the kernel itself, not a variable. If clang made the rows, the function recognises only
- * the rows of kernels. program_is_image() returns true if PROGRAM has such a row.
+ * row_is_images() returns true if ROW is in the table of an image for the CPU. In such a table, the
+ * key of a kernel is the kernel itself, not a variable. If clang made the rows, the function
+ * recognises only the rows of kernels. program_is_image() returns true if row_is_images() returns
+ * true for a row of PROGRAM.
  */
 bool row_is_images(const struct row *row);
 bool program_is_image(const struct program *program);

@@ -1,5 +1,6 @@
 /*
- * sites.c - finds launch sites: code and data that refer to a host key that is in no entry.
+ * sites.c - finds launch sites: code and data that refer to a host key. Counts all launch sites,
+ * and lists the sites whose key is in no entry.
  *
  * Objects have a relocation for every reference. A linked file has relocations for data, and for
  * code only with --emit-relocs. If there are no relocations for code, code.c searches for
@@ -19,8 +20,9 @@
 #include "stem.h"
 
 /*
- * Returns the number to add to the addend of a relocation of TYPE whose symbol is a section. A
- * relative address of x86-64 counts from its end, 4 bytes after the place of the relocation.
+ * Returns the number to add to the addend of a relocation of TYPE whose symbol is a section. On
+ * x86-64, a relative address of 4 bytes counts from the byte after these 4 bytes. So its addend is
+ * 4 less than the offset in the section.
  */
 static uint64_t bias(const struct elf_file *file, uint32_t type)
 {
@@ -28,7 +30,10 @@ static uint64_t bias(const struct elf_file *file, uint32_t type)
     return file->elf.header.e_machine == EM_X86_64 && (type == PC32 || type == PLT32) ? 4 : 0;
 }
 
-/* Adds a site if the relocation at PLACE refers to a key. */
+/*
+ * Counts the relocation at PLACE as a launch site if it refers to a host key. If the key is in no
+ * entry of the file, also adds a struct site.
+ */
 static void try_site(struct program *program, const struct elf_symbols *symbols,
                      struct elf_relocation relocation, struct elf_place place, const char *section)
 {
@@ -74,9 +79,9 @@ static void read_section(struct program *program, const Elf64_Shdr *section, con
 }
 
 /*
- * Returns false for debugging information, whose references to keys are not launches. *NAME becomes
- * the name of the section with the references. The loader's relocations are for all sections: *NAME
- * is then NULL.
+ * Returns true if the relocations of SECTION may show launches. References of debugging information
+ * to keys are not launches. *NAME becomes the name of the section that contains the references. In
+ * a linked file the loader's relocations are for all sections: *NAME then becomes NULL.
  */
 static bool may_launch(const struct program *program, const Elf64_Shdr *section, const char **name)
 {
@@ -102,8 +107,9 @@ static int compare_sites(const void *a, const void *b)
 }
 
 /*
- * Returns the index of the first site from INDEX on that has no function yet. NEXT has an element
- * for each site: the index of the site itself while the site has no function, else of a later site.
+ * Returns the index of the first site from INDEX on that has no function yet, or the number of
+ * sites if there is none. NEXT[i] is i if site i has no function. Otherwise NEXT[i] is the index of
+ * a later site, at which the search goes on.
  */
 static size_t unnamed_from(size_t *next, size_t index)
 {

@@ -1,5 +1,6 @@
 /*
- * page.c - writes a report as one self-contained page: HTML and SVG, no script, nothing loaded.
+ * page.c - writes a report as one page of HTML and SVG. The page has no script and loads no other
+ * file.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -64,7 +65,10 @@ static const char head[] =
 
 /* ---- text of unknown origin ------------------------------------------------------------------ */
 
-/* Returns TEXT without bytes that could command a page or a terminal; the caller frees it. */
+/*
+ * Returns TEXT for the page; the caller frees it. print_text() escapes bytes that could control a
+ * terminal. Characters with a meaning in HTML become entities, such as &lt; for <.
+ */
 static char *harmless(const char *text)
 {
     char *safe = NULL, *marked = NULL;

@@ -1,5 +1,6 @@
 /*
- * page.h - writes a report as one self-contained page: HTML and SVG, no script, nothing loaded.
+ * page.h - writes a report as one page of HTML and SVG. The page has no script and loads no other
+ * file.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -12,7 +12,7 @@
 #include "common/memory.h"
 #include "figures.h"
 
-#define MOST_ROWS 20 /* maximum rows of a table; the note below has the number of further rows */
+#define MOST_ROWS 20 /* maximum rows of a table; further rows are left out */
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 

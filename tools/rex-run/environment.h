@@ -16,15 +16,15 @@
 #define SEPARATORS ":;$\n"
 
 /*
- * Puts VALUE first in the list of VARIABLE, whose parts a ':' separates. Exits if VALUE contains
- * one of SEPARATORS.
+ * Puts VALUE first in the environment variable VARIABLE, a list of values with ':' between them.
+ * Exits if VALUE contains one of SEPARATORS.
  */
 void put_in_front(const char *variable, const char *value, const char *separators);
 
 /*
- * Sets VARIABLE to BEFORE and the absolute path of the file NAME, because the program may change
- * its folder before librex opens the file. NAME may contain %p. A % in the folder's name is
- * doubled.
+ * Sets VARIABLE to BEFORE, followed by the absolute path of the file NAME. The path is absolute,
+ * because the program may change its folder before librex opens the file. NAME may contain %p. Each
+ * % in the folder's name becomes %%.
  */
 void set_file(const char *variable, const char *before, const char *name);
 

@@ -156,9 +156,9 @@ static void look_at(struct program *program)
 /* ---- the search ------------------------------------------------------------------------------ */
 
 /*
- * Returns true if FOLDER/NAME can be executed. If the file exists but cannot be executed, sets
- * *ERROR to the reason, unless *ERROR has one from an earlier folder. A folder of PATH that cannot
- * be searched counts as a folder without the file.
+ * Returns true if FOLDER/NAME can be executed. If the file exists but cannot be executed, and
+ * *ERROR is 0, sets *ERROR to the error number. So *ERROR keeps the first error of the search. A
+ * folder of PATH that cannot be searched counts as a folder without the file.
  */
 static bool try_folder(struct program *program, const char *folder, size_t length, const char *name,
                        int *error)

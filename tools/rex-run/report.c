@@ -38,7 +38,10 @@ static bool is_trace(void)
     return got == 0 || (got == sizeof bytes && memcmp(bytes, begin, got) == 0);
 }
 
-/* Removes the trace of an earlier run. Any other file is the user's, and an error. */
+/*
+ * Removes the trace of an earlier run. Exits if the file is not a trace, because it may be a file
+ * that the user needs.
+ */
 static void remove_old(void)
 {
     struct stat status;
@@ -78,7 +81,10 @@ static int try_output(const char *path, bool *made)
     return S_ISDIR(status.st_mode) ? EISDIR : access(path, W_OK) != 0 ? errno : 0;
 }
 
-/* Exits now, not after the program, if an output cannot be written. */
+/*
+ * Exits if an output cannot be written. Without this check, the user would see the error only after
+ * the program has run.
+ */
 static void check_outputs(void)
 {
     struct stat of_trace = {0}, of_page = {0};

@@ -152,7 +152,10 @@ static void prepare_trace(const struct request *request)
         set_file("REX_TRACE", "", request->trace);
 }
 
-/* Returns true if the program must run as a child, because rex-run has work to do after it. */
+/*
+ * Returns true if the program must run as a child. rex-run then waits for the program, and
+ * afterwards removes its own temporary folder or makes the report.
+ */
 static bool is_child(const struct program *program, const struct request *request)
 {
     if (request->library == NULL)

@@ -11,11 +11,12 @@
 /* Returns true if the log has lines of the level info. */
 bool is_told(void);
 
-/* Keeps a line for the log. Replaces the line of an earlier call. */
+/* Stores a line for write_told(). Replaces the line that an earlier call has stored. */
 void tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /*
- * Writes the line to librex's log. Only the process that becomes the program calls this function.
+ * Writes the stored line to librex's log. Call this function only in the process that then starts
+ * the program with execv().
  */
 void write_told(void);
 
