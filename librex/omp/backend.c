@@ -64,7 +64,10 @@ void rex_backend_bind(bool sees_all, bool disabled)
     if (is_foreign || (is_wanted && libraries != NULL && *libraries != '\0'))
         seen |= REX_REASON_TOOL;
     __atomic_fetch_or(&rex_backend_state, seen, __ATOMIC_ACQ_REL);
-    /* Log only reasons of the process here: each kernel logs its own reason at its first launch. */
+    /*
+     * Log only reasons that apply to the whole process. Each kernel logs its own reason at its
+     * first launch.
+     */
     if ((seen & REX_REASON_REPORTS) != 0 &&
         (seen & (REX_REASON_NO_GPU | REX_DRIVER_IS_DEMANDED)) == 0) {
         char why[REX_REASON_MAX];

@@ -278,7 +278,10 @@ int rex_queue_update(struct rex_queue *queue, const struct rex_map *map)
                 (long long)map->sizes[i], map->begin[i], gpu->number, rex_row_text(map, i, text));
             break;
         }
-    /* An update that is captured or refused does not use the memory now, so unmark the memory. */
+    /*
+     * A captured or refused update does not use the memory now. So remove the marks that the
+     * look-ups above have set.
+     */
     if (result != REX_OK || queue->capture != NULL)
         rex_addresses_undo(&gpu->addresses);
     if (result != REX_OK)
