@@ -142,7 +142,7 @@ static struct rex_launch_context *new_launch_context(int ordinal, const char *wh
     context->ends = __atomic_load_n(&context->device->ends, __ATOMIC_SEQ_CST);
     /*
      * If librex no longer keeps contexts, make `ends` of this context outdated. The context then
-     * ends when a launch gives it back. `ends` was read before this check: otherwise the last
+     * ends in rex_launch_context_give(). `ends` was read before this check: otherwise the last
      * rex_context_unhold() could run in between, and the context would get the new `ends` and stay.
      */
     if (!rex_contexts_are_kept())

@@ -104,8 +104,8 @@ int rex_fill_now(const struct rex_fill *fill, int64_t device, const char *caller
     if (result != REX_OK || fill->size == 0)
         return result;
     /*
-     * If libomptarget may have to report copies (REX_REASON_REPORTS), libomptarget copies the
-     * pattern. Otherwise the driver fills the memory.
+     * The driver fills the memory of a GPU. But if libomptarget may have to report copies
+     * (REX_REASON_REPORTS), libomptarget copies the pattern.
      */
     if ((rex_process_reasons() & (REX_REASON_REPORTS | REX_REASON_NO_GPU)) == 0 &&
         number != rex_device_count())

@@ -20,9 +20,9 @@ struct part {
     const struct rex_dimension *dimensions;
     const int64_t *pitch;
     /*
-     * Index of the last dimension of which the part has not all elements, or 0 if the part has all.
-     * If the stride of this dimension is 1, its elements are adjacent and make one row. For a
-     * larger stride, each element makes a row.
+     * Index of the last dimension with elements outside the part, or 0 if no dimension has such
+     * elements. If the stride of this dimension is 1, its elements are adjacent and make one row.
+     * For a larger stride, each element makes a row.
      */
     int run;
     int64_t type;
@@ -108,7 +108,7 @@ int rex_map_add_strided(struct rex_map_builder *builder, void *base, int64_t ele
             return REX_OK;
     /*
      * If the part has all elements of the last dimensions, one row spans these dimensions and the
-     * dimension before them. Example: rows 2 to 4 of an array [10][20] make one row of the map.
+     * dimension before them. Example: a[2:3][0:20] of an array a[10][20] makes one row of the map.
      */
     while (run > 0 && rex_dimension_is_whole(&dimensions[run]))
         run--;

@@ -121,10 +121,10 @@ int rex_trial_contexts(void)
 }
 
 /*
- * If the free memory of device NUMBER is short, loads the images on the device as a test. Most
- * devices have a context already. A device has none if memory was short, or if libomptarget chooses
- * the wait policy of the context. If libomptarget has as many devices as the driver has GPUs,
- * device NUMBER is GPU NUMBER. Returns 0 or an error.
+ * If the free memory of device NUMBER is short, loads the images on the device as a test. The
+ * device already has a context, unless memory was short, or libomptarget chooses the wait policy of
+ * the context. If libomptarget has as many devices as the driver has GPUs, device NUMBER is GPU
+ * NUMBER. Returns 0 or an error.
  */
 static int try_on_device(const struct trial *trial, int number)
 {

@@ -14,8 +14,8 @@
 
 /*
  * Returns the word of the command line that getopt_long() refused. Usually optind is the index
- * after this word. In a word of several letters such as -xyz, the refused letter may not be the
- * last letter. optind is then the index of the word itself.
+ * after this word. If the refused letter is in a word such as -xyz, and is not the last letter,
+ * optind is the index of the word itself.
  */
 static const char *word_of(char *const *arguments)
 {
