@@ -43,7 +43,7 @@ static void free_layouts(struct rex_table *table)
     }
 }
 
-/* Makes an empty index and room for COUNT kernels. Returns 0 or REX_ENOMEM. */
+/* Allocates an empty index, and an array for COUNT kernels. Returns 0 or REX_ENOMEM. */
 static int reserve_index(struct rex_table *table, size_t count)
 {
     size_t slots = 4;

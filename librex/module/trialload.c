@@ -170,11 +170,11 @@ static int try_registered(int number)
 /* ---- the host device ------------------------------------------------------------------------- */
 
 /*
- * libomptarget writes each image to a file, opens the file and does not remove it. If libomptarget
- * cannot write all bytes, it ends the process, or lets the loader read a truncated file. So librex
- * first writes the same bytes to a file of its own in that folder, and returns an error if it
- * cannot. After the load librex unlinks libomptarget's files, whose names it finds in the loader's
- * list of objects.
+ * libomptarget writes each image to a file in the folder of folder_of_images(), opens the file and
+ * does not remove it. If libomptarget cannot write all bytes, libomptarget ends the process, or
+ * lets the loader read a truncated file. So librex first writes the same bytes to a file of its own
+ * in the folder, and returns an error if that fails. After the load librex unlinks libomptarget's
+ * files. The loader's list of objects has their names.
  */
 
 /* Returns the folder to which the release writes its files. LLVM 23 and 24 obey these variables. */

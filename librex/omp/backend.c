@@ -46,9 +46,10 @@ void rex_backend_bind(bool sees_all, bool disabled)
     seen |= rex_cuda_need(REX_CUDA_QUEUES) != 0 ? REX_REASON_NO_DRIVER : 0u;
     seen |= first_obeyed() != NULL ? REX_REASON_ENVIRONMENT : 0u;
     /*
-     * Find out whether libomp loads an OMPT tool, in the places where libomp searches for tools.
-     * Ignore the ompt_start_tool() of libomp itself, which does nothing. Ignore archer, which comes
-     * with libomp: it does nothing without ThreadSanitizer, and ignores devices.
+     * Find out whether libomp loads an OMPT tool. As libomp does, look in OMP_TOOL and
+     * OMP_TOOL_LIBRARIES, and for the symbol ompt_start_tool. Ignore the ompt_start_tool() of
+     * libomp itself, which does nothing. Ignore archer, which comes with libomp: it does nothing
+     * without ThreadSanitizer, and ignores devices.
      */
     const char *wanted = getenv("OMP_TOOL"), *libraries = getenv("OMP_TOOL_LIBRARIES");
     bool is_wanted = wanted == NULL || strcasecmp(wanted, "disabled") != 0;

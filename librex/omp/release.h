@@ -80,7 +80,7 @@ struct rex_release {
      * later table at that address as empty.
      */
     bool entries_copied;
-    /* launches a kernel whose name ends in "tor" without parameters */
+    /* launches a kernel without its parameters if the kernel's name ends in "tor" */
     bool names_in_tor_crash;
     /*
      * understands rows that only attach a pointer (clang 22 and later); other releases map memory

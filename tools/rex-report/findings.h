@@ -52,7 +52,10 @@ struct findings {
     struct {
         uint64_t thread, took;
     } last[THREADS];
-    /* short launches without copies, after each of which the thread launched again */
+    /*
+     * number and nanoseconds of the short launches without copies that came directly before another
+     * launch of the thread
+     */
     uint64_t waited, waited_took;
     uint64_t queued, queued_took; /* launches put in queues one by one */
     uint64_t pageable;            /* bytes copied from and to memory that is not pinned */
