@@ -201,9 +201,8 @@ int rex_rows_begin(const char *what, int64_t device, int number, const struct re
         copies[i] = (struct rex_copy){.host = copy.host};
         /*
          * librex copies after the begin, which gives the row its device address. Between the begin
-         * and the copy, a launch by libomptarget may use an older mapping of the row, and would
-         * read old data. No launch uses a new mapping before the copy. So copy only a row that
-         * makes a new mapping.
+         * and the copy, a launch by libomptarget may use an older mapping of the row, but cannot
+         * use a new mapping. So copy only a row that makes a new mapping.
          */
         if ((types[i] & REX_MAP_TO) && copy.size > 0 &&
             rex_mapping_is_new(copy.host, copy.size, number) &&
