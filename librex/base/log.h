@@ -37,9 +37,10 @@ void rex_log_once(enum rex_log_level level, const char *message);
  */
 int rex_log_decide(void);
 
-/* Returns true if REX_LOG includes LEVEL. Callers ask this before they prepare a costly line. */
 #define REX_LOG_UNKNOWN (REX_LOG_DEBUG + 1) /* REX_LOG has not been read yet */
-extern int rex_log_level_now;
+extern int rex_log_level_now;               /* a level, or REX_LOG_UNKNOWN; atomic */
+
+/* Returns true if REX_LOG includes LEVEL. Call this before you prepare a costly log line. */
 static inline bool rex_log_wanted(enum rex_log_level level)
 {
     /*

@@ -98,8 +98,8 @@ struct rex_thread {
     uint32_t inside;         /* calls of libomptarget in flight: omp/gate.h; atomic */
     uint32_t paused;         /* calls that wait for other calls: omp/gate.h; atomic */
     uint16_t holds;          /* nesting depth of rex_log_hold() */
-    uint8_t ends;            /* number of times that this thread's end freed its parts */
-    bool has_no_room;        /* there was no memory for the last error */
+    uint8_t ends;            /* number of calls of the thread's destructor, which frees the parts */
+    bool has_no_room;        /* memory for the last error was short */
     bool in_function;        /* the thread is in the program's log function */
     bool has_held_lines;     /* log lines are kept until rex_log_resume() */
     uint8_t shelters;        /* nesting depth of rex_shelter_begin() */

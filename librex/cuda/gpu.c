@@ -180,9 +180,9 @@ uint64_t rex_gpu_most(enum rex_gpu_limit limit)
 /* ---- why there is no GPU --------------------------------------------------------------------- */
 
 /*
- * The driver's error is vague. CUDA_ERROR_NO_DEVICE may mean an empty machine,
- * CUDA_VISIBLE_DEVICES, or device files that cannot be opened. So librex adds facts about the
- * machine, and rex-info adds the cure.
+ * The driver's error is vague. CUDA_ERROR_NO_DEVICE may mean a machine without a GPU, a value of
+ * CUDA_VISIBLE_DEVICES that hides all GPUs, or device files that cannot be opened. So librex adds
+ * facts about the machine, and rex-info adds the cure.
  */
 
 const char *rex_nogpu_root = "";

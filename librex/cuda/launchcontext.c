@@ -56,11 +56,11 @@ static void end_launch_graphs(struct rex_launch_context *context)
 
 static void end_launch_context(struct rex_launch_context *context)
 {
-    /* The calls below may work even if this fails. */
+    /* The calls below may work even if rex_context_enter() fails. */
     int entered = rex_context_enter(context->cuda);
     REX_ASSERT(context->arena == 0 || context->staging_room >= context->room);
     end_launch_graphs(context);
-    /* cuMemFree and cuMemFreeHost wait for work that still uses the memory. */
+    /* cuMemFree and cuMemFreeHost wait for commands that still use the memory. */
     if (context->arena != 0)
         REX_CUDA(cuMemFree, context->arena);
     if (context->staging != NULL)
@@ -141,9 +141,9 @@ static struct rex_launch_context *new_launch_context(int ordinal, const char *wh
     context->device = &rex_devices[ordinal];
     context->ends = __atomic_load_n(&context->device->ends, __ATOMIC_SEQ_CST);
     /*
-     * If librex no longer keeps contexts, give this context an outdated `ends`, so that it ends
-     * when it is given back. `ends` was read first, because the last rex_context_unhold() may run
-     * between the two reads.
+     * If librex no longer keeps contexts, make `ends` of this context outdated. The context then
+     * ends in rex_launch_context_give(). `ends` was read before this check: otherwise the last
+     * rex_context_unhold() could run in between, and the context would get the new `ends` and stay.
      */
     if (!rex_contexts_are_kept())
         context->ends--;
@@ -163,7 +163,8 @@ static struct rex_launch_context *new_launch_context(int ordinal, const char *wh
     }
     rex_context_leave(entered);
     /*
-     * Set once: a smaller maximum later would leave contexts in elements that no thread searches.
+     * Set `idle_most` only once. A smaller maximum would leave contexts in elements of `idle` that
+     * no thread searches.
      */
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     size_t unset = 0, most = processors < IDLE_LEAST      ? IDLE_LEAST
@@ -181,8 +182,8 @@ int rex_launch_context_take(int ordinal, const char *what, struct rex_launch_con
     struct rex_launch_context *context;
     *taken = NULL;
     /*
-     * A context with an outdated `ends` was given back while another thread ended all contexts: end
-     * it now.
+     * If `ends` of the context is outdated, another thread was ending all contexts while this
+     * context was given back. End this context now.
      */
     while ((context = take_idle_context(device)) != NULL &&
            context->ends != __atomic_load_n(&device->ends, __ATOMIC_SEQ_CST))
@@ -212,8 +213,8 @@ void rex_launch_context_give(struct rex_launch_context *context, int entered)
     REX_ASSERT(most >= IDLE_LEAST && most <= REX_IDLE_MOST && place < most);
     rex_context_leave(entered);
     /*
-     * Prefer the context's last place, so that a program with one thread takes the context that has
-     * its graphs.
+     * Try first the element of `idle` that the context had before. A program with one thread then
+     * takes the same context again, and finds its graphs there.
      */
     for (size_t i = 0; i < most && !context->is_broken; i++) {
         struct rex_launch_context *none = NULL;

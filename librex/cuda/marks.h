@@ -22,18 +22,22 @@ struct rex_mark {
 };
 
 /*
- * Returns a mark after NEWEST, the newest launch of STREAM. Returns NULL if threads wait for all
- * marks, or if the driver failed.
+ * Returns a mark whose event was recorded after launch NEWEST, the newest launch of STREAM. Returns
+ * NULL if threads wait for all marks, or if the driver failed.
  */
 struct rex_mark *rex_mark_make(struct rex_mark mark[REX_MARKS], void *stream, uint64_t newest);
 
-/* Returns the first mark after LAUNCH. If there is no such mark yet, calls rex_mark_make(). */
+/*
+ * Returns the first mark whose event was recorded after launch number LAUNCH. If there is no such
+ * mark yet, calls rex_mark_make().
+ */
 struct rex_mark *rex_mark_find(struct rex_mark mark[REX_MARKS], void *stream, uint64_t newest,
                                uint64_t launch);
 
 /*
- * Waits for MARK for at most about MILLISECONDS. Returns the driver's result, REX_CUDA_NOT_READY if
- * time ran out. The caller is counted in MARK's `users`, and needs no lock.
+ * Waits for the event of MARK for at most about MILLISECONDS. Returns the driver's result, which is
+ * REX_CUDA_NOT_READY if the time ran out. The caller is counted in MARK's `users`, and needs no
+ * lock.
  */
 int rex_mark_poll(const struct rex_mark *mark, int milliseconds);
 

@@ -34,7 +34,7 @@ struct range {
 
 static struct range *ranges; /* guarded by rex_lists_lock(); otherwise only compared with NULL */
 
-/* The parent's threads that pinned or unpinned memory do not exist in the child. */
+/* The parent's threads that were pinning or unpinning memory do not exist in the child. */
 static void forget_busy_ranges(void)
 {
     for (struct range *range = ranges; range != NULL; range = range->next)
@@ -59,9 +59,9 @@ static const struct range *find_overlap(uintptr_t begin, size_t size)
 }
 
 /*
- * Returns the range that begins at ADDRESS and whose `ours` is OURS. Marks the range as busy, so
- * that the caller alone may unpin it. Returns NULL if there is no such range, or if it is busy
- * already.
+ * Returns the range that begins at ADDRESS, and that rex_host_alloc() made (OURS is true) or did
+ * not make (OURS is false). Marks the range as busy, so that only the caller may unpin the range.
+ * Returns NULL if there is no such range, or if the range is busy already.
  */
 static struct range *take_range(const void *address, bool ours)
 {
@@ -138,9 +138,9 @@ static struct range *new_range(const void *address, size_t size, bool ours)
 #define PORTABLE 0x1
 
 /*
- * Pins RANGE if PINS is true, otherwise unpins it. The driver does so in the context of RANGE's
- * `home`, which the caller keeps. Returns 0, or nonzero on failure; rex_cuda_why() gives the
- * reason.
+ * If PINS is true, pins RANGE, otherwise unpins RANGE. The driver call is made in the context of
+ * GPU `home` of RANGE, which rex_context_hold() keeps active. Returns 0, or nonzero on failure;
+ * rex_cuda_why() gives the reason.
  */
 static int call_driver_on_range(struct range *range, bool pins)
 {
@@ -189,7 +189,8 @@ static int pin_range(struct range *range, const char *what)
 
 /*
  * Unpins RANGE, which is busy, for the function WHAT, and frees RANGE. If the driver fails, RANGE
- * stays listed. A child of fork leaves the driver's memory to its parent.
+ * stays in the list. A child of fork does not unpin, because the memory belongs to the driver of
+ * the parent.
  */
 static int unpin_range(struct range *range, const char *what)
 {
@@ -334,7 +335,7 @@ bool rex_is_pageable_now(const void *address)
 
 bool rex_is_pageable(const void *address)
 {
-    /* Each element is the number of a stretch, plus 1. */
+    /* Each element is the number of a stretch of 2 MiB, plus 1. 0: the element has no stretch. */
     uintptr_t *pageable = rex_part(REX_PART_PAGEABLE, STRETCHES * sizeof *pageable);
     uintptr_t stretch = (uintptr_t)address >> STRETCH_SHIFT;
     if (pageable == NULL)

@@ -23,8 +23,9 @@
 /* ---- LLVM's OffloadBinary -------------------------------------------------------------------- */
 
 /*
- * An OffloadBinary has a header, entries, strings and images. An entry has the place of an image.
- * Offsets count from the header. clang 15 to 17 register each image inside an OffloadBinary.
+ * An OffloadBinary has a header, entries, strings and images. An entry has the offset and the size
+ * of an image. Offsets count from the header. clang 15 to 17 register each image inside an
+ * OffloadBinary.
  *
  * Version 1 of the format (LLVM 15 to 21) has one entry. In the field `entries_count` of the
  * header, version 1 has the size of the entry. The layouts are from llvm/Object/OffloadBinary.h:

@@ -31,8 +31,9 @@ struct rex_list {
     bool plain;      /* the file is one image, not a container of images */
     uint64_t packed; /* sum of `packed` of all images */
     /*
-     * Maximum of `packed` of an image that is unpacked. If a program opens a view of the image,
-     * also the maximum of `packed_before` plus `packed`.
+     * librex unpacks an image only if `packed` of the image is not above this number. If a program
+     * opens a view of the image, also the sum of `packed_before` and `packed` must not be above
+     * this number.
      */
     uint64_t unpack_most;
 };
@@ -55,9 +56,9 @@ const char *rex_item_target(const struct rex_image_item *item, char buffer[REX_T
 /* ---- one image ------------------------------------------------------------------------------- */
 
 /*
- * Opens a view of an image with the reader of its kind. rex_view_close() closes the view. The view
- * may take MOST bytes of memory; SIZE_MAX means no limit. BYTES must outlive the view. Returns 0,
- * or an error whose message calls the image NAME.
+ * Opens a view of an image, which may be a CUBIN, PTX or a host image. rex_view_close() closes the
+ * view. The view may take MOST bytes of memory; SIZE_MAX means no limit. BYTES must outlive the
+ * view. Returns 0, or an error whose message calls the image NAME.
  */
 int rex_view_open_within(struct rex_view *view, const void *bytes, size_t size, size_t most,
                          const char *name);
@@ -69,12 +70,14 @@ int rex_view_open_within(struct rex_view *view, const void *bytes, size_t size, 
 int rex_list_bytes(const struct rex_list *list, size_t index, const char *name,
                    unsigned char **bytes, size_t *size);
 
-/* Returns the MOST with which rex_view_open_within() may open a view of image INDEX. */
+/*
+ * Returns the maximum number of bytes for a view of image INDEX (MOST of rex_view_open_within()).
+ */
 size_t rex_list_view_most(const struct rex_list *list, size_t index);
 
 /* ---- LLVM's OffloadBinary -------------------------------------------------------------------- */
 
-/* Place of an image inside a container, in bytes. */
+/* Byte range of an image inside a container. */
 struct rex_span {
     size_t offset, size;
 };
@@ -86,8 +89,8 @@ struct rex_span {
 size_t rex_container_images(const unsigned char *bytes, size_t size);
 
 /*
- * Sets *SPAN to the place of image INDEX. Returns 0, or -1 if there is no such image or the image
- * is truncated.
+ * Sets *SPAN to the byte range of image INDEX. Returns 0, or -1 if there is no such image or the
+ * image is truncated.
  */
 int rex_container_image(const unsigned char *bytes, size_t size, size_t index,
                         struct rex_span *span);

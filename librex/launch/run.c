@@ -40,10 +40,10 @@ static int run_failed(const struct rex_plan *plan, const char *what)
 }
 
 /*
- * Waits after a failure, because work in the stream may still use the memory of the launch. If the
- * caller's wait failed, FOUND is its error. If FOUND is 0, the caller has not waited, and RESULT is
- * its error. Marks the device as lost if a kernel failed, or if the wait of this function fails.
- * Returns an error.
+ * Waits for the stream after a failure, because commands in the stream may still use the memory of
+ * the launch. FOUND is the error of the caller's wait. If FOUND is 0, the caller has not waited,
+ * and RESULT is the error of the launch. Marks the device as lost if a kernel failed, or if the
+ * wait of this function fails. Returns an error.
  */
 static __attribute__((noinline)) int wait_after_failure(const struct rex_plan *plan, int result,
                                                         int found)
@@ -134,8 +134,8 @@ static void free_row_blocks(const struct rex_plan *plan)
 }
 
 /*
- * Takes device memory for own rows. A block from the cache may be larger than a row. So if memory
- * is short, tries again with exact sizes.
+ * Takes device memory for own rows: rows that are not mapped (launch/plan.h). A block from the
+ * cache may be larger than a row. So if memory is short, tries again with exact sizes.
  */
 static int take_row_blocks(struct rex_plan *plan)
 {
@@ -171,9 +171,10 @@ free_blocks:
 #define GRAPH_MOST ((size_t)128 << 10)
 
 /*
- * Returns the graph for KERNEL and STAGED, or the place for a new graph. The ends of the bytes that
- * a graph copies are rounded to multiples of a step. The size of the arena is a multiple of each
- * step, so a rounded copy stays inside the arena.
+ * Returns the graph for KERNEL and STAGED. If there is none, ends the graph that was used least
+ * recently, and returns its element of the array, for a new graph. The ends of the bytes that a
+ * graph copies are rounded to multiples of `step`. The size of the arena is a multiple of `step`,
+ * so a rounded copy stays inside the arena.
  */
 static struct rex_launch_graph *find_launch_graph(struct rex_launch_context *context,
                                                   const struct rex_loaded_kernel *kernel,
@@ -255,9 +256,9 @@ static bool put_launch_graph(struct rex_launch_context *context, const struct re
 }
 
 /*
- * Launches PLAN as a graph if a graph can make the launch, and enough such launches have been
- * counted. Counts the launch if it is too early for a graph. Returns false if nothing was put in
- * the stream. The caller then launches by single calls.
+ * Launches PLAN as a graph if a graph can make the launch, and enough similar launches came before.
+ * If a graph could make the launch, but it is too early, counts the launch. Returns false if
+ * nothing was put in the stream. The caller then launches by single calls.
  */
 static bool launch_as_graph(const struct rex_plan *plan)
 {
@@ -344,7 +345,7 @@ int rex_plan_run(struct rex_plan *plan)
         uint64_t device = plan->is_staged ? context->arena + outer->offset : outer->device;
         plan->device[own->span.row] = (uintptr_t)device + (own->span.begin - outer->span.begin);
     }
-    /* If a row of size 0 lies in an own row, the kernel gets the device address of that place. */
+    /* If a row of size 0 begins in an own row, the kernel gets the device address of that byte. */
     for (size_t i = 0; plan->has_empty && i < plan->ranges.count; i++) {
         const struct rex_range *range = &plan->ranges.range[i];
         for (size_t j = 0; j < plan->own_count; j++) {

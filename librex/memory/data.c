@@ -186,7 +186,7 @@ static int end_mappings(const struct data_call *call)
 static int begin_mappings(struct data_call *call)
 {
     const struct rex_map *map = call->map;
-    struct bases *returned = NULL; /* the rows with RETURN_PARAM; `written` is set after the call */
+    struct bases *returned = NULL; /* of rows with RETURN_PARAM; `written` is set after the call */
     enum rex_present_outcome how = REX_LEFT_REFUSED;
     size_t bases = (size_t)count_rows(map, REX_MAP_RETURN_PARAM);
     call->ranges = rex_present_enter(REX_CALL_BEGINS, map, call->number);
@@ -256,8 +256,8 @@ static int make_data_call(struct rex_module *module, int64_t device, const struc
             goto leave;
     }
     /*
-     * Check an end before it enters the table, because the check waits for queues. After the entry,
-     * other calls with this memory would have to wait, too.
+     * Check an end before it enters the present table, because the check waits for queues. While an
+     * end is in the table, other calls with the same memory wait for the end.
      */
     if (purpose == REX_FOR_END) {
         result = check_mapped_rows(&call);

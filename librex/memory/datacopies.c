@@ -134,12 +134,12 @@ int rex_rows_update(const char *what, int64_t device, int number, const struct r
     if (traced)
         rex_call_trace_begin(&trace, "cuMemcpyAsync", number);
     rex_trace_depth++;
-    int32_t done = 0; /* the first row that is not updated yet */
+    int32_t done = 0; /* number of rows that are updated */
     int result = REX_OK;
     for (int32_t i = 0, some = 1; i <= map->count && result == REX_OK; i += some) {
         /*
-         * True if librex has copied rows `i` to `i + some - 1`, or if no row is left. Then
-         * libomptarget updates the rows before `i` that librex has not copied: `done` to `i - 1`.
+         * True if librex has copied rows `i` to `i + some - 1`, or if no row is left. In both cases
+         * libomptarget then updates rows `done` to `i - 1`, which librex has not copied.
          */
         bool are_copied = i == map->count;
         if (i < map->count)
@@ -201,8 +201,8 @@ int rex_rows_begin(const char *what, int64_t device, int number, const struct re
         copies[i] = (struct rex_copy){.host = copy.host};
         /*
          * librex copies after the begin, which gives the row its device address. Between the begin
-         * and the copy, a launch by libomptarget could use an old mapping, but not a new mapping.
-         * So copy only a row that makes a new mapping.
+         * and the copy, a launch by libomptarget may use an older mapping of the row, but cannot
+         * use a new mapping. So copy only a row that makes a new mapping.
          */
         if ((types[i] & REX_MAP_TO) && copy.size > 0 &&
             rex_mapping_is_new(copy.host, copy.size, number) &&

@@ -103,7 +103,10 @@ int rex_fill_now(const struct rex_fill *fill, int64_t device, const char *caller
         result = rex_await_device(number, caller);
     if (result != REX_OK || fill->size == 0)
         return result;
-    /* If libomptarget has to report its work, libomptarget copies, and the driver does not fill. */
+    /*
+     * The driver fills the memory of a GPU. But if libomptarget may have to report copies
+     * (REX_REASON_REPORTS), libomptarget copies the pattern.
+     */
     if ((rex_process_reasons() & (REX_REASON_REPORTS | REX_REASON_NO_GPU)) == 0 &&
         number != rex_device_count())
         result = rex_device_known_ordinal(number, &ordinal);

@@ -117,8 +117,8 @@ const char *rex_row_text(const struct rex_map *map, int32_t i, char text[REX_ROW
     const char *row = map->storage;
     if (*row == ',') {
         /*
-         * Commas at the begin mark the text of a launch or region in one line, which has an
-         * argument before its rows. Skip this argument.
+         * The macro of a launch or region in one line puts commas before the text, and has another
+         * argument before its rows. Skip the commas and that argument.
          */
         row = end_of_argument(row + strspn(row, ","));
         row += *row == ',';

@@ -20,8 +20,9 @@ struct part {
     const struct rex_dimension *dimensions;
     const int64_t *pitch;
     /*
-     * The last dimension of which the part lacks elements, or dimension 0. If the stride of this
-     * dimension is 1, its elements make one row. For a larger stride, each element makes a row.
+     * Index of the last dimension with elements outside the part, or 0 if no dimension has such
+     * elements. If the stride of this dimension is 1, its elements are adjacent and make one row.
+     * For a larger stride, each element makes a row.
      */
     int run;
     int64_t type;
@@ -106,8 +107,8 @@ int rex_map_add_strided(struct rex_map_builder *builder, void *base, int64_t ele
         if (dimensions[d].length == 0)
             return REX_OK;
     /*
-     * If the part has all elements of the last dimensions, a run spans these dimensions and the
-     * dimension before them.
+     * If the part has all elements of the last dimensions, one row spans these dimensions and the
+     * dimension before them. Example: a[2:3][0:20] of an array a[10][20] makes one row of the map.
      */
     while (run > 0 && rex_dimension_is_whole(&dimensions[run]))
         run--;

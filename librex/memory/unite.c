@@ -55,9 +55,10 @@ static bool are_spans_in_order(const struct rex_row_span *spans, size_t count)
 /* ---- parts ----------------------------------------------------------------------------------- */
 
 /*
- * Fails if libomptarget maps WHOLE for the call, and makes fewer copies than PART asks for. A part
- * with ALWAYS passes, because libomptarget always copies it. A part with PRESENT passes, because
- * its memory was mapped before the call.
+ * Fails if the row PART lies in an earlier row WHOLE that the call maps, and asks for a copy that
+ * WHOLE lacks. libomptarget would make only the copies of WHOLE. A part with ALWAYS passes, because
+ * libomptarget always copies it. A part with PRESENT passes, because its memory was mapped before
+ * the call.
  */
 static int check_part(const struct rex_map *map, const struct rex_row_span *part,
                       const struct rex_row_span *whole, int64_t device, const char *what)
@@ -85,7 +86,10 @@ static int check_part(const struct rex_map *map, const struct rex_row_span *part
 
 /* ---- all rows -------------------------------------------------------------------------------- */
 
-/* Unites equal rows in TYPES, the types of MAP, and checks the parts of each row. */
+/*
+ * TYPES are the types of MAP. Gives rows with equal memory the directions of all of these rows.
+ * Then checks each row that lies in another row (check_part()).
+ */
 static int unite_spans(const struct rex_row_span *spans, size_t count, const struct rex_map *map,
                        int64_t *types, enum rex_purpose purpose, int64_t device, const char *what)
 {

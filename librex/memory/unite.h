@@ -9,14 +9,15 @@
 #include "memory/rowcheck.h"
 
 /*
- * If rows of MAP have equal begins and sizes, each of them gets the directions of all of them. The
- * call is for DEVICE; PURPOSE is a launch, a begin or an end. If rows overlap, MAP gets a new
- * column of types, and the caller frees *TYPES. The old column does not change. If no rows overlap,
- * *TYPES is NULL, and MAP does not change. A map without columns passes.
+ * If rows of MAP have equal begins and sizes, gives each of these rows the directions of all of
+ * them. The call is for DEVICE, and PURPOSE is a launch, a begin or an end. If rows overlap and ask
+ * for different copies, MAP gets a new column of types in *TYPES, which the caller frees. The old
+ * column does not change. Otherwise *TYPES is NULL, and MAP does not change. A map without columns
+ * is not checked (rex_has_columns()).
  *
  * Returns REX_EOVERLAP if a row lies in an earlier row that the call maps, and needs a copy that
- * the earlier row lacks. Returns REX_ENOMEM if memory is short, otherwise 0. The message begins
- * with WHAT.
+ * the earlier row lacks. An end does not return REX_EOVERLAP. Returns REX_ENOMEM if memory is
+ * short, otherwise 0. The message begins with WHAT.
  */
 int rex_rows_unite(struct rex_map *map, enum rex_purpose purpose, int64_t device, const char *what,
                    int64_t **types);

@@ -123,8 +123,8 @@ int rex_entries_copy(struct rex_entries table, bool old, struct rex_entries *cop
 }
 
 /*
- * Measures in bytes, because the entries may have 56 bytes. A difference of the pointers would
- * count entries of 32 bytes.
+ * Computes the size in bytes, because the entries may have 56 bytes. A difference of the pointers
+ * would count entries of 32 bytes.
  */
 static struct rex_entries entries_between(const struct __tgt_offload_entry *begin,
                                           const struct __tgt_offload_entry *end)
@@ -135,10 +135,11 @@ static struct rex_entries entries_between(const struct __tgt_offload_entry *begi
 /* ---- images ---------------------------------------------------------------------------------- */
 
 /*
- * Copies the image into bytes that librex retains (rex_retain()). Returns the bytes, or NULL if
- * memory ran out. If the copy is a container, adapts each image in it to RELEASE, otherwise the
- * copy itself. An image that cannot be adapted stays unchanged. Also activates the contexts of the
- * GPUs that the images are for. Messages number the images from NUMBER and name the file BINARY.
+ * Copies the image into bytes that librex retains (rex_retain()), and adapts the copy to RELEASE.
+ * If the copy is a container, adapts each image in the container. An image that cannot be adapted
+ * stays unchanged. Also activates the contexts of the GPUs that the images are for. Returns the
+ * bytes, or NULL if memory ran out. Messages number the images from NUMBER and name the file
+ * BINARY.
  */
 static unsigned char *copy_and_fit(const void *image, size_t size,
                                    const struct rex_release *release, const char *binary,

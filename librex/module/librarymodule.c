@@ -47,9 +47,9 @@ static const struct rex_image_symbol *symbol_with_entry(const struct rex_view *v
 
 /*
  * Makes the entries. One block holds the entries, the keys of kernels and the names. The keys are
- * adjacent bytes, as in a program. Only globals of host images have entries. Each gets host memory
- * of its size: libomptarget maps this memory to the device's global. librex copies nothing between
- * the two memories.
+ * adjacent bytes, as in a program. Only globals of host images have entries. Each such global gets
+ * host memory of its size, which libomptarget maps to the device's global. librex copies nothing
+ * between the host memory and the device's global.
  */
 static int make_library_entries(struct rex_library *library, const struct rex_module_image *image)
 {
@@ -117,8 +117,8 @@ static struct rex_library *new_library(void)
 }
 
 /*
- * Ended libraries, to use again, because their modules cannot be removed from the list of modules.
- * A library loses its entries when it ends.
+ * Ended libraries that librex uses again, because their modules cannot be removed from the list of
+ * modules. A library loses its entries when it ends.
  */
 static struct rex_library *unused;
 
@@ -149,8 +149,9 @@ static struct rex_library *take_library(void)
 }
 
 /*
- * Ends LIBRARY, which was registered, and adds it to the unused libraries. SEEN is true if
- * libomptarget has seen the entries.
+ * Ends LIBRARY, which was registered, and adds LIBRARY to the list `unused`. If libomptarget keeps
+ * the descriptor (`is_kept`), does not add LIBRARY to the list. SEEN is true if libomptarget has
+ * seen the entries.
  */
 static void give_library_back(struct rex_library *library, bool seen)
 {
@@ -168,8 +169,8 @@ static void give_library_back(struct rex_library *library, bool seen)
 }
 
 /*
- * Registers a copy of IMAGE with libomptarget, as the image of LIBRARY's module. Returns 0, or an
- * error after which LIBRARY has ended.
+ * Registers a copy of IMAGE with libomptarget, as the image of LIBRARY's module. Returns 0 or an
+ * error. After an error LIBRARY has ended (give_library_back()).
  */
 static int register_library(struct rex_library *library, const struct rex_module_image *image)
 {
@@ -207,9 +208,9 @@ static void free_library_alone(struct rex_library *library)
 
 /*
  * Opens LIBRARY's image, which is for a GPU, with a registration that libomptarget does not see. If
- * libomptarget has no devices, also registers the image with libomptarget, for another library. If
- * two threads do so at the same time, both may register an image, which costs only memory. Returns
- * 0, or an error after which LIBRARY has ended.
+ * libomptarget has no devices, also registers the image with libomptarget, through a second library
+ * that the program does not see. If two threads find no devices at the same time, both may register
+ * an image, which costs only memory. Returns 0 or an error. After an error LIBRARY has ended.
  */
 static int open_library_alone(struct rex_library *library)
 {

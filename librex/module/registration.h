@@ -98,13 +98,13 @@ static inline bool rex_registration_on_host(const struct rex_registration *regis
 
 /*
  * Registers the module of REGISTRATION with the image NAME, or with the module's own image if NAME
- * is NULL. Only one thread at a time may call it. Returns 0 or an error.
+ * is NULL. Only one thread at a time may call this function. Returns 0 or an error.
  */
 int rex_register(struct rex_registration *registration, const char *name);
 
 /*
- * Compares KERNEL with the image, if it has not been compared. With REX_CHECK=off this happens at
- * the kernel's first launch. Returns 0 or an error.
+ * Compares KERNEL with the image, if it has not been compared. With REX_CHECK=off, a registration
+ * compares no kernels, and KERNEL's first launch calls this function. Returns 0 or an error.
  */
 int rex_registration_match(struct rex_registration *registration, struct rex_kernel *kernel);
 

@@ -43,7 +43,9 @@ unsigned char *rex_retained(const unsigned char *bytes, size_t size);
  */
 int rex_retain(unsigned char *bytes, size_t size, bool stays);
 
-/* Removes a holder of BYTES. Frees the bytes after the last holder, unless they stay. */
+/*
+ * Removes a holder of BYTES. After the last holder, frees the bytes, unless rex_retain() had STAYS.
+ */
 void rex_retained_drop(const void *bytes);
 
 /* ---- making a module ready ------------------------------------------------------------------- */
@@ -87,10 +89,9 @@ int rex_module_ready(struct rex_module *module, enum rex_need need, const char *
 int rex_module_enter(struct rex_module *module, enum rex_need need, const char *caller);
 
 /*
- * Makes sure that libomptarget has devices: it has them only while a module is registered. If no
- * module is registered, registers a known module, or a module that a loaded binary exports
- * (rex_binary_module). Returns 0 or the error of that registration. If no binary has entries,
- * returns REX_NO_ENTRIES without a message.
+ * libomptarget has devices only while a module is registered. If no module is registered, registers
+ * a known module, or a module that a loaded binary exports (rex_binary_module). Returns 0 or the
+ * error of that registration. If no binary has entries, returns REX_NO_ENTRIES without a message.
  */
 #define REX_NO_ENTRIES 1
 int rex_modules_bring(void);
@@ -109,7 +110,10 @@ void rex_modules_look_around(void);
  */
 struct rex_registration *rex_modules_know(struct rex_module *module);
 
-/* Adds MODULE to the list with KNOWN, a registration of zeros. The caller holds the lock. */
+/*
+ * Adds MODULE to the list, with the registration KNOWN, whose members are all zero. The caller
+ * holds the registry's lock.
+ */
 void rex_modules_list(struct rex_module *module, struct rex_registration *known);
 
 /*
@@ -129,7 +133,10 @@ struct rex_module *rex_modules_find(const void *key);
 
 /* ---- entries of other compilers: adopt.c ----------------------------------------------------- */
 
-/* An entry of clang 20 and later; struct __tgt_offload_entry is the form before that. */
+/*
+ * An entry that clang 20 or later wrote (the newer form). Earlier releases of clang write struct
+ * __tgt_offload_entry (the older form).
+ */
 struct rex_new_entry {
     uint64_t zero; /* in the older form, the address */
     uint16_t version, kind;

@@ -43,7 +43,7 @@ static void free_layouts(struct rex_table *table)
     }
 }
 
-/* Makes an empty index and room for COUNT kernels. Returns 0 or REX_ENOMEM. */
+/* Allocates an empty index, and an array for COUNT kernels. Returns 0 or REX_ENOMEM. */
 static int reserve_index(struct rex_table *table, size_t count)
 {
     size_t slots = 4;
@@ -192,7 +192,8 @@ int rex_table_lacks(const struct rex_table *table, const struct rex_view *view, 
 
 /*
  * Returns the maximum number of threads of a block. __launch_bounds__ and registers may allow fewer
- * than the hardware. A host image has no maximum: it calls a kernel once for any grid.
+ * than the hardware. In a host image there is no maximum, because libomptarget calls the kernel
+ * once for any grid.
  */
 static uint32_t most_threads(const struct rex_image_symbol *symbol, const struct rex_view *view)
 {

@@ -33,8 +33,9 @@
 #include "omp/runtime.h"
 
 /*
- * Returns the next registration, from *MODULE on, whose image is for the host, if ON_HOST, or else
- * for GPUs. Moves *MODULE past this registration. Returns NULL if there is no such registration.
+ * Returns the next registration, from *MODULE on, with an image for the CPU (ON_HOST is true) or
+ * for GPUs (ON_HOST is false). Moves *MODULE past this registration. Returns NULL if there is no
+ * such registration.
  */
 static struct rex_registration *next_registration(bool on_host, struct rex_module **module)
 {
@@ -120,10 +121,10 @@ int rex_trial_contexts(void)
 }
 
 /*
- * Tries the images on device NUMBER if the device's free memory is short. The device's context
- * already exists, with two exceptions: memory was short, or libomptarget chooses the context's wait
- * policy. If libomptarget has as many devices as the driver has GPUs, device NUMBER is GPU NUMBER.
- * Returns 0 or an error.
+ * If the free memory of device NUMBER is short, loads the images on the device as a test. The
+ * device already has a context, unless memory was short, or libomptarget chooses the wait policy of
+ * the context. If libomptarget has as many devices as the driver has GPUs, device NUMBER is GPU
+ * NUMBER. Returns 0 or an error.
  */
 static int try_on_device(const struct trial *trial, int number)
 {
@@ -169,11 +170,11 @@ static int try_registered(int number)
 /* ---- the host device ------------------------------------------------------------------------- */
 
 /*
- * libomptarget writes each image to a file, opens the file and does not remove it. If libomptarget
- * cannot write all bytes, it ends the process, or lets the loader read a truncated file. So librex
- * first writes the same bytes to a file of its own in that folder, and returns an error if it
- * cannot. After the load librex unlinks libomptarget's files, whose names it finds in the loader's
- * list of objects.
+ * libomptarget writes each image to a file in the folder of folder_of_images(), opens the file and
+ * does not remove it. If libomptarget cannot write all bytes, libomptarget ends the process, or
+ * lets the loader read a truncated file. So librex first writes the same bytes to a file of its own
+ * in the folder, and returns an error if that fails. After the load librex unlinks libomptarget's
+ * files. The loader's list of objects has their names.
  */
 
 /* Returns the folder to which the release writes its files. LLVM 23 and 24 obey these variables. */

@@ -26,8 +26,9 @@ int rex_trial_load_now(struct rex_descriptor *more, const char *path, bool on_ho
 int rex_trial_contexts(void);
 
 /*
- * Plans a test of the registered images, which are all for the host or all for GPUs, at each
- * device's first use. libomptarget loads them at that time.
+ * Plans a test of the registered images. The test runs at the first use of each device, when
+ * libomptarget loads the images. ON_HOST is true if all images are for the host, and false if all
+ * are for GPUs.
  */
 void rex_trial_load_later(bool on_host);
 

@@ -46,9 +46,10 @@ void rex_backend_bind(bool sees_all, bool disabled)
     seen |= rex_cuda_need(REX_CUDA_QUEUES) != 0 ? REX_REASON_NO_DRIVER : 0u;
     seen |= first_obeyed() != NULL ? REX_REASON_ENVIRONMENT : 0u;
     /*
-     * Find out whether libomp loads an OMPT tool, in the places where libomp searches for tools.
-     * Ignore the ompt_start_tool() of libomp itself, which does nothing. Ignore archer, which comes
-     * with libomp: it does nothing without ThreadSanitizer, and ignores devices.
+     * Find out whether libomp loads an OMPT tool. As libomp does, look in OMP_TOOL and
+     * OMP_TOOL_LIBRARIES, and for the symbol ompt_start_tool. Ignore the ompt_start_tool() of
+     * libomp itself, which does nothing. Ignore archer, which comes with libomp: it does nothing
+     * without ThreadSanitizer, and ignores devices.
      */
     const char *wanted = getenv("OMP_TOOL"), *libraries = getenv("OMP_TOOL_LIBRARIES");
     bool is_wanted = wanted == NULL || strcasecmp(wanted, "disabled") != 0;
@@ -64,7 +65,10 @@ void rex_backend_bind(bool sees_all, bool disabled)
     if (is_foreign || (is_wanted && libraries != NULL && *libraries != '\0'))
         seen |= REX_REASON_TOOL;
     __atomic_fetch_or(&rex_backend_state, seen, __ATOMIC_ACQ_REL);
-    /* Log only reasons of the process here: each kernel logs its own reason at its first launch. */
+    /*
+     * Log only reasons that apply to the whole process. Each kernel logs its own reason at its
+     * first launch.
+     */
     if ((seen & REX_REASON_REPORTS) != 0 &&
         (seen & (REX_REASON_NO_GPU | REX_DRIVER_IS_DEMANDED)) == 0) {
         char why[REX_REASON_MAX];

@@ -269,9 +269,9 @@ int rex_device_offload(int64_t device, int *number)
 uint64_t rex_loads_due;
 static int (*attempt_load)(int number); /* guarded by rex_load_lock() */
 /*
- * attempt_load() is running. It may call rex_load_try(), which then must not call attempt_load()
- * again. rex_load_lock() does not prevent that, because a thread can take that lock twice. Guarded
- * by rex_load_lock().
+ * True while attempt_load() is running. attempt_load() may call rex_load_try(), which must not call
+ * attempt_load() again. rex_load_lock() does not prevent a second call, because a thread can take
+ * the lock twice. Guarded by rex_load_lock().
  */
 static bool is_loading;
 

@@ -34,13 +34,13 @@ struct rex_release {
     const char *marker; /* a symbol that this release exports; older releases lack it */
     struct rex_packet_rule plain, env;
     /*
-     * Rule for both forms on the host device, if the release needs the functions rex_call_NAME of
-     * the image. Version 0: the release calls host kernels directly.
+     * Rule for PLAIN and ENV kernels on the host device, if the release needs the functions
+     * rex_call_NAME of the image. Version 0: the release calls host kernels directly.
      */
     struct rex_packet_rule host;
     /*
-     * packet version that clang of this release writes; with newer packets, kernels have other
-     * parameters
+     * newest `Version` of a packet that clang of this release writes; kernels whose packets have a
+     * newer version have other parameters
      */
     uint32_t newest_packet;
     bool no_packet; /* the release has no __tgt_target_kernel */
@@ -80,7 +80,7 @@ struct rex_release {
      * later table at that address as empty.
      */
     bool entries_copied;
-    /* launches a kernel whose name ends in "tor" without parameters */
+    /* launches a kernel without its parameters if the kernel's name ends in "tor" */
     bool names_in_tor_crash;
     /*
      * understands rows that only attach a pointer (clang 22 and later); other releases map memory
@@ -104,9 +104,11 @@ struct rex_release {
     bool old_entries_only; /* misreads the entries that clang 20 and later write */
     /* newest version of an OffloadBinary that a registration opens; 0: opens none */
     uint32_t newest_container;
-    /* CUBINs of CUDA 13 must get the old ELF header, which exists up to this SM; 0: any header */
+    /*
+     * newest SM, such as 90, for which CUBINs of CUDA 13 must get the old ELF header; 0: for none
+     */
     int newest_old_header;
-    /* refuses the header of CUDA 13 for SMs above newest_old_header, too */
+    /* refuses CUBINs of CUDA 13 for SMs above newest_old_header, which have no old header */
     bool new_header_refused;
     /* newest driver function that the CUDA plugin needs; NULL: librex does not check */
     const char *driver_function;
@@ -118,9 +120,9 @@ struct rex_release {
     uint32_t environment_size;
     uint64_t strict_flags; /* bits of Flags that make the numbers of teams and threads exact */
     /*
-     * Bits that Flags of a packet from the program may have: the release knows or ignores each of
-     * them. librex refuses other bits, which may change how the release reads the rows: bit 1 does
-     * in 20 and later, and bit 5 in 23.
+     * Bits that Flags of a packet from the program may have, because the release knows or ignores
+     * each of these bits. librex refuses other bits, which may change how the release reads the
+     * rows. Examples: bit 1 in LLVM 20 and later, bit 5 in LLVM 23.
      */
     uint64_t packet_flags;
     /* maximum number of teams in x; more are silently ignored; 0: the limit of the device */
@@ -151,10 +153,10 @@ struct rex_release {
 const struct rex_release *rex_release_tell(bool (*exports)(const char *name, void *context),
                                            void *context, int named);
 
-/* Returns the row of release NUMBER, or NULL. */
+/* Returns the facts of release NUMBER, or NULL if librex does not know the release. */
 const struct rex_release *rex_release_row(int number);
 
-/* Returns the first row of a release above NUMBER, or NULL. */
+/* Returns the facts of the first release above NUMBER, or NULL if there is none. */
 const struct rex_release *rex_release_after(int number);
 
 #endif

@@ -11,7 +11,7 @@
 #include "omp/release.h"
 #include "rex/configure.h"
 
-/* Returns the row of the bound release, or NULL before the binding. */
+/* Returns the facts of the bound release, or NULL before the binding. */
 const struct rex_release *rex_runtime(void);
 
 /*

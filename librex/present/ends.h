@@ -10,9 +10,9 @@
 
 /*
  * Returns true if the call END has to wait for one of these:
- * - users of a mapping of which END may be the last end;
- * - older users of a mapping to which a begin has added a reference during the wait (awaits_older()
- *   in ends.c);
+ * - users of a mapping (struct rex_entry), if END may be the last end of the mapping;
+ * - older users of a mapping, if a begin has added a reference during the wait: calls that were
+ *   users when the begin added the reference (awaits_older() in ends.c);
  * - a call that makes or ends a mapping in the memory of END;
  * - an update of a pointer that END detaches.
  *
@@ -29,8 +29,9 @@ bool rex_end_has_to_wait(struct rex_present_table *table, struct rex_range_lock 
 void rex_end_hold(struct rex_present_table *table, struct rex_range_lock *end, bool is_held);
 
 /*
- * Lets the call END go on. Makes END the owner of each entry whose mapping END may end, and a user
- * of each other entry. Subtracts from `refs` of each other entry the references that END drops.
+ * Called when END need not wait any more. Makes END the owner of each entry whose mapping END may
+ * end, and a user of its other entries (struct rex_entry). Subtracts the references that END drops
+ * from `refs` of these other entries.
  */
 void rex_end_goes_on(struct rex_present_table *table, struct rex_range_lock *end);
 

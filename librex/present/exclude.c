@@ -25,8 +25,9 @@ static bool are_same_bytes(const struct rex_range *range, const struct rex_range
 }
 
 /*
- * Returns true if the call RANGES must wait for OTHER, a call at work. RANGE is a range of RANGES,
- * and overlaps WITH, a range of OTHER. IS_IN_FORCE is the result of rex_is_in_force().
+ * Returns true if the call RANGES must wait for the call OTHER, which is at work (present.h).
+ * RANGE, a range of RANGES, overlaps WITH, a range of OTHER. IS_IN_FORCE is the result of
+ * rex_is_in_force().
  */
 static bool excludes(const struct rex_range_lock *ranges, const struct rex_range *range,
                      const struct rex_range_lock *other, const struct rex_range *with,
@@ -95,7 +96,8 @@ bool rex_range_meets(const struct rex_range_lock *ranges, const struct rex_range
          * - a launch by the driver, if neither of the two ranges is whole (`is_whole`);
          * - an update of a pointer that OTHER attaches or detaches.
          *
-         * If they did not wait, such calls in close succession would keep OTHER waiting for ever.
+         * If these calls did not wait, many of them in close succession would keep OTHER waiting
+         * for ever.
          */
         bool gives_way =
             (ranges->call == REX_CALL_BY_DRIVER && !range->is_whole && !with->is_whole) ||

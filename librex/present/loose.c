@@ -11,9 +11,9 @@
 #include "present/lookup.h"
 
 /*
- * Writes to *FOUND the first loose entry from AT to END that has no user and no owner. Returns
- * false if there is none. Sets *CHANGES to a number that changes whenever memory becomes loose or a
- * begin uses loose memory.
+ * Finds the first entry from AT to END that is loose (present.h), and has no user and no owner.
+ * Writes the entry to *FOUND. Returns false if there is no such entry. *CHANGES becomes a count
+ * that grows when memory becomes loose, and when a begin uses loose memory.
  */
 static bool find_loose(struct rex_present_table *table, uintptr_t at, uintptr_t end,
                        struct rex_entry *found, unsigned *changes)
@@ -32,7 +32,7 @@ static bool find_loose(struct rex_present_table *table, uintptr_t at, uintptr_t 
 
 /*
  * Removes loose entries in the memory of BEGIN if libomptarget no longer has their mappings. Call
- * this before BEGIN maps memory.
+ * this function before BEGIN maps memory.
  */
 static void look_at_loose(struct rex_present_table *table, const struct rex_range_lock *begin)
 {
@@ -51,8 +51,8 @@ static void look_at_loose(struct rex_present_table *table, const struct rex_rang
                 omp->is_present((const void *)(gone.end - 1), begin->number))
                 continue;
             /*
-             * Keep the entry if, since find_loose(), memory has become loose or a begin has used
-             * loose memory.
+             * Keep the entry if memory has become loose, or a begin has used loose memory, since
+             * find_loose() found the entry.
              */
             pthread_mutex_lock(&table->lock);
             struct rex_entry *entry = rex_entries_first(&table->mapped, gone.begin, gone.end);
@@ -66,9 +66,9 @@ static void look_at_loose(struct rex_present_table *table, const struct rex_rang
 }
 
 /*
- * A program whose calls always use new memory would leave loose entries that no later call
- * examines. So from time to time this function examines all entries. The intervals grow with the
- * number of entries, so that a call examines three entries on average.
+ * If a program always uses new memory, no later call examines the loose entries of its old memory
+ * (loose: see present.h). So from time to time this function examines all entries. The intervals
+ * grow with the number of entries, so that a call examines three entries on average.
  */
 static void look_at_all_loose(struct rex_present_table *table, int number)
 {
@@ -113,8 +113,8 @@ void rex_pin_looked_at(struct rex_present_table *table, struct rex_range_lock *r
 {
     for (int i = 0; i < PIN_TRIES; i++) {
         /*
-         * Relaxed: an old value does no harm. An old value differs from the number after the pin,
-         * so both steps are repeated if a range is loose.
+         * Relaxed: an old value does no harm. The load after rex_present_pin() then returns another
+         * value, and the loop examines and pins the ranges again if one of them is loose.
          */
         unsigned loosened = __atomic_load_n(&table->loosened, __ATOMIC_RELAXED);
         if (loosened != 0)

@@ -58,9 +58,9 @@ bool rex_entries_loosen(struct rex_present_table *table, uintptr_t begin, uintpt
         at = entry->end;
     }
     /*
-     * Relaxed: rex_pin_looked_at() reads the number after rex_present_pin(). If rex_present_pin()
-     * found this memory loose, it locked the table after this change, so the read returns the new
-     * number.
+     * Relaxed: rex_pin_looked_at() reads `loosened` after rex_present_pin(). If rex_present_pin()
+     * found this memory loose (present.h), it locked the table after this addition. So
+     * rex_pin_looked_at() reads the new value.
      */
     __atomic_add_fetch(&table->loosened, 1, __ATOMIC_RELAXED);
     return true;
@@ -82,8 +82,8 @@ bool rex_attached_find(uintptr_t begin, uintptr_t end, int number, uintptr_t *ad
 {
     struct rex_present_table *table = rex_present_table(number);
     /*
-     * Relaxed: a call that attaches a pointer excludes an update of the memory of the pointer. So
-     * the load may miss only pointers in other memory.
+     * Relaxed: an old count may hide a pointer that another call is attaching. That call excludes
+     * updates of the memory of the pointer. So an update misses only pointers in other memory.
      */
     if (table == NULL || __atomic_load_n(&table->attached.count, __ATOMIC_RELAXED) == 0)
         return false;
@@ -200,8 +200,8 @@ bool rex_mapping_is_new(const void *begin, size_t size, int number)
 }
 
 /*
- * The owner is an end of exactly this mapping if the reference count is 1 and the end drops 1
- * reference.
+ * `taken` is the number of references that an end drops. If `refs` and `taken` are both 1, the
+ * owner of the entry is an end that ends the mapping.
  */
 bool rex_mapping_is_ending(const void *begin, size_t size, int number, struct rex_mapping *found)
 {

@@ -53,8 +53,8 @@ static void note_bases(enum rex_present_call call, const struct rex_map *map)
 #define ON_STACK 32 /* number of ranges that need no allocation; a row has at most two ranges */
 
 /*
- * The outermost call of a thread. Calls may nest, because libomptarget calls its own functions
- * through the forwarders.
+ * The outermost call of a thread. Calls may nest: libomptarget calls its own exported functions,
+ * and these calls reach librex's forwarders of these functions (calls/forward.c).
  */
 struct call {
     unsigned depth;
@@ -78,8 +78,9 @@ bool rex_present_is_entered(void)
 /*
  * Returns the number of references that row I adds or drops. A member counts no reference, because
  * the parent counts the reference. A row with REX_MAP_DELETE ends the whole mapping, even if the
- * row is a member. If the base lies outside the row, the number is unknown: a row of no length
- * between base and row may then count a reference to this mapping.
+ * row is a member. If the base lies outside the row, the number is unknown. Example: the row
+ * a[10:5] has the base `a`. A row of size 0 at a[3] may then count a reference to the mapping of
+ * a[10:5].
  */
 static enum rex_counts counts_of(const struct rex_map *map, int32_t i)
 {
@@ -132,7 +133,7 @@ static void collect_ranges(struct call *own, enum rex_present_call call, const s
             .begin = (uintptr_t)map->begin[i],
             .end = rex_end_of(map->begin[i], (size_t)size),
             .row = i,
-            .at = own->more == NULL ? range->at : 0, /* a guess, from this thread's last call */
+            .at = own->more == NULL ? range->at : 0, /* a guess: `at` of this thread's last call */
             .counts = counts_of(map, i),
             .is_changed = (type & REX_MAP_FROM) != 0,
             .is_empty = size == 0,
@@ -159,8 +160,8 @@ static void collect_ranges(struct call *own, enum rex_present_call call, const s
 }
 
 /*
- * Called if memory for the ranges of a call is short. Stops launches by the driver for good, and
- * waits for all calls at work, like an end of all memory.
+ * Called if memory for the ranges of a call is short. Stops launches by the driver for good. Waits
+ * for all calls at work (present.h), as an end of all memory would wait.
  */
 static void lock_all(int number)
 {
@@ -176,9 +177,9 @@ static void lock_all(int number)
 /* ---- in and out ------------------------------------------------------------------------------ */
 
 /*
- * Returns true if a range with `is_new` overlaps an older mapping, which has no entry and may be
- * larger than the row. Such a row must not keep its entry: a call with another part of the older
- * mapping could end the mapping, and the entry would stay.
+ * Returns true if a range with a new entry (`is_new`) overlaps an older mapping, which has no entry
+ * and may be larger than the row. The new entry must then be removed. Otherwise a call with another
+ * part of the older mapping could end the mapping, and the entry would stay.
  */
 static bool lies_in_unseen(const struct rex_range_lock *ranges)
 {
@@ -194,9 +195,9 @@ static bool lies_in_unseen(const struct rex_range_lock *ranges)
 }
 
 /*
- * MAP has the rows of a nested call. Returns true if they are not the rows of the outermost call of
- * this thread. The table does not follow such a call. libomptarget itself, a mapper, or the log
- * function may make the nested call.
+ * MAP has the rows of a nested call. Returns true if the rows are not the rows of this thread's
+ * outermost call. The table does not follow such a nested call. libomptarget itself, a mapper, or
+ * the log function may make the nested call.
  */
 static bool is_foreign_call(const struct call *own, const struct rex_map *map, int number)
 {
@@ -257,14 +258,14 @@ const struct rex_range_lock *rex_present_enter(enum rex_present_call call,
         rex_present_pin(&own->ranges);
     own->ranges.is_unseen =
         call == REX_CALL_BEGINS && !rex_all_mappings_are_seen() && lies_in_unseen(&own->ranges);
-    /* Keep log lines, like rex_log_hold(). rex_shelter_begin() has been called above. */
+    /* Keep log lines, as rex_log_hold() does. Its other half, rex_shelter_begin(), ran above. */
     rex_thread.holds++;
     return &own->ranges;
 }
 
 /*
- * Brings the entries of the call up to date with libomptarget, or makes the memory of the call
- * loose.
+ * Brings the entries of the call up to date with libomptarget. If the state of the mappings is not
+ * certain (REX_LEFT_UNSURE), makes the memory of the call loose (present.h).
  */
 void rex_present_leave(enum rex_present_call call, const struct rex_map *map, int number,
                        enum rex_present_outcome how)

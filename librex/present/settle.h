@@ -9,8 +9,8 @@
 #include "present/present.h"
 
 /*
- * For each entry that END owns, asks libomptarget whether the mapping still exists. If it does not,
- * marks the entry as gone, so that rex_present_unpin() removes the entry.
+ * For each entry that END owns, asks libomptarget whether the mapping still exists. If the mapping
+ * does not exist, marks the entry as gone, so that rex_present_unpin() removes the entry.
  */
 void rex_settle_end(struct rex_range_lock *end);
 

@@ -21,11 +21,11 @@
 /* ---- before a mapping or a module ends ------------------------------------------------------- */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-/* Signalled when a queue has no more holder. */
+/* Signalled when `holders` of a queue becomes 0. */
 static pthread_cond_t let_go = PTHREAD_COND_INITIALIZER;
 struct rex_unfinished *rex_unfinished_first;
 
-/* Removes all queues: they use GPUs, which a child of fork() cannot use. */
+/* Empties the list, because its queues use GPUs, which a child of fork() cannot use. */
 static void forget_in_child(void)
 {
     rex_fork_renew(&lock);
@@ -75,10 +75,11 @@ void rex_unfinished_remove(struct rex_unfinished *unfinished)
 }
 
 /*
- * Steps through the list without keeping its lock. Makes the thread a holder of the next queue, and
- * no longer of LAST. LAST is NULL in the first call. Returns the next queue, or NULL after the
- * last. From the first step to the last, librex does not call the log function of the program,
- * because that function may destroy a queue. librex stores the log lines for that function.
+ * Steps through the list without keeping the list locked. Makes the thread a holder of the next
+ * queue, and no longer of LAST. LAST is NULL in the first call. Returns the next queue, or NULL
+ * after the last queue. From the first step to the last, librex does not call the program's log
+ * function, because the log function may destroy a queue. librex stores the log lines for the log
+ * function.
  */
 static struct rex_unfinished *hold_next(struct rex_unfinished *last)
 {
@@ -103,7 +104,10 @@ static struct rex_unfinished *hold_next(struct rex_unfinished *last)
     each != NULL;                                  \
     each = hold_next(each)
 
-/* Waits for BUSY. If the thread is inside the gate, it leaves the gate during the wait. */
+/*
+ * Waits for the commands of the queue BUSY. A thread that is inside the gate (omp/gate.h) leaves
+ * the gate during the wait. Returns the result of the wait.
+ */
 static int sync_outside(struct rex_unfinished *busy)
 {
     uint32_t depth = rex_gate_pause();

@@ -23,8 +23,9 @@ static inline void rex_tell_change(struct rex_present_table *table)
 void rex_wait_begin(struct rex_present_table *table, struct rex_range_lock *ranges);
 
 /*
- * Waits until the call of WAIT must check again, but at most until `until` of WAIT. Warns once
- * after a long wait, because a kernel may be waiting for this thread.
+ * Waits until another call changes the table, but at most until `until` of WAIT. The caller then
+ * checks again whether the call of WAIT has to wait. Warns once after a long wait, because a kernel
+ * may be waiting for this thread.
  */
 void rex_wait_for_change(struct rex_present_table *table, struct rex_table_wait *wait);
 

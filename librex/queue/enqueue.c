@@ -209,7 +209,7 @@ int rex_queue_copy_peer(struct rex_queue *queue, void *to, int64_t to_device, co
     result = rex_device_lost(other, "rex_queue_copy_peer");
     if (result != REX_OK || size == 0)
         goto unlock;
-    if (other != number) /* the other device now has pending work of this queue */
+    if (other != number) /* the other device now has unfinished commands of this queue */
         queue->reached |= UINT64_C(1) << other % 64;
     result = rex_enqueue(queue, &command);
 unlock:
@@ -278,7 +278,10 @@ int rex_queue_update(struct rex_queue *queue, const struct rex_map *map)
                 (long long)map->sizes[i], map->begin[i], gpu->number, rex_row_text(map, i, text));
             break;
         }
-    /* An update that is captured or refused does not use the memory now, so unmark the memory. */
+    /*
+     * A captured or refused update does not use the memory now. So remove the marks that the
+     * look-ups above have set.
+     */
     if (result != REX_OK || queue->capture != NULL)
         rex_addresses_undo(&gpu->addresses);
     if (result != REX_OK)

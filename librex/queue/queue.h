@@ -20,9 +20,9 @@ struct rex_queue {
     void *stream;
     bool immediate;  /* the device is not an NVIDIA GPU: commands are executed at once */
     bool is_theirs;  /* the program owns the stream and destroys it */
-    bool is_shared;  /* the program may put work in the stream, which librex does not see */
-    bool busy;       /* the stream may have pending work */
-    bool is_waiting; /* a command waits for the stream, with `lock` released */
+    bool is_shared;  /* the program may put commands in the stream, which librex does not see */
+    bool busy;       /* the stream may have unfinished commands */
+    bool is_waiting; /* a thread waits for the stream to execute a command, with `lock` released */
     /* bit N: pending copies use another device, whose number modulo 64 is N */
     uint64_t reached;
     uint64_t serial;                /* number of the last command put in the stream */
@@ -49,9 +49,8 @@ int rex_queue_enter_with(struct rex_queue *queue, const char *call);
 int rex_queue_refuse_captured(const struct rex_queue *queue, const char *call);
 
 /*
- * If the locked QUEUE is being captured, captures COMMAND. For any other immediate queue, executes
- * COMMAND at once. For any other queue with a stream, puts COMMAND in the stream. Returns 0 or an
- * error.
+ * If the locked QUEUE is being captured, captures COMMAND. Otherwise, if QUEUE is immediate,
+ * executes COMMAND at once. Otherwise puts COMMAND in the stream of QUEUE. Returns 0 or an error.
  */
 int rex_enqueue(struct rex_queue *queue, const struct rex_command *command);
 
@@ -64,7 +63,8 @@ int rex_capture_add(struct rex_queue *queue, const struct rex_command *command);
  * Captures a wait of the locked QUEUE for EVENT. The caller has set *RESULT to 0.
  *
  * If EVENT was recorded in a graph that is still being captured, adds the wait to the graph, makes
- * QUEUE part of the capture, and returns true. *RESULT is an error if this failed.
+ * QUEUE part of the capture, and returns true. If this fails, also returns true, and *RESULT is an
+ * error.
  *
  * If there is no such graph, returns false. *RESULT is then an error if QUEUE is being captured.
  */
@@ -73,15 +73,15 @@ bool rex_capture_wait(struct rex_queue *queue, struct rex_event *event, int *res
 /* ---- the work in the stream: queuework.c ----------------------------------------------------- */
 
 /*
- * Called after a call of the driver failed for the locked QUEUE. If earlier work of the GPU failed,
- * marks the device as lost; the message lists pending kernels, if any. The context is current.
- * Returns REX_ECUDA.
+ * Called after a call of the driver failed for the locked QUEUE. If an earlier command on the GPU
+ * failed, marks the device as lost; the message lists pending kernels, if any. The context is
+ * current. Returns REX_ECUDA.
  */
 int rex_queue_check_lost(struct rex_queue *queue);
 
 /*
- * Waits for the work that is in the locked QUEUE at the call. Unlocks the queue during the wait, so
- * other threads may add work. Returns 0 or REX_ECUDA.
+ * Waits for the commands that are in the stream of the locked QUEUE at the call. Unlocks QUEUE
+ * during the wait, so other threads may add commands. Returns 0 or REX_ECUDA.
  */
 int rex_queue_sync_locked(struct rex_queue *queue);
 

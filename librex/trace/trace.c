@@ -123,7 +123,10 @@ static int reopen_trace_file(void)
     int error = rex_output_reopen(&trace.file, true);
     if (error != 0 || !S_ISREG(trace.file.status.st_mode))
         return error;
-    /* After any other error the trace goes on without a lock: the file system has no locks. */
+    /*
+     * If flock() fails with another error than EWOULDBLOCK, the file system has no locks. The trace
+     * then continues without a lock.
+     */
     if (flock(trace.file.descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
         error = EWOULDBLOCK;
     if (error == 0 && (fstat(trace.file.descriptor, &status) != 0 || status.st_size != trace.whole))

@@ -15,8 +15,8 @@
 struct rex_line;
 
 /*
- * Reads REX_TRACE and starts the trace. Only the first call does so; it is made before libomptarget
- * is bound.
+ * The first call reads REX_TRACE and starts the trace, before libomptarget is bound. Later calls do
+ * nothing.
  */
 void rex_trace_start(void);
 
@@ -72,7 +72,10 @@ enum rex_counted {
 #define REX_TRACE_DRIVER "driver"
 #define REX_TRACE_RUNTIME "libomptarget"
 
-/* A piece of work with its beginning and end. */
+/*
+ * A bar on a track of the timeline, from `begin` to `end`: a launch, a copy, a data call or a
+ * phase.
+ */
 struct rex_slice {
     struct rex_track *track; /* NULL: the calling thread's track */
     const char *name, *category;
@@ -87,7 +90,7 @@ struct rex_slice {
      * a kernel: its launch was deferred
      */
     bool is_deferred;
-    struct rex_track *on; /* a track of the device, to show the slice there, too; or NULL */
+    struct rex_track *on; /* track of the device that also shows the slice, or NULL */
     /* appends members of the event's JSON object `args`; NULL: there are none */
     void (*details)(struct rex_line *line, const void *context);
     const void *context;

@@ -8,8 +8,8 @@
 #include <string.h>
 
 /*
- * After this number of rows a loop drops the pages that it has read. The rows and their names take
- * some megabytes.
+ * A loop over the rows of a symbol table or relocation section drops the pages that it has read
+ * after each ROWS_HELD rows. The pages of these rows and of their names take some megabytes.
  */
 #define ROWS_HELD 0x8000
 

@@ -13,8 +13,9 @@
 #include "common/memory.h"
 
 /*
- * Returns the refused word. optind is usually after this word. If a word of several letters has the
- * refused letter and another letter follows, optind is still at the word.
+ * Returns the word of the command line that getopt_long() refused. Usually optind is the index
+ * after this word. If the refused letter is in a word such as -xyz, and is not the last letter,
+ * optind is the index of the word itself.
  */
 static const char *word_of(char *const *arguments)
 {

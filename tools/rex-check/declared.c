@@ -83,7 +83,7 @@ static unsigned number_at(const char *bytes, size_t index)
 
 /*
  * Reads the first kernel of the SIZE bytes at BYTES. Returns the number of bytes that the kernel
- * takes. A linker may pad with numbers of 0: TOLD then has no kernel.
+ * takes. A linker may pad with pairs of zero bytes. For such a pair, TOLD has no kernel.
  */
 static size_t told_read(struct told *told, const char *bytes, size_t size)
 {

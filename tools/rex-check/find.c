@@ -75,7 +75,10 @@ static int add_embedded(struct images *images, const struct program *program, st
     return 0;
 }
 
-/* NAMES, of which NAME is one, are what WHAT names. */
+/*
+ * If a folder of FOLDERS has the file NAME, adds the file to IMAGES. For a message: WHAT, such as
+ * "$REX_CUBIN", has the value NAMES, and NAME is one of NAMES.
+ */
 static int try_name(struct images *images, const struct program *program, const char *folders,
                     const char *name, const char *names, const char *what, struct report *report,
                     char why[WHY_MAX])

@@ -13,7 +13,9 @@ enum item_kind {
     ITEM_ENTRY,  /* an entry */
     ITEM_KERNEL, /* a kernel that a device file defines */
     ITEM_KEY,    /* a host key that a launch passes, or whose address is taken outside of entries */
-    /* a place where rex-check cannot see kernels (if `placed` is true) or entries (if false) */
+    /*
+     * source text that may hide kernels (if `placed` is true) or entries (if false) from rex-check
+     */
     ITEM_UNSEEN
 };
 
@@ -21,7 +23,7 @@ struct item {
     enum item_kind kind;
     struct place at;
     bool conditional; /* inside an #if, whose other branch may define the same name */
-    /* entry: has the section attribute; kernel: is extern "C"; ITEM_UNSEEN: see above */
+    /* ITEM_ENTRY: has the section attribute. ITEM_KERNEL: is extern "C". ITEM_UNSEEN: see above. */
     bool placed;
     char *symbol, *key, *name; /* NULL if the item has no such name */
 };

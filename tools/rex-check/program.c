@@ -41,8 +41,9 @@ bool row_is_clangs(const struct row *row)
 }
 
 /*
- * rex/kernel.h writes the table of a host image for LLVM 14 and 15. The names of its rows begin
- * with `rex_entry_of_`. clang always writes such a table.
+ * rex/kernel.h writes a table into a host image for LLVM 14 and 15. The symbols of this table's
+ * rows begin with `rex_entry_of_`. clang writes a table into every host image. In a kernel's row of
+ * that table, the name of the key's symbol is the name of the kernel.
  */
 bool row_is_images(const struct row *row)
 {
@@ -71,7 +72,10 @@ size_t table_entry_size(const struct table *table)
     return table->newer ? NEW_SIZE : OLD_SIZE;
 }
 
-/* Finds the last table that begins at or before PLACE. Tables overlap only in a forged file. */
+/*
+ * Only the last table that begins at or before PLACE can contain PLACE. Tables overlap only in a
+ * forged file.
+ */
 size_t program_table_at(const struct program *program, struct elf_place place)
 {
     size_t low = 0, high = program->table_count;

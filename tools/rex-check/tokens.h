@@ -10,9 +10,9 @@
 #include <stddef.h>
 
 /*
- * The text of a string is without quotes. A mark is one character. An include is the rest of its
- * directive, with the quotes of a file name. A definition is the name and the replacement of its
- * macro.
+ * TOKEN_STRING: the text is without quotes. TOKEN_MARK: one punctuation character, such as a
+ * bracket. TOKEN_INCLUDE: the text is the rest of the directive, with the quotes of a file name.
+ * TOKEN_DEFINE: the text is the name and the replacement of the macro.
  */
 enum token_kind { TOKEN_NAME, TOKEN_NUMBER, TOKEN_STRING, TOKEN_MARK, TOKEN_INCLUDE, TOKEN_DEFINE };
 
@@ -38,8 +38,9 @@ struct tokens {
 void tokens_read(struct tokens *tokens, const char *text, size_t size);
 
 /*
- * token_is() returns true if TOKEN is a name or a mark, and equals TEXT. token_is_any() returns
- * true if TOKEN is a name or a mark, and equals one of WORDS. The last of WORDS is NULL.
+ * TOKEN is a name or a mark in both functions, otherwise the result is false. token_is() returns
+ * true if TOKEN equals TEXT. token_is_any() returns true if TOKEN equals one of WORDS. The last of
+ * WORDS is NULL.
  */
 bool token_is(const struct token *token, const char *text);
 bool token_is_any(const struct token *token, const char *const *words);
@@ -59,8 +60,8 @@ bool token_is_call(const struct tokens *tokens, size_t index);
 
 /*
  * If the token INDEX is in the body of a function, returns the index of the `{` of the body,
- * otherwise 0. Call it for all tokens in order. BODY is the result of the previous call, at first
- * 0.
+ * otherwise 0. Call this function for all tokens in order. BODY is the result for the token before,
+ * or 0 for the first token.
  */
 size_t token_body(const struct tokens *tokens, size_t index, size_t body);
 

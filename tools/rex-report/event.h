@@ -52,8 +52,8 @@ struct event {
 };
 
 /*
- * Reads LINE, which it changes and which must outlive the event. Returns false if it is not an
- * event of librex.
+ * Reads the event in LINE. Changes LINE, and EVENT keeps pointers into LINE. Returns false if LINE
+ * is not an event of librex.
  */
 bool event_read(struct event *event, char *line);
 

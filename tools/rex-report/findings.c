@@ -69,8 +69,8 @@ static bool is_same(const struct repeat *repeat, const struct event *event,
 }
 
 /*
- * Returns the repeat that matches EVENT and ROW, or adds a new repeat. Returns NULL if there is no
- * room.
+ * Returns the repeat that matches EVENT and ROW, or adds a new repeat. Returns NULL if the array of
+ * repeats is full.
  */
 static struct repeat *find_repeat(struct findings *findings, const struct event *event,
                                   const struct event_row *row)

@@ -20,7 +20,7 @@
 struct repeat {
     char *kernel; /* NULL: copied by data calls */
     unsigned row;
-    uint64_t begin, size;     /* place of the last copy */
+    uint64_t begin, size;     /* host memory of the last copy */
     uint64_t calls, to, from; /* calls with copies; copies to the device and from the device */
     uint64_t bytes, took;     /* bytes of the copies; nanoseconds of the calls */
 };
@@ -32,8 +32,8 @@ struct speed {
 
 /* Launches that libomptarget sent to a GPU instead of the driver, and the reason. */
 struct by_runtime {
-    char *because, *kernel; /* kernel: kernel of the first of these launches */
-    bool others;            /* other kernels were launched, too */
+    char *because, *kernel; /* kernel: the kernel of the first launch */
+    bool others;            /* launches of kernels other than `kernel` are counted, too */
     uint64_t launches, rows, took;
 };
 
@@ -45,13 +45,17 @@ struct findings {
     struct repeat repeats[MOST_REPEATS];
     size_t repeat_count;
     /*
-     * For each thread: nanoseconds of its last call, if the call was a short launch that copied
-     * nothing and waited for its kernel. A queue would save the wait. 0: another call.
+     * For each thread: `took` is the time of its last call in nanoseconds, if the call was a short
+     * launch that copied nothing and waited for its kernel. `took` is 0 if the last call was any
+     * other call. A queue would save the wait.
      */
     struct {
         uint64_t thread, took;
     } last[THREADS];
-    /* short launches without copies, after each of which the thread launched again */
+    /*
+     * number and nanoseconds of the short launches without copies that came directly before another
+     * launch of the thread
+     */
     uint64_t waited, waited_took;
     uint64_t queued, queued_took; /* launches put in queues one by one */
     uint64_t pageable;            /* bytes copied from and to memory that is not pinned */

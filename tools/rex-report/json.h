@@ -36,14 +36,14 @@ int64_t json_number(struct json *json);
 void json_skip(struct json *json);
 
 /*
- * Reads an object: returns the key of the next member, whose value is read next; NULL after the
- * last member. *FIRST must be true at the first call.
+ * Returns the key of the object's next member, or NULL after the last member. Read the value of the
+ * member before the next call. *FIRST must be true at the first call.
  */
 char *json_member(struct json *json, bool *first);
 
 /*
- * Reads an array: returns true if another element comes, which is read next. *FIRST must be true at
- * the first call.
+ * Returns true if the array has another element. Read the element before the next call. *FIRST must
+ * be true at the first call.
  */
 bool json_element(struct json *json, bool *first);
 

@@ -24,8 +24,8 @@ static bool is_before(const struct mapping *mapping, int64_t device, uint64_t be
 }
 
 /*
- * Returns the number of mappings of the list up to BEGIN on DEVICE, with a mapping that begins
- * there.
+ * Returns the number of mappings in the sorted list that are on a device below DEVICE, or that
+ * begin at or before BEGIN on DEVICE.
  */
 static size_t behind(const struct mappings *mappings, int64_t device, uint64_t begin)
 {

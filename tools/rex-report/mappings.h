@@ -26,8 +26,8 @@ struct copied {
 };
 
 /*
- * Follows ROW of the launch or data call EVENT, updates the mappings, and returns how ROW was
- * copied.
+ * Updates the mappings with ROW of the launch or data call EVENT. Returns the directions in which
+ * EVENT copied ROW.
  */
 struct copied mappings_row(struct mappings *mappings, const struct event *event,
                            const struct event_row *row);

@@ -140,7 +140,7 @@ static void check_output(const char *output, FILE *trace)
 
 /*
  * Writes to PLACE the path of the file that OUTPUT leads to, maybe by symbolic links. Returns true
- * if a new file in the folder of that file may replace it. open() follows the links, so that Linux
+ * if a new file in the folder of PLACE may replace PLACE. open() follows the links, so that Linux
  * can refuse links of other users in folders like /tmp (fs.protected_symlinks).
  */
 static bool find_place(const char *output, char place[PATH_MAX])

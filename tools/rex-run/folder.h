@@ -9,8 +9,8 @@
 #include <stddef.h>
 
 /*
- * Makes the folder, and exits if that fails. die() removes the folder; before any other end of the
- * process remove_folder() must be called. Returns the folder's path, which stays valid.
+ * Makes the folder, or exits if that fails. Returns the folder's path, which stays valid. die()
+ * removes the folder. Before the process ends in any other way, call remove_folder().
  */
 const char *make_folder(void);
 
