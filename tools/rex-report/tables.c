@@ -12,15 +12,17 @@
 #include "common/memory.h"
 #include "figures.h"
 
-#define MOST_ROWS 20 /* maximum rows of a table; further rows are left out */
+#define MOST_ROWS 20 /* maximum rows of a table */
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
 /* Adds a row. Returns NULL if the table is full. */
 static char **add_row(struct table *table)
 {
-    if (table->rows == MOST_ROWS)
+    if (table->rows == MOST_ROWS) {
+        table->left_out++;
         return NULL;
+    }
     table->cells = tool_grow(table->cells, table->rows, sizeof *table->cells);
     memset(table->cells[table->rows], 0, sizeof *table->cells);
     return table->cells[table->rows++];
@@ -59,14 +61,11 @@ static bool belongs(const struct total *total, enum tables_of table)
 static void add_totals(struct table *table, const struct study *study, enum tables_of of,
                        uint64_t span)
 {
-    size_t left_out = 0;
     for (size_t i = 0; i < study->totals.count; i++)
-        if (belongs(&study->totals.rows[i], of)) {
-            left_out += table->rows == MOST_ROWS;
+        if (belongs(&study->totals.rows[i], of))
             add_total(table, &study->totals.rows[i], span);
-        }
-    if (left_out > 0)
-        table->note = tool_format("and %zu more, which took less time each", left_out);
+    if (table->left_out > 0)
+        table->note = tool_format("and %zu more, which took less time each", table->left_out);
 }
 
 /* ---- waiting --------------------------------------------------------------------------------- */
@@ -107,34 +106,27 @@ static char *copies_note(const struct study *study)
 void tables_make(struct table tables[TABLES], const struct study *study)
 {
     static const struct table empty[TABLES] = {
-        [TABLE_KERNELS] = {"Kernels",
-                           {"kernel", "how", "launches", "total", "mean", "longest", "of the run"},
-                           NULL,
-                           0,
-                           NULL},
-        [TABLE_COPIES] = {"Copies",
-                          {"call", "calls", "total", "mean", "to device", "from device", "speed"},
-                          NULL,
-                          0,
-                          NULL},
-        [TABLE_WAITING] = {"Time lost to waiting",
-                           {"thread", "in launches", "in data calls", "in queue calls",
-                            "start and end", "of the run"},
-                           NULL,
-                           0,
-                           NULL},
-        [TABLE_START] = {"Start and end",
-                         {"part", "times", "total", "mean", "longest", "of the run"},
-                         NULL,
-                         0,
-                         NULL}};
+        [TABLE_KERNELS] = {.title = "Kernels",
+                           .columns = {"kernel", "how", "launches", "total", "mean", "longest",
+                                       "of the run"}},
+        [TABLE_COPIES] = {.title = "Copies",
+                          .columns = {"call", "calls", "total", "mean", "to device", "from device",
+                                      "speed"}},
+        [TABLE_WAITING] = {.title = "Time lost to waiting",
+                           .columns = {"thread", "in launches", "in data calls", "in queue calls",
+                                       "start and end", "of the run"}},
+        [TABLE_START] = {.title = "Start and end",
+                         .columns = {"part", "times", "total", "mean", "longest", "of the run"}}};
     uint64_t span = span_of(study);
+    struct table *waiting = &tables[TABLE_WAITING];
     memcpy(tables, empty, sizeof empty);
     add_totals(&tables[TABLE_KERNELS], study, TABLE_KERNELS, span);
     add_totals(&tables[TABLE_COPIES], study, TABLE_COPIES, span);
     add_totals(&tables[TABLE_START], study, TABLE_START, span);
     for (size_t i = 0; i < study->timeline.count; i++)
-        add_waiting(&tables[TABLE_WAITING], &study->timeline.tracks[i], span);
+        add_waiting(waiting, &study->timeline.tracks[i], span);
+    if (waiting->left_out > 0)
+        waiting->note = tool_format("and %zu more threads", waiting->left_out);
     if (tables[TABLE_COPIES].note == NULL)
         tables[TABLE_COPIES].note = copies_note(study);
 }

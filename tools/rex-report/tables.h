@@ -14,8 +14,8 @@ struct table {
     const char *title;
     const char *columns[COLUMNS]; /* a name, then figures; NULL ends them */
     char *(*cells)[COLUMNS];
-    size_t rows;
-    char *note; /* text below the table, or NULL */
+    size_t rows, left_out; /* rows, and further rows that the full table has not taken */
+    char *note;            /* text below the table, or NULL */
 };
 
 enum tables_of { TABLE_KERNELS, TABLE_COPIES, TABLE_WAITING, TABLE_START, TABLES };
