@@ -90,8 +90,9 @@ int rex_launcher_device(int count)
 
 /*
  * The processors to which the process was bound when librex was loaded: OpenMP may later bind
- * threads to one core. A thread inherits the binding of the thread that started it. Empty if
- * sched_getaffinity() failed, for example with more processors than a cpu_set_t has.
+ * threads to one core. A thread inherits the binding of the thread that started it. The set is
+ * empty if sched_getaffinity() failed, for example if the machine has more processors than a
+ * cpu_set_t has bits.
  */
 static cpu_set_t at_load;
 

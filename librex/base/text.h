@@ -25,8 +25,9 @@ int rex_kernel_name_length(const char *symbol);
 
 /*
  * Returns the length in bytes of the UTF-8 character at TEXT, which ends in a NUL. Returns 0 if the
- * bytes are not UTF-8, or if the character must be escaped. Escaped are control characters, line
- * and paragraph separators, and characters that reorder the text around them.
+ * bytes are not UTF-8, or if rex_escape() must escape the character. Characters to escape are
+ * control characters, line and paragraph separators, and characters that reorder the text around
+ * them.
  */
 size_t rex_shown_length(const char *text);
 

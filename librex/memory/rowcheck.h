@@ -98,8 +98,9 @@ int rex_check_size(const struct rex_map *map, int32_t i, const char *what);
 int rex_check_rows(const struct rex_map *map, enum rex_purpose purpose, const char *what);
 
 /*
- * Fails with REX_EINVAL if a column of MAP is NULL, and names the column. MAP has rows. The call is
- * a launch of KERNEL, or the data call CALL if KERNEL is NULL. Returns 0 if each column exists.
+ * Fails with REX_EINVAL if a column of MAP is NULL, and names the column. MAP has at least one row.
+ * The call is a launch of KERNEL, or the data call CALL if KERNEL is NULL. Returns 0 if no column
+ * is NULL.
  */
 int rex_fail_null_column(const char *kernel, const char *call, const struct rex_map *map);
 

@@ -140,8 +140,9 @@ int rex_descriptor_new(struct rex_registration *registration, const struct rex_m
                        bool fresh, struct rex_descriptor **descriptor);
 
 /*
- * Frees data of the last registration, after libomptarget has ended it: copies of entries and the
- * image, unless the release still reads them.
+ * Call this after libomptarget has ended the last registration. Frees the copied entries of the
+ * registration, except if the release still reads them (`entries_copied` in omp/release.h). Drops
+ * the image (rex_retained_drop()).
  */
 void rex_registration_ended(struct rex_registration *registration);
 

@@ -44,7 +44,8 @@ const struct rex_range_lock *rex_find_met(const struct rex_present_table *table,
 
 /*
  * Returns true if the call RANGES excludes a user of ENTRY because of RANGE: one of the two calls
- * attaches a pointer in ENTRY, and the other is an update.
+ * attaches a pointer in ENTRY, and the other is an update. Example: one call attaches s.p, and the
+ * other copies s to the device. The copy would overwrite s.p there with the host pointer.
  */
 static inline bool rex_attach_excludes(const struct rex_range_lock *ranges,
                                        const struct rex_range *range, const struct rex_entry *entry)

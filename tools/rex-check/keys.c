@@ -12,10 +12,11 @@
 #include "names.h"
 
 /*
- * Names of host keys, with which the keys at launch sites are compared:
+ * Three lists of names of host keys. rex-check searches them for the keys at launch sites (struct
+ * site in program.h) and of entries.
  * - in_entry: keys that this file defines, and to which an entry of this file points;
  * - imported: keys that another file defines, and to which an entry of this file points;
- * - referred: keys that this file defines, and to which a site refers.
+ * - referred: keys that this file defines, and to which a launch site refers.
  */
 struct known {
     struct names in_entry, imported, referred;
