@@ -52,7 +52,7 @@ uint64_t rex_addresses_generation(bool remember);
 /*
  * Call rex_addresses_begin() before the look-ups of a new command of the queue or graph. If
  * REMEMBER is true, the command may use look-ups of earlier commands (rex_addresses_generation()).
- * If the command fails, call rex_addresses_undo(). It marks the mappings as unused that this
+ * If the command fails, call rex_addresses_undo(), which marks as unused each mapping that this
  * command was the first to use.
  */
 void rex_addresses_begin(struct rex_addresses *addresses, bool remember);

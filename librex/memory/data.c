@@ -104,9 +104,9 @@ static void put_bases_back(const struct rex_map *map)
 
 /*
  * Corrects what libomptarget has written to the base of row I, if the memory of the row is not
- * mapped. For such a row, LLVM 14 to 21 return NULL minus the offset of the row from its base.
- * Later releases return the host address. OpenMP 5.1 requires the host address, or NULL if the
- * program asks for NULL (REX_MAP_FB_NULLIFY).
+ * mapped. For such a row, LLVM 14 to 21 return NULL minus the offset of the row from its base: the
+ * number -8 for a row that begins at base + 8. Later releases return the host address. OpenMP 5.1
+ * requires the host address, or NULL if the program asks for NULL (REX_MAP_FB_NULLIFY).
  */
 static void settle_absent_base(const struct rex_map *map, int32_t i, void *base, int number)
 {

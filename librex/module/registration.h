@@ -37,8 +37,8 @@ struct rex_registration {
     /* the last descriptor; its `previous` is the descriptor before it */
     struct rex_descriptor *descriptor;
     /*
-     * The module has claimed its keys and its kind of device (rex_modules_claim()). Under the
-     * registry's lock.
+     * The module has claimed its keys, and GPU or CPU as its kind of device (rex_modules_claim()).
+     * Under the registry's lock.
      */
     bool claims_keys;
     bool on_host; /* the image is for the CPU; atomic, see rex_registration_on_host() */

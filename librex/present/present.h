@@ -6,13 +6,14 @@
  * absent.
  *
  * libomptarget owns the mappings. librex keeps an index of the mappings whose begins it has seen,
- * so that the driver can launch with them. An entry of the index (entries.h) is one mapping. A call
- * that uses a mapping, and does not make or end the mapping, is a user of the entry.
+ * so that the driver can launch with them. Each mapping in the index is an entry (entries.h). A
+ * call that uses a mapping, and does not make or end the mapping, is a user of the entry.
  *
- * A data call and a launch by libomptarget enter the table
- * before they begin, and leave the table after they end. A launch by the driver pins its rows
- * before it begins, and unpins them after it ends. A call is at work from when it enters the table
- * or pins its rows until it leaves the table or unpins them.
+ * A data call and a launch by libomptarget enter the table before they begin, and leave the table
+ * after they end. A launch by the driver pins its rows before it begins, and unpins them after it
+ * ends. A call is at work from when it enters the table or pins its rows until it leaves the table
+ * or unpins them. Two calls exclude each other if the later call has to wait until the earlier call
+ * is no longer at work.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -80,7 +81,7 @@ struct rex_range {
      */
     uint32_t awaits;
     enum rex_counts counts;
-    /* if the call maps the memory itself, the call also copies the memory back, as map(from:) */
+    /* if the call maps the memory itself, the call also copies it back, as for map(from: ...) */
     bool is_changed;
     /* The next flags are adjacent, because a launch often sets them together. */
     bool is_mapped; /* some bytes are mapped */
@@ -118,7 +119,7 @@ struct rex_table_wait {
     int number; /* number of the device */
     enum rex_present_call call;
     struct timespec since;
-    uint64_t changes; /* `changes` of the table when the call was last found to have to wait */
+    uint64_t changes; /* `changes` of the table when librex found that the call must wait */
     int64_t until;    /* end of the current window or open time, in milliseconds after `since` */
     bool is_open;     /* true in an open time, false in a window */
     bool is_told;     /* the log has a warning about this wait */
@@ -145,7 +146,7 @@ struct rex_range_lock {
     bool is_waiting; /* the call has to wait */
     /* set by rex_present_enter(): a mapping that has no entry overlaps a range with `is_new` */
     bool is_unseen;
-    /* libomptarget was not called, so rex_present_unpin() adds no references of a begin */
+    /* libomptarget was not called; for a begin, rex_present_unpin() then adds no references */
     bool is_refused;
     uint64_t launch; /* number of a deferred launch; 0: not deferred */
     bool is_shown; /* the program has a device address of the memory; set by rex_present_unpin() */
@@ -201,8 +202,9 @@ void rex_present_wait(struct rex_table_wait *wait);
 
 /*
  * Returns true if an end (target exit data) in another thread waits for LAUNCH, a launch by the
- * driver, because both use a mapped row of LAUNCH with REX_MAP_FROM. The caller then copies all
- * such rows back. Call this function after rex_present_pin(), and before rex_present_unpin().
+ * driver, because both use the memory of a mapped row of LAUNCH with REX_MAP_FROM. The caller then
+ * copies back all mapped rows of LAUNCH with REX_MAP_FROM. Call this function after
+ * rex_present_pin(), and before rex_present_unpin().
  *
  * The reason for the copy is libomptarget: without librex, the end does not wait for the launch. So
  * the launch drops the last reference to the mapping, and copies the row back.

@@ -18,7 +18,7 @@ enum rex_present_outcome {
 
 /*
  * Call rex_present_enter() before a call of libomptarget on device NUMBER with the rows of MAP, and
- * rex_present_leave() after it. If MAP has rows, it has all columns.
+ * rex_present_leave() after it. If MAP has rows, no column of MAP is NULL.
  *
  * rex_present_enter() waits for other calls at work (present.h) that must not run together with
  * this call. Inside another call, it does not wait. rex_present_leave() updates the entries of

@@ -12,11 +12,10 @@
 #include "names.h"
 
 /*
- * Three lists of names of host keys. rex-check searches them for the keys at launch sites (struct
- * site in program.h) and of entries.
+ * Names of host keys:
  * - in_entry: keys that this file defines, and to which an entry of this file points;
  * - imported: keys that another file defines, and to which an entry of this file points;
- * - referred: keys that this file defines, and to which a launch site refers.
+ * - referred: keys that this file defines, and to which a launch site refers (struct site).
  */
 struct known {
     struct names in_entry, imported, referred;
