@@ -46,10 +46,11 @@ bool rex_keep_loaded(const void *address, char path[PATH_MAX])
 /* ---- launchers of jobs ----------------------------------------------------------------------- */
 
 /*
- * Launchers of jobs, such as mpirun and srun, set the variables below before the program starts, so
- * MPI_Init() is not needed. If launcher A may start launcher B, the variables of B come before the
- * variables of A. For example, Slurm sets SLURM_LOCALID to 0 in a batch script, and all processes
- * that mpirun starts in the script inherit that value.
+ * Launchers of jobs, such as mpirun and srun, set the environment variables in
+ * rex_launcher_device() before the program starts, so MPI_Init() is not needed. If launcher A may
+ * start launcher B, the variable of B comes before the variable of A. Example: Slurm sets
+ * SLURM_LOCALID to 0 in a batch script, and all processes that mpirun starts in the script inherit
+ * the 0. So the variables that mpirun sets come before SLURM_LOCALID.
  */
 
 int rex_number_in_text(const char *text)

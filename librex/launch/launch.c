@@ -273,7 +273,7 @@ static __attribute__((noinline)) int launch_grid_stride(struct rex_module *modul
     uint64_t most = 0;
     if ((launch->flags & REX_LAUNCH_COOPERATIVE) && launch->teams[0] == 0) {
         int64_t resident = rex_module_resident_blocks(module, launch);
-        /* If the device is not a GPU, the launch below reports the error. */
+        /* If the device is not a GPU, rex_module_launch_map() reports the error. */
         if (resident < 0 && resident != REX_ENODEVICE)
             return (int)resident;
         most = resident > 0 ? (uint64_t)resident : 1;

@@ -13,13 +13,13 @@
 #include "present/mappings.h"
 
 /*
- * Returns true if all rules about calls that exclude each other are in force, in each of three
- * cases:
+ * Returns true if all rules about calls that exclude each other are in force. They are in force if
+ * one of three conditions is true:
  * - the driver may use mappings;
  * - a launch by the driver or an update is at work (`by_driver`);
  * - libomptarget may delete a mapping that another call has found (rex_found_may_be_deleted()).
  *
- * In any other case only libomptarget uses mappings, and fewer calls exclude each other.
+ * If no condition is true, only libomptarget uses mappings, and fewer calls exclude each other.
  */
 static inline bool rex_is_in_force(const struct rex_present_table *table)
 {
