@@ -46,10 +46,11 @@ bool rex_keep_loaded(const void *address, char path[PATH_MAX])
 /* ---- launchers of jobs ----------------------------------------------------------------------- */
 
 /*
- * Launchers of jobs, such as mpirun and srun, set the variables below before the program starts, so
- * MPI_Init() is not needed. If launcher A may start launcher B, the variables of B come before the
- * variables of A. For example, Slurm sets SLURM_LOCALID to 0 in a batch script, and all processes
- * that mpirun starts in the script inherit that value.
+ * Launchers of jobs, such as mpirun and srun, set the environment variables in
+ * rex_launcher_device() before the program starts, so MPI_Init() is not needed. If launcher A may
+ * start launcher B, the variable of B comes before the variable of A. Example: Slurm sets
+ * SLURM_LOCALID to 0 in a batch script, and all processes that mpirun starts in the script inherit
+ * the 0. So the variables that mpirun sets come before SLURM_LOCALID.
  */
 
 int rex_number_in_text(const char *text)
@@ -90,8 +91,9 @@ int rex_launcher_device(int count)
 
 /*
  * The processors to which the process was bound when librex was loaded: OpenMP may later bind
- * threads to one core. A thread inherits the binding of the thread that started it. Empty if
- * sched_getaffinity() failed, for example with more processors than a cpu_set_t has.
+ * threads to one core. A thread inherits the binding of the thread that started it. The set is
+ * empty if sched_getaffinity() failed, for example if the machine has more processors than a
+ * cpu_set_t has bits.
  */
 static cpu_set_t at_load;
 

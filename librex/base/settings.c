@@ -287,7 +287,7 @@ void rex_settings_review(void)
         int i = 0;
         while (i < REX_SETTINGS && strcmp(rex_settings[i].variable, name) != 0)
             rex_nearest_try(&nearest, rex_settings[i++].variable + strlen(PREFIX));
-        /* A name is not misspelt if more than half of it would change. */
+        /* The name is probably misspelt if at most half of its characters would change. */
         if (i == REX_SETTINGS && nearest.name != NULL &&
             2 * nearest.edits <= strlen(nearest.wanted))
             rex_log(REX_LOG_WARN, "%s is not a setting of librex; the nearest is %s", name,

@@ -25,8 +25,8 @@ int rex_kernel_name_length(const char *symbol);
 
 /*
  * Returns the length in bytes of the UTF-8 character at TEXT, which ends in a NUL. Returns 0 if the
- * bytes are not UTF-8, or if the character must be escaped. Escaped are control characters, line
- * and paragraph separators, and characters that reorder the text around them.
+ * bytes are not UTF-8, or if the character must be escaped: a control character, a line or
+ * paragraph separator, or a character that reorders the text around it.
  */
 size_t rex_shown_length(const char *text);
 

@@ -93,7 +93,7 @@ void rex_context_drop(int number)
 static void activate_contexts(uint64_t wanted)
 {
     int wait = rex_setting_read(REX_OPTION_WAIT);
-    /* nothing would release the contexts if there were no users */
+    /* The last user releases the contexts. Without a user, no call would release them. */
     REX_ASSERT(contexts.users > 0 || wanted == 0);
     for (int i = 0; wait != REX_WAIT_RUNTIME && i < rex_cuda_devices(); i++) {
         unsigned flags = 0;
@@ -192,10 +192,10 @@ bool rex_contexts_are_kept(void)
 }
 
 /*
- * Releases the contexts after unlocking. At the last release of a context the driver waits for the
- * kernels and copies of the context, and other threads would wait for the lock. During the driver's
- * wait another thread may retain the context, which is still active. The context then keeps its
- * wait policy.
+ * Unlocks before it releases the contexts. At the last release of a context the driver waits for
+ * the kernels and copies of the context. If the thread still had the lock, other threads would wait
+ * for the lock during the driver's wait. Without the lock, another thread may retain the context
+ * during the driver's wait. The context is then still active, and keeps its wait policy.
  */
 bool rex_context_user_ends(void)
 {

@@ -102,8 +102,8 @@ void rex_load_unlock(void)
 static bool is_of_parent(const unsigned *process)
 {
     /*
-     * Relaxed: a parent wrote the value before the fork. If another thread of this process writes
-     * the value now, the result is false for both the old and the new value.
+     * Relaxed: a parent wrote its value before the fork, so this process reads that value. Threads
+     * of this process write only 0 and rex_forks() + 1, and the result is false for both.
      */
     unsigned by = __atomic_load_n(process, __ATOMIC_RELAXED);
     return by != 0 && by != rex_forks() + 1;
@@ -278,9 +278,10 @@ static int find_devices(int *count)
 /* ---- the GPUs -------------------------------------------------------------------------------- */
 
 /*
- * Returns true if the driver must not be started, because there are devices already or `kept` is
- * above 0. Also returns true in a child of fork if the parent had called cuInit, even without
- * success, or was starting the driver. Such a child inherits the state of its parent's driver.
+ * Returns true if the driver must not be started: there are devices already, or an earlier decision
+ * depends on their number (`kept`). Also returns true in a child of fork if the parent had called
+ * cuInit, even without success, or was starting the driver. Such a child inherits the state of its
+ * parent's driver.
  */
 static bool driver_is_decided(void)
 {

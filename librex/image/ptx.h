@@ -10,7 +10,7 @@
 
 #include "image/view.h"
 
-/* Maximum number of bytes from the begin of the PTX to the end of .target, with comments. */
+/* Maximum number of bytes from the first byte of the PTX to the end of .target, with comments. */
 #define REX_PTX_HEAD ((size_t)65536)
 
 /*

@@ -50,8 +50,8 @@ static int32_t first_misfit(const struct rex_layout *layout, const struct rex_ma
 }
 
 /*
- * Fails because of a wrong number of rows. The message has the signature and the first misfit if
- * the parameters are known.
+ * Fails because of a wrong number of rows. If the image has the signature of the kernel, the
+ * message has the signature, and the first row that does not fit its parameter.
  */
 static int fail_parameter_count(const struct rex_target *target, uint32_t rows,
                                 const struct rex_map *map)
@@ -100,10 +100,11 @@ static int check_signature(const struct rex_request *request)
 }
 
 /*
- * A host image without a signature does not describe the parameters: the kernel then has the form
- * that rex_kernel_match() has set. In any other image the number of rows gives the form. A kernel
- * keeps its form, which is from its signature or from its first launch: a launch in the other form
- * fails.
+ * Finds the form of the kernel (omp/release.h) by the number of rows that are arguments. Example: a
+ * kernel has 3 parameters. With 3 rows the form is PLAIN. With 2 rows the form is ENV: the runtime
+ * passes the first parameter. A host image without a signature does not describe the parameters, so
+ * the kernel has the form that rex_kernel_match() has set. A kernel keeps the form of its signature
+ * or of its first launch, and a launch in the other form fails.
  */
 int rex_check_form(const struct rex_target *target, uint32_t rows, const struct rex_map *map,
                    enum rex_kernel_form *form)
@@ -307,7 +308,7 @@ struct rex_launch_config rex_grid_stride(const struct rex_launch_config *launch,
     rex_grid_complete(&grid, launch->trip_count > 0 ? launch->trip_count : 1, NULL);
     uint64_t resident = rex_gpu_most(REX_GPU_RESIDENT_THREADS);
     for (int i = 0; i < 3; i++)
-        resident /= grid.threads[i]; /* not by the product, which may overflow */
+        resident /= grid.threads[i]; /* one by one: the product of the three may overflow */
     if (most > 0)
         resident = most / ((uint64_t)grid.teams[1] * grid.teams[2]);
     resident -= resident % cluster;

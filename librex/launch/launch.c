@@ -44,8 +44,8 @@ static int check_map_of_request(const struct rex_request *request)
     if (result != REX_OK || request->purpose != REX_FOR_QUEUE)
         return result;
     /*
-     * The host device passes each argument in 8 bytes. rex_check_rows() checks that only for
-     * REX_FOR_LAUNCH.
+     * The host device passes each argument in 8 bytes. rex_check_rows() refuses a larger value only
+     * for REX_FOR_LAUNCH.
      */
     for (int32_t i = 0; i < map->count; i++)
         if (map->sizes[i] > 8 && (map->types[i] & REX_MAP_LITERAL) &&
@@ -85,7 +85,7 @@ static int launch_somewhere(struct rex_request *request)
             return result;
     }
     request->map = &rows;
-    /* rex_launch_by_runtime() checks a packet. */
+    /* If the program passed a packet, rex_launch_by_runtime() checks its rows. */
     if (!request->is_packet) {
         result = check_map_of_request(request);
         if (result != REX_OK)
@@ -273,7 +273,7 @@ static __attribute__((noinline)) int launch_grid_stride(struct rex_module *modul
     uint64_t most = 0;
     if ((launch->flags & REX_LAUNCH_COOPERATIVE) && launch->teams[0] == 0) {
         int64_t resident = rex_module_resident_blocks(module, launch);
-        /* If the device is not a GPU, the launch below reports the error. */
+        /* If the device is not a GPU, rex_module_launch_map() reports the error. */
         if (resident < 0 && resident != REX_ENODEVICE)
             return (int)resident;
         most = resident > 0 ? (uint64_t)resident : 1;
@@ -399,7 +399,7 @@ int rex_module_init(struct rex_module *module)
     uint64_t begin = rex_phase_begin();
     rex_device_used();
     rex_shelter_begin();
-    /* In every release the begin of an empty data region loads the image. */
+    /* In every release, libomptarget loads the image when an empty data region begins. */
     result = rex_call_data(REX_DATA_BEGIN, NULL, -1, &(struct rex_map){0});
     if (result == REX_OK) {
         struct rex_kept_error last;

@@ -70,8 +70,8 @@ int rex_plan_check(struct rex_request *request, struct rex_plan *plan);
 /*
  * Pins and places the rows. If REQUEST has fallback reasons after the call, or the launch has to
  * wait, no row is pinned. In any other case the rows stay pinned until rex_plan_end(). Until then,
- * librex stores log lines and does not call the program's log function. The log function may
- * launch, and could wait for the launch of PLAN.
+ * librex stores log lines and does not call the program's log function. The log function may itself
+ * launch. Its launch could wait for the launch of PLAN, which is in the same thread: a deadlock.
  */
 void rex_plan_place(struct rex_request *request, struct rex_plan *plan);
 void rex_plan_end(struct rex_plan *plan);

@@ -50,8 +50,10 @@ struct rex_addresses {
 uint64_t rex_addresses_generation(bool remember);
 
 /*
- * Starts a command, whose look-ups use rex_addresses_generation(REMEMBER). If the command fails,
- * the caller calls rex_addresses_undo(), which removes the marks that only this command has set.
+ * Call rex_addresses_begin() before the look-ups of a new command of the queue or graph. If
+ * REMEMBER is true, the command may use look-ups of earlier commands (rex_addresses_generation()).
+ * If the command fails, call rex_addresses_undo(), which marks as unused each mapping that this
+ * command was the first to use.
  */
 void rex_addresses_begin(struct rex_addresses *addresses, bool remember);
 void rex_addresses_undo(struct rex_addresses *addresses);

@@ -82,7 +82,7 @@ struct bases {
 
 static struct bases *kept_bases; /* guarded by rex_lists_lock() */
 
-/* Restores the bases of MAP, before a begin of MAP or after an end of MAP. */
+/* Restores the bases of MAP. Call it before MAP is begun, and after MAP has ended. */
 static void put_bases_back(const struct rex_map *map)
 {
     struct bases **at = &kept_bases, *returned;
@@ -104,9 +104,9 @@ static void put_bases_back(const struct rex_map *map)
 
 /*
  * Corrects what libomptarget has written to the base of row I, if the memory of the row is not
- * mapped. For such a row, LLVM 14 to 21 return NULL minus the offset of the row from its base.
- * Later releases return the host address. OpenMP 5.1 requires the host address, or NULL if the
- * program asks for NULL (REX_MAP_FB_NULLIFY).
+ * mapped. For such a row, LLVM 14 to 21 return NULL minus the offset of the row from its base: the
+ * number -8 for a row that begins at base + 8. Later releases return the host address. OpenMP 5.1
+ * requires the host address, or NULL if the program asks for NULL (REX_MAP_FB_NULLIFY).
  */
 static void settle_absent_base(const struct rex_map *map, int32_t i, void *base, int number)
 {
@@ -159,10 +159,13 @@ static int end_mappings(const struct data_call *call)
     if (!apart)
         result = rex_call_data(REX_DATA_END, call->what, call->device, &ended);
     /*
-     * If `apart` is true, end the rows one by one, from the last to the first, as libomptarget
-     * does. A member can be ended without its parent, because libomptarget does not check which row
-     * is the parent. Remove PRESENT, which was checked before for all rows. The end of a later row
-     * may have ended the mapping, and libomptarget would then abort on PRESENT.
+     * If `apart` is true, end each row in its own call, from the last row to the first, as
+     * libomptarget does. A call may have a member without its parent, because libomptarget does not
+     * check which row is the parent.
+     *
+     * Remove PRESENT, which was checked before for all rows. Example: rows 1 and 2 lie in one
+     * mapping. The call for row 2 may end the mapping, and libomptarget would then abort on PRESENT
+     * of row 1.
      */
     for (int32_t i = map->count - 1; apart && i >= 0 && result == REX_OK; i--) {
         struct rex_map row = rex_rows_from(&ended, i, 1);
@@ -317,8 +320,8 @@ int rex_module_region_end(struct rex_module *module, int64_t device, const struc
     if (map == NULL || count_rows(map, REX_MAP_PRESENT) == 0)
         return make_data_call(module, device, map, REX_FOR_END, "data end");
     /*
-     * Remove PRESENT from the rows. Memory that was present at the begin may be absent at the end,
-     * and libomptarget would abort.
+     * Remove PRESENT from the rows. Memory that was present when the region began may be absent
+     * now, and libomptarget would abort.
      */
     struct rex_map ended = *map;
     size_t count = (size_t)map->count;

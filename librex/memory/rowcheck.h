@@ -98,8 +98,9 @@ int rex_check_size(const struct rex_map *map, int32_t i, const char *what);
 int rex_check_rows(const struct rex_map *map, enum rex_purpose purpose, const char *what);
 
 /*
- * Fails with REX_EINVAL if a column of MAP is NULL, and names the column. MAP has rows. The call is
- * a launch of KERNEL, or the data call CALL if KERNEL is NULL. Returns 0 if each column exists.
+ * Fails with REX_EINVAL if a column of MAP is NULL, and names the column. MAP has at least one row.
+ * The call is a launch of KERNEL, or the data call CALL if KERNEL is NULL. Returns 0 if no column
+ * is NULL.
  */
 int rex_fail_null_column(const char *kernel, const char *call, const struct rex_map *map);
 
@@ -114,7 +115,7 @@ struct rex_row_span {
     uintptr_t begin, end;
     int32_t row;
     bool pointer;
-    bool may_exceed; /* the row counts as mapped even if its mapping is smaller */
+    bool may_exceed; /* the row is implicit, and counts as mapped even if its mapping is smaller */
 };
 
 static inline size_t rex_span_size(const struct rex_row_span *span)
@@ -143,7 +144,8 @@ int rex_spans_compare(const void *left, const void *right);
  * Checks the *COUNT elements of SPANS: ranges that are not mapped yet, and that one call will map.
  * Returns 0, or REX_EOVERLAP if libomptarget would abort, with a message that begins with WHAT.
  * Removes each span that libomptarget does not map, and updates *COUNT. Each remaining span gets
- * its own mapping.
+ * its own mapping. Example: row 0 is a[0:10], and row 1 is a[2:3]. Only the span of row 0 remains,
+ * because row 1 lies in the mapping of row 0.
  */
 int rex_new_spans_check(struct rex_row_span *spans, size_t *count, const struct rex_map *map,
                         const char *what);

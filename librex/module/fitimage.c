@@ -58,9 +58,10 @@ static int fail_not_linked(int result, char *log, const char *path)
 }
 
 /*
- * libomptarget accepts only CUBINs, so the driver compiles the PTX. The driver's CUBIN has CUDA
- * 13's header. On an H100 compiling PTX takes 57 to 122 ms. The driver caches the CUBIN: 12 MB of
- * PTX took 14 s in one process, and 47 ms in the next.
+ * libomptarget accepts only CUBINs, so the driver compiles the PTX. The CUBIN of a CUDA 13 driver
+ * has the new header, which rex_image_fit_header() may have to change. On an H100 compiling PTX
+ * takes 57 to 122 ms. The driver caches the CUBIN: 12 MB of PTX took 14 s in one process, and 47 ms
+ * in the next.
  */
 int rex_image_compile(struct rex_module_image *image, int gpu)
 {

@@ -28,9 +28,7 @@ struct rex_sources {
     size_t count;
     bool asked_for;  /* REX_CUBIN or the caller named the sources: no other image replaces them */
     bool by_setting; /* REX_CUBIN named the sources */
-    /*
-     * if the bytes are an image of the module: its element of the array `images_begin`; else NULL
-     */
+    /* element of the module's array `images_begin`, if the image comes from the array; else NULL */
     const struct rex_image_row *row;
     char *names;               /* names of the files; NULL if no file was searched */
     struct rex_report missing; /* paths at which there is no file */

@@ -12,7 +12,7 @@
 #include "rex/library.h"
 
 struct rex_library {
-    /* rex_library_unload() marks it as ended, even if graphs still hold the library */
+    /* rex_library_unload() marks the library as ended here, even if graphs still hold it */
     struct rex_pooled pooled;
     struct rex_module module; /* made by librex; the keys of launches are its entries */
     uint32_t *symbol;         /* for each entry, the index of its symbol in the image's view */

@@ -24,8 +24,8 @@ enum { REX_MODULE_UNREGISTERED, REX_MODULE_BUSY, REX_MODULE_REGISTERED };
 
 /*
  * The registration of one module. It exists from the first time that librex sees the module until
- * the process ends. If only the driver launches a library, the library's registration is freed when
- * the library ends.
+ * the process ends. If only the driver launches the kernels of a library, the library's
+ * registration is freed when the library ends.
  */
 struct rex_registration {
     struct rex_module *module;
@@ -37,8 +37,8 @@ struct rex_registration {
     /* the last descriptor; its `previous` is the descriptor before it */
     struct rex_descriptor *descriptor;
     /*
-     * The module has claimed its keys and its kind of device (rex_modules_claim()). Under the
-     * registry's lock.
+     * The module has claimed its keys, and GPU or CPU as its kind of device (rex_modules_claim()).
+     * Under the registry's lock.
      */
     bool claims_keys;
     bool on_host; /* the image is for the CPU; atomic, see rex_registration_on_host() */
@@ -140,8 +140,9 @@ int rex_descriptor_new(struct rex_registration *registration, const struct rex_m
                        bool fresh, struct rex_descriptor **descriptor);
 
 /*
- * Frees data of the last registration, after libomptarget has ended it: copies of entries and the
- * image, unless the release still reads them.
+ * Call this after libomptarget has ended the last registration. Frees the copied entries of the
+ * registration, except if the release still reads them (`entries_copied` in omp/release.h). Drops
+ * the image (rex_retained_drop()).
  */
 void rex_registration_ended(struct rex_registration *registration);
 

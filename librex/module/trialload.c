@@ -121,10 +121,10 @@ int rex_trial_contexts(void)
 }
 
 /*
- * If the free memory of device NUMBER is short, loads the images on the device as a test. The
- * device already has a context, unless memory was short, or libomptarget chooses the wait policy of
- * the context. If libomptarget has as many devices as the driver has GPUs, device NUMBER is GPU
- * NUMBER. Returns 0 or an error.
+ * If device NUMBER has little free memory, loads the images on its GPU as a test. Does nothing if
+ * the GPU has no active context and REX_WAIT is `runtime`: libomptarget then makes the context. If
+ * libomptarget has as many devices as the driver has GPUs, device NUMBER is GPU NUMBER. Returns 0
+ * or an error.
  */
 static int try_on_device(const struct trial *trial, int number)
 {

@@ -14,7 +14,8 @@
 /*
  * X(name, text) for each fallback reason: a reason why libomptarget launches in place of the
  * driver. The reasons of the process come first, then the reasons of the module and the kernel,
- * then the reasons of one launch. %s in a text stands for the subject of the reason.
+ * then the reasons of one launch. %s in a text stands for a name, for example of the variable that
+ * causes the reason.
  */
 #define REX_REASON_LIST(X)                                                                     \
     X(ASKED, "%s=runtime")                                                                     \
@@ -69,8 +70,8 @@ enum rex_reason_bit {
 #define REX_REASON_REPORTS ((unsigned)(REX_REASON_ENVIRONMENT | REX_REASON_TOOL))
 
 /*
- * A set of reasons: `mask` has bits of enum rex_reason_bit. `about` is the subject of a reason of
- * the module.
+ * A set of reasons: `mask` has bits of enum rex_reason_bit. `about` is the text for %s in a reason
+ * of the module (REX_REASON_LIST), for example the name of a device global.
  */
 struct rex_reason {
     unsigned mask;

@@ -13,13 +13,13 @@
 #include "present/mappings.h"
 
 /*
- * Returns true if all rules about calls that exclude each other are in force, in each of three
- * cases:
+ * Returns true if all rules about calls that exclude each other are in force. They are in force if
+ * one of three conditions is true:
  * - the driver may use mappings;
  * - a launch by the driver or an update is at work (`by_driver`);
  * - libomptarget may delete a mapping that another call has found (rex_found_may_be_deleted()).
  *
- * In any other case only libomptarget uses mappings, and fewer calls exclude each other.
+ * If no condition is true, only libomptarget uses mappings, and fewer calls exclude each other.
  */
 static inline bool rex_is_in_force(const struct rex_present_table *table)
 {
@@ -44,7 +44,8 @@ const struct rex_range_lock *rex_find_met(const struct rex_present_table *table,
 
 /*
  * Returns true if the call RANGES excludes a user of ENTRY because of RANGE: one of the two calls
- * attaches a pointer in ENTRY, and the other is an update.
+ * attaches a pointer in ENTRY, and the other is an update. Example: one call attaches s.p, and the
+ * other copies s to the device. The copy would overwrite s.p there with the host pointer.
  */
 static inline bool rex_attach_excludes(const struct rex_range_lock *ranges,
                                        const struct rex_range *range, const struct rex_entry *entry)

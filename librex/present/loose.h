@@ -11,8 +11,8 @@
 /*
  * Makes the memory of a call loose (loose: present.h). RANGES has the ranges of the call. Use this
  * function if the call has failed, or may be unfinished when it returns. Mappings beside a row of
- * no length become loose, too, because libomptarget may have counted a reference to them. Absent
- * memory does not become loose: an unfinished call has already mapped its memory.
+ * size 0 become loose, too, because libomptarget may have counted a reference to them. Memory that
+ * is absent now does not become loose: even an unfinished call maps its memory before it returns.
  *
  * In two cases the driver makes no later launch: if the memory of the call is unknown, or if memory
  * for entries is short.

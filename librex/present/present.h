@@ -6,10 +6,14 @@
  * absent.
  *
  * libomptarget owns the mappings. librex keeps an index of the mappings whose begins it has seen,
- * so that the driver can launch with them. A data call and a launch by libomptarget enter the table
- * before they begin, and leave the table after they end. A launch by the driver pins its rows
- * before it begins, and unpins them after it ends. A call is at work from when it enters the table
- * or pins its rows until it leaves the table or unpins them.
+ * so that the driver can launch with them. Each mapping in the index is an entry (entries.h). A
+ * call that uses a mapping, and does not make or end the mapping, is a user of the entry.
+ *
+ * A data call and a launch by libomptarget enter the table before they begin, and leave the table
+ * after they end. A launch by the driver pins its rows before it begins, and unpins them after it
+ * ends. A call is at work from when it enters the table or pins its rows until it leaves the table
+ * or unpins them. Two calls exclude each other if the later call has to wait until the earlier call
+ * is no longer at work.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -28,8 +32,8 @@
 enum rex_present_call {
     REX_CALL_BY_DRIVER, /* a launch by the driver; it pins its rows, and does not enter the table */
     /*
-     * an update; the driver may make its copies. For a begin or an end, the driver copies only
-     * memory whose mapping this call makes or ends.
+     * an update (target update); the driver may make the copies. In a begin or an end, the driver
+     * copies a row only if the call makes or ends the mapping of the row.
      */
     REX_CALL_UPDATES,
     REX_CALL_LAUNCHES,
@@ -39,7 +43,10 @@ enum rex_present_call {
 
 /* ---- launches by the driver ------------------------------------------------------------------ */
 
-/* Number of references that a row adds at a begin, or drops at an end. */
+/*
+ * Number of references that a row adds in a begin (target enter data), or drops in an end (target
+ * exit data).
+ */
 enum rex_counts { REX_COUNTS_NONE, REX_COUNTS_ONE, REX_COUNTS_UNKNOWN };
 
 /*
@@ -57,22 +64,26 @@ struct rex_range {
     uintptr_t begin, end;
     uintptr_t device; /* device address of `begin`; 0 if unknown */
     /*
-     * if not 0: `awaited` counts this range in each of its entries whose `born` is less than this
-     * number
+     * 0 if the call is not an end, or the end does not wait for users of the range. Otherwise the
+     * end has added 1 to `awaited` of each entry of the range whose `born` is less than `marked`.
      */
     uint64_t marked;
     /*
-     * number (entries.h) of the first entry that touches the range; only a guess if `is_shared` is
-     * false or the call is an end
+     * number (entries.h) of the first entry that touches the range. The number is only a guess if
+     * `is_shared` is false, or if the call is an end (target exit data).
      */
     uint32_t at;
     int32_t row;         /* row of the call's map */
     uint32_t generation; /* `generation` of the entry when the call became a user */
-    /* an end waits for the users whose `generation` is less than this number; 0: no wait */
+    /*
+     * for an end that is no longer the last end of its mapping: the end waits for the users whose
+     * `generation` is less than this number; 0: no wait
+     */
     uint32_t awaits;
     enum rex_counts counts;
-    bool is_changed; /* if the call itself maps the memory, it also copies it back to the host */
-    /* Adjacent, because a launch often sets the next flags together. */
+    /* if the call maps the memory itself, the call also copies it back, as for map(from: ...) */
+    bool is_changed;
+    /* The next flags are adjacent, because a launch often sets them together. */
     bool is_mapped; /* some bytes are mapped */
     bool is_in_one; /* one settled mapping (mappings.h) has all bytes */
     /* one mapping has all bytes, and no other call may end it during this call */
@@ -80,11 +91,11 @@ struct rex_range {
     bool is_shared;     /* the call is a user of the mapping */
     bool is_loose;      /* some bytes are loose (defined at the end of this file) */
     bool is_attached;   /* some mapping of these bytes has an attached pointer */
-    bool is_empty : 1;  /* the row has no length; the range has one byte */
+    bool is_empty : 1;  /* the row has size 0; the range then has one byte */
     bool is_new : 1;    /* the call makes the mapping */
     bool attaches : 1;  /* the range is a pointer that the call attaches */
     bool shows : 1;     /* the call returns the device address to the program */
-    bool needs_all : 1; /* the call is an end that excludes all other calls with this memory */
+    bool needs_all : 1; /* the call is an end, and waits until no other call uses this memory */
     bool is_held : 1;   /* launches and updates of this memory wait for the call */
     bool is_used : 1;   /* `needs_all` is true, and other calls use the memory */
     bool was_used : 1;  /* `is_used` was true at a check while the end waited */
@@ -108,10 +119,10 @@ struct rex_table_wait {
     int number; /* number of the device */
     enum rex_present_call call;
     struct timespec since;
-    uint64_t changes; /* `changes` of the table when the call began to wait */
+    uint64_t changes; /* `changes` of the table when librex found that the call must wait */
     int64_t until;    /* end of the current window or open time, in milliseconds after `since` */
     bool is_open;     /* true in an open time, false in a window */
-    bool is_told;
+    bool is_told;     /* the log has a warning about this wait */
 };
 
 /* The ranges of one launch or one data call. The call uses them until it ends. */
@@ -120,7 +131,7 @@ struct rex_range_lock {
     struct rex_range *range; /* array of `count` ranges, sorted by address if there are many */
     size_t count;
     size_t known; /* number of ranges with entries */
-    /* number of rows that are values or private memory, without members of other rows */
+    /* number of rows that are values or private memory; does not count members of other rows */
     int32_t values;
     int64_t types; /* all type bits of the mapped rows */
     int number;    /* number of the device */
@@ -131,11 +142,11 @@ struct rex_range_lock {
      * is_listed: the call is in the list `at_work` (mappings.h).
      */
     bool is_ordered, is_listed;
-    bool is_alone;   /* no other call at work uses memory without an entry */
+    bool is_alone;   /* `at_work` had no other call when this call was pinned */
     bool is_waiting; /* the call has to wait */
     /* set by rex_present_enter(): a mapping that has no entry overlaps a range with `is_new` */
     bool is_unseen;
-    /* libomptarget was not called: rex_present_unpin() does not count the references of a begin */
+    /* libomptarget was not called; for a begin, rex_present_unpin() then adds no references */
     bool is_refused;
     uint64_t launch; /* number of a deferred launch; 0: not deferred */
     bool is_shown; /* the program has a device address of the memory; set by rex_present_unpin() */
@@ -146,12 +157,12 @@ struct rex_range_lock {
 
 /*
  * rex_present_pin() pins the ranges of a call, and fills in their device addresses. It waits for
- * calls at work that exclude this call. Until rex_present_unpin(), no data call begins that may
- * change how the ranges are mapped. Two launches that map the same absent memory exclude each other
- * if at least one is by the driver, and at least one copies the memory back.
+ * calls at work that exclude this call. Example: two launches map the same absent array. The later
+ * launch waits if at least one of the two is by the driver, and at least one copies the array back.
+ * Until rex_present_unpin(), no data call begins that may change how the ranges are mapped.
  *
- * Call rex_process_reasons() again after rex_present_pin(): a call for which the function
- * waits may have added a fallback reason.
+ * Call rex_process_reasons() again after rex_present_pin(): a call for which rex_present_pin() has
+ * waited may have added a fallback reason.
  *
  * A launch by the driver does not wait in this function, because its thread is inside the gate and
  * has a launch context. If the launch has to wait, nothing is pinned, and `is_waiting` is true.
@@ -182,16 +193,21 @@ bool rex_present_pin_rows(struct rex_range_lock *launch, const struct rex_map *m
  */
 void rex_present_show(const void *address, int number);
 
-/* Waits until the call of WAIT must check again, but at most until `until` of WAIT. */
+/*
+ * Waits until another call changes the table, but at most until `until` of WAIT. Returns at once if
+ * the table has changed since the caller looked at it. The caller then checks again if it has to
+ * wait.
+ */
 void rex_present_wait(struct rex_table_wait *wait);
 
 /*
- * Call this between rex_present_pin() and rex_present_unpin(). Returns true if an end waits for the
- * users of a mapping that the end may end, and LAUNCH copies a row of this mapping back. The caller
- * then copies the row back.
+ * Returns true if an end (target exit data) in another thread waits for LAUNCH, a launch by the
+ * driver, because both use the memory of a mapped row of LAUNCH with REX_MAP_FROM. The caller then
+ * copies back all mapped rows of LAUNCH with REX_MAP_FROM. Call this function after
+ * rex_present_pin(), and before rex_present_unpin().
  *
- * The reason is the behaviour of libomptarget: its end does not wait for a launch, so the launch
- * drops the last reference and copies the row back.
+ * The reason for the copy is libomptarget: without librex, the end does not wait for the launch. So
+ * the launch drops the last reference to the mapping, and copies the row back.
  */
 bool rex_present_is_awaited(const struct rex_range_lock *launch);
 
@@ -231,14 +247,15 @@ bool rex_mapping_find_any(const void *begin, size_t size, int number, struct rex
 bool rex_attached_find(uintptr_t begin, uintptr_t end, int number, uintptr_t *address);
 
 /*
- * Call this in a begin, after rex_present_enter(). Returns true if the begin makes a mapping of
- * exactly SIZE bytes at BEGIN, and no other row or call adds a reference to the mapping.
+ * Call this in a begin (target enter data), after rex_present_enter(). Returns true if the begin
+ * makes a mapping of exactly SIZE bytes at BEGIN, and no other row or call adds a reference to the
+ * mapping.
  */
 bool rex_mapping_is_new(const void *begin, size_t size, int number);
 
 /*
- * Call this in an end, after rex_present_enter(). Returns true if the end certainly ends a mapping
- * of exactly SIZE bytes at BEGIN.
+ * Call this in an end (target exit data), after rex_present_enter(). Returns true if the end
+ * certainly ends a mapping of exactly SIZE bytes at BEGIN.
  */
 bool rex_mapping_is_ending(const void *begin, size_t size, int number, struct rex_mapping *found);
 
@@ -260,9 +277,9 @@ extern uint64_t rex_mapping_generation; /* atomic */
 
 /*
  * Memory is loose if libomptarget may still copy the memory, or drop references to it, after a call
- * has returned. A call leaves its memory loose if the call is not waited for, or has failed. Only
- * libomptarget launches with loose memory and copies it. The memory stays loose until a begin or a
- * launch by libomptarget finds the memory absent.
+ * has returned. A call leaves its memory loose if the call has failed, or may be unfinished when it
+ * returns (nowait). Only libomptarget launches with loose memory and copies it. The memory stays
+ * loose until a begin or a launch by libomptarget finds the memory absent.
  */
 
 /*

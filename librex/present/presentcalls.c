@@ -78,9 +78,11 @@ bool rex_present_is_entered(void)
 /*
  * Returns the number of references that row I adds or drops. A member counts no reference, because
  * the parent counts the reference. A row with REX_MAP_DELETE ends the whole mapping, even if the
- * row is a member. If the base lies outside the row, the number is unknown. Example: the row
- * a[10:5] has the base `a`. A row of size 0 at a[3] may then count a reference to the mapping of
- * a[10:5].
+ * row is a member.
+ *
+ * The number is unknown if the row has size 0, or if its base lies outside the row. Example: the
+ * row a[10:5] has the base `a`. LLVM 15 to 24 treat a[0] to a[9] as part of its mapping, too. So a
+ * row of size 0 at a[3] may count a reference to the mapping of a[10:5].
  */
 static enum rex_counts counts_of(const struct rex_map *map, int32_t i)
 {
@@ -160,8 +162,9 @@ static void collect_ranges(struct call *own, enum rex_present_call call, const s
 }
 
 /*
- * Called if memory for the ranges of a call is short. Stops launches by the driver for good. Waits
- * for all calls at work (present.h), as an end of all memory would wait.
+ * Called if memory for the ranges of a call is short. Stops launches by the driver for good. Then
+ * waits for the calls at work (present.h): pins the whole address space as an end would, and unpins
+ * it at once.
  */
 static void lock_all(int number)
 {
@@ -178,8 +181,9 @@ static void lock_all(int number)
 
 /*
  * Returns true if a range with a new entry (`is_new`) overlaps an older mapping, which has no entry
- * and may be larger than the row. The new entry must then be removed. Otherwise a call with another
- * part of the older mapping could end the mapping, and the entry would stay.
+ * and may be larger than the row. The new entry must then be removed. Example: a mapper has mapped
+ * a[0:100], and this call maps a[0:10]. A later call with a[50:10] could end the older mapping, and
+ * the entry of a[0:10] would stay.
  */
 static bool lies_in_unseen(const struct rex_range_lock *ranges)
 {
@@ -196,8 +200,8 @@ static bool lies_in_unseen(const struct rex_range_lock *ranges)
 
 /*
  * MAP has the rows of a nested call. Returns true if the rows are not the rows of this thread's
- * outermost call. The table does not follow such a nested call. libomptarget itself, a mapper, or
- * the log function may make the nested call.
+ * outermost call. libomptarget itself, a mapper, or the log function may make a nested call with
+ * other rows. The table gets no entries for the rows of such a call.
  */
 static bool is_foreign_call(const struct call *own, const struct rex_map *map, int number)
 {
@@ -258,7 +262,7 @@ const struct rex_range_lock *rex_present_enter(enum rex_present_call call,
         rex_present_pin(&own->ranges);
     own->ranges.is_unseen =
         call == REX_CALL_BEGINS && !rex_all_mappings_are_seen() && lies_in_unseen(&own->ranges);
-    /* Keep log lines, as rex_log_hold() does. Its other half, rex_shelter_begin(), ran above. */
+    /* The increment and the earlier rex_shelter_begin() together do the work of rex_log_hold(). */
     rex_thread.holds++;
     return &own->ranges;
 }

@@ -18,7 +18,7 @@ enum rex_present_outcome {
 
 /*
  * Call rex_present_enter() before a call of libomptarget on device NUMBER with the rows of MAP, and
- * rex_present_leave() after it. If MAP has rows, it has all columns.
+ * rex_present_leave() after it. If MAP has rows, no column of MAP is NULL.
  *
  * rex_present_enter() waits for other calls at work (present.h) that must not run together with
  * this call. Inside another call, it does not wait. rex_present_leave() updates the entries of
@@ -54,7 +54,7 @@ bool rex_pointers_are_attached(void);
 
 /*
  * Returns true if a call may have mapped a row whose base address lies outside the row. Such a row
- * is a section that does not start at the begin of the array, or comes from a mapper. LLVM 15 and
+ * is an array section that does not start at element 0, or comes from a mapper. LLVM 15 and
  * later find the mapping also by an address between the base and the row.
  */
 bool rex_bases_are_apart(void);

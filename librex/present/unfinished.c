@@ -35,7 +35,7 @@ static void forget_in_child(void)
 
 REX_FORK_RENEWED(14, forget_in_child);
 
-/* Relaxed: without the lock of the list, the link is only compared with NULL. */
+/* Relaxed: a thread that reads the link without the lock only compares the link with NULL. */
 static void set_link(struct rex_unfinished **at, struct rex_unfinished *to)
 {
     __atomic_store_n(at, to, __ATOMIC_RELAXED);

@@ -8,8 +8,9 @@
 #include <string.h>
 
 /*
- * A loop over the rows of a symbol table or relocation section drops the pages that it has read
- * after each ROWS_HELD rows. The pages of these rows and of their names take some megabytes.
+ * Number of rows of a symbol table or relocation section that a loop reads before it drops the
+ * pages of the file (elf_file_drop_pages()). The pages of these rows and of their names take some
+ * megabytes.
  */
 #define ROWS_HELD 0x8000
 

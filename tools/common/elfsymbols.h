@@ -36,7 +36,7 @@ size_t elf_symbol_table(const struct elf_file *file, bool *full);
 
 /*
  * A relocation writes SYMBOL's address plus ADDEND to OFFSET. In an object file (.o), OFFSET counts
- * from the begin of the section that the relocation changes. In a linked file OFFSET is an address.
+ * from the start of the section that the relocation changes. In a linked file OFFSET is an address.
  */
 struct elf_relocation {
     uint64_t offset;

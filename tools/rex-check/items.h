@@ -14,7 +14,8 @@ enum item_kind {
     ITEM_KERNEL, /* a kernel that a device file defines */
     ITEM_KEY,    /* a host key that a launch passes, or whose address is taken outside of entries */
     /*
-     * source text that may hide kernels (if `placed` is true) or entries (if false) from rex-check
+     * source text that rex-check cannot read: it may contain kernels (if `placed` is true) or
+     * entries (if `placed` is false)
      */
     ITEM_UNSEEN
 };
@@ -23,7 +24,10 @@ struct item {
     enum item_kind kind;
     struct place at;
     bool conditional; /* inside an #if, whose other branch may define the same name */
-    /* ITEM_ENTRY: has the section attribute. ITEM_KERNEL: is extern "C". ITEM_UNSEEN: see above. */
+    /*
+     * ITEM_ENTRY: has the section attribute. ITEM_KERNEL: is extern "C". ITEM_UNSEEN: may contain
+     * kernels.
+     */
     bool placed;
     char *symbol, *key, *name; /* NULL if the item has no such name */
 };

@@ -12,10 +12,10 @@
 #include "names.h"
 
 /*
- * Names of host keys, with which the keys at launch sites are compared:
+ * Names of host keys:
  * - in_entry: keys that this file defines, and to which an entry of this file points;
  * - imported: keys that another file defines, and to which an entry of this file points;
- * - referred: keys that this file defines, and to which a site refers.
+ * - referred: keys that this file defines, and to which a launch site refers (struct site).
  */
 struct known {
     struct names in_entry, imported, referred;

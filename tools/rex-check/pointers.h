@@ -13,8 +13,9 @@
 void pointers_read(struct program *program);
 
 /*
- * A pointer at a place, and its target. pointers_resolve() finds the targets that COUNT pointers
- * have at run time. The pointers must be sorted by place.
+ * A pointer in the file: AT is the place of the pointer, and TARGET is the place or symbol to which
+ * it points. pointers_resolve() finds the targets that COUNT pointers have at run time. The
+ * pointers must be sorted by place.
  */
 struct pointer {
     struct elf_place at;

@@ -144,7 +144,7 @@ static enum event_track track_of(uint64_t id)
     return id >= QUEUE_TRACKS ? TRACK_QUEUE : id >= DEVICE_TRACKS ? TRACK_DEVICE : TRACK_THREAD;
 }
 
-/* A slice on a device's track has no category: only its name shows a data call. */
+/* On a device's track, kernels and data calls have the same category. So compare the name. */
 static bool is_data_call(const char *name)
 {
     static const char *const names[] = {"data begin",      "data enter",  "data end",

@@ -40,7 +40,7 @@ static size_t behind(const struct mappings *mappings, int64_t device, uint64_t b
     return low;
 }
 
-/* Returns the mapping that contains the begin of ROW; NULL if there is none. */
+/* Returns the mapping that contains the first byte of ROW; NULL if there is none. */
 static struct mapping *find(const struct mappings *mappings, int64_t device,
                             const struct event_row *row)
 {
