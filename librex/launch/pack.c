@@ -181,7 +181,7 @@ static int check_and_pack(struct rex_arguments *arguments, const struct rex_load
                 "kernel \"%.*s\": map row %d: the address of the value is NULL (bytes: %zu)",
                 REX_KERNEL_NAME(kernel->name), row, width);
     }
-    /* the host is little-endian: a shorter value is in the first bytes of WORD */
+    /* The host is little-endian: a shorter value is in the first bytes of WORD. */
     memcpy(arguments->values + wanted->offset, width > sizeof word ? map->begin[row] : &word,
            width);
     return REX_OK;

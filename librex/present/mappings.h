@@ -41,8 +41,8 @@ struct rex_present_table {
     unsigned ends;     /* number of calls between rex_ending_begin() and rex_ending_end() */
     bool is_looking;   /* a thread is between rex_lookup_begin() and rex_lookup_end() */
     unsigned loosened; /* number of times that memory became loose; also read without the lock */
-    unsigned begun;    /* number of ranges of begins that had loose memory */
-    unsigned look_at;  /* a call examines all loose memory when `loosened` reaches this number */
+    unsigned begun;    /* number of times that a range of a begin had loose memory */
+    unsigned look_at;  /* value of `loosened` at which a call next examines all loose memory */
 };
 
 extern struct rex_present_table rex_present_tables[REX_CUDA_DEVICES_MAX];
@@ -60,9 +60,9 @@ static inline struct rex_present_table *rex_present_table(int number)
 bool rex_entry_find(uintptr_t begin, uintptr_t end, int number, struct rex_entry *found);
 
 /*
- * Examines the nearest entry before RANGE and the nearest entry after it. For each of the two that
- * is settled (rex_entry_is_settled()), writes the begin of the entry to BEGINS. Returns the number
- * of begins. Returns 0 if RANGE touches an entry.
+ * Examines the nearest entry before RANGE and the nearest entry after RANGE. If an entry is settled
+ * (rex_entry_is_settled()), writes its first address to BEGINS. Returns the number of addresses
+ * that were written: 0 to 2. Returns 0 if RANGE touches an entry.
  */
 size_t rex_entries_beside(struct rex_present_table *table, const struct rex_range *range,
                           uintptr_t begins[2]);
