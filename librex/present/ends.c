@@ -70,8 +70,8 @@ static bool awaits_older(struct rex_entry *entry, struct rex_range *range)
 
 /*
  * Sets `needs_all` and `is_used` of each range of END. Returns true if awaits_older() returns true
- * for an entry: END does not end the mapping, because a newer begin has added a reference. But END
- * still waits for the users that the mapping had before this begin.
+ * for an entry: END does not end the mapping, because a newer begin has added a reference, but END
+ * still waits for older users of the mapping.
  */
 static bool find_used(const struct rex_present_table *table, struct rex_range_lock *end)
 {
