@@ -26,9 +26,9 @@
 /* ---- an argument that does not fit its parameter --------------------------------------------- */
 
 /*
- * Writes the end of the message to TEXT. For a scalar of a wrong type, the end is the cast that the
- * program needs, for example ": write REX_VALUE((double)k)". Otherwise the end is the source text
- * of the row.
+ * Writes to TEXT the end of the error message about ROW, whose argument does not fit PARAMETER. For
+ * a scalar of a wrong type, the end is the cast that the program needs, for example
+ * ": write REX_VALUE((double)k)". Otherwise the end is the source text of the row.
  */
 static void write_advice(const struct rex_image_parameter *parameter, const struct rex_map *map,
                          int32_t row, char text[REX_ROW_TEXT + 40])

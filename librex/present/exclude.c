@@ -95,7 +95,8 @@ bool rex_range_meets(const struct rex_range_lock *ranges, const struct rex_range
         /*
          * OTHER is a begin or an end that itself waits. This function makes only two kinds of calls
          * wait for OTHER:
-         * - a launch by the driver, if neither of the two ranges is whole (`is_whole`);
+         * - a launch by the driver, if neither range is whole (`is_whole`: one mapping has all
+         *   bytes, and no other call may end the mapping now);
          * - an update of a pointer that OTHER attaches or detaches.
          *
          * If these calls did not wait, many of them in close succession would keep OTHER waiting

@@ -71,7 +71,7 @@ static void put_in_order(struct rex_range_lock *ranges)
     ranges->is_ordered = true;
 }
 
-/* Sets the members of RANGE for the settled ENTRY, which has all bytes of RANGE. */
+/* Sets the members of RANGE for ENTRY, which is settled (mappings.h) and has all bytes of RANGE. */
 static inline void note_settled(struct rex_range *range, const struct rex_entry *entry)
 {
     uintptr_t device = entry->device;

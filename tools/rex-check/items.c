@@ -148,7 +148,9 @@ struct declaration {
 
 /*
  * Reads the values of an entry, between OPEN and CLOSE: address, name, size, flags and reserved in
- * order, or designated in any order. An entry with a size is a global's, and is skipped.
+ * order, or designated in any order. If the key or the name cannot be read, adds an ITEM_UNSEEN.
+ * Otherwise skips an entry whose size is not 0, because it is the entry of a global. Also skips an
+ * entry that has no key and no name, and is not in the section.
  */
 static void read_values(struct items *items, const struct tokens *tokens,
                         const struct declaration *declaration, size_t open, size_t close)
