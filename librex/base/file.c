@@ -172,7 +172,10 @@ static int open_at_path(struct rex_output *output, int flags)
     int descriptor = open(output->path, FLAGS | O_NONBLOCK | flags, 0666), error = errno;
     output->descriptor = -1;
     if (descriptor < 0) {
-        /* ENXIO also means that the file is a socket, or that its device is missing. */
+        /*
+         * ENXIO means that the file is a FIFO without a reader, that it is a socket, or that its
+         * device is missing.
+         */
         bool is_pipe =
             error == ENXIO && stat(output->path, &status) == 0 && S_ISFIFO(status.st_mode);
         return is_pipe ? REX_OUTPUT_UNREAD : error;

@@ -321,7 +321,10 @@ int rex_deferred_precede(int number, void *stream)
     pthread_mutex_lock(&of->lock);
     int entered = rex_context_enter(of->context), result = 0;
     const struct rex_mark *mark = rex_mark_make(of->mark, of->stream, of->issued);
-    /* threads wait for all marks (events with a launch number), or the driver failed */
+    /*
+     * A mark is an event after a launch (cuda/marks.h). There is no mark if threads wait for all
+     * marks, or if the driver failed. Then record an event without a mark.
+     */
     if (mark == NULL) {
         result = REX_CUDA(cuEventCreate, &event, REX_CUDA_EVENT_UNTIMED);
         if (rex_cuda_has_made(result, &event))

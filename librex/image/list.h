@@ -31,9 +31,9 @@ struct rex_list {
     bool plain;      /* the file is one image, not a container of images */
     uint64_t packed; /* sum of `packed` of all images */
     /*
-     * librex unpacks an image only if `packed` of the image is not above this number. If a program
-     * opens a view of the image, also the sum of `packed_before` and `packed` must not be above
-     * this number.
+     * Maximum number of unpacked bytes. librex refuses to unpack an image if `packed` of the image
+     * is above this number. rex_image_view_open() also refuses if the sum of `packed_before` and
+     * `packed` is above this number, because a program may have views of all images open.
      */
     uint64_t unpack_most;
 };

@@ -80,7 +80,7 @@ struct waits {
         FOR_DEFERRED /* the launch waits for the deferred launches of the device */
     } next;
     bool defers;     /* the setting allows this launch to be deferred */
-    bool is_ordered; /* the launch need not wait for deferred launches */
+    bool is_ordered; /* deferred launches were already waited for, so this launch need not wait */
 };
 
 /*
@@ -175,10 +175,10 @@ static int plan_and_run(struct rex_request *request, bool is_mapped, struct wait
     bool is_awaited =
         result == REX_OK && plan.ranges.count > 0 && rex_present_is_awaited(&plan.ranges);
     /*
-     * Another thread is ending a mapping of these rows, and waits for this launch. If libomptarget
-     * had made this launch, the launch would drop the last reference to the rows, and would copy
-     * the rows back. So copy the rows back now. libomptarget makes the copies, because libomptarget
-     * knows attached pointers.
+     * Another thread is ending a mapping of these rows, and waits for this launch. libomptarget's
+     * own end would not wait for a launch by libomptarget: the launch would drop the last reference
+     * to the rows, and would copy the rows back. So copy the rows back now. libomptarget makes the
+     * copies, because libomptarget knows attached pointers.
      *
      * A deferred launch needs no such copy. The program cannot know whether the kernel of a
      * deferred launch still ran when the other thread began to end the mapping.

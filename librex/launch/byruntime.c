@@ -39,8 +39,9 @@ static int send_packet(const struct rex_request *request, struct __tgt_kernel_ar
 }
 
 /*
- * Copies the columns of PACKET to STORAGE, and adds a row: at the end if AT_END is true, otherwise
- * at the begin. STORAGE has 6 x (NumArgs + 1) words, for four columns and two optional columns.
+ * Copies the columns of PACKET to STORAGE, and adds a row: after the last row if AT_END is true,
+ * otherwise before the first row. STORAGE has 6 x (NumArgs + 1) words, for four columns and two
+ * optional columns.
  */
 static void add_packet_row(struct __tgt_kernel_arguments *packet, bool at_end, void **storage)
 {
@@ -74,9 +75,9 @@ static void add_packet_row(struct __tgt_kernel_arguments *packet, bool at_end, v
 /*
  * Launches with one more row in the packet:
  * - LLVM 14 to 17 do not pass the first parameter of an env kernel, which is for the runtime. So a
- *   row is added at the begin, and passes this parameter.
- * - On the host device, LLVM 23 and 24 overwrite the last row. So a row is added at the end, and no
- *   row of the program is overwritten.
+ *   row before the first row passes this parameter.
+ * - On the host device, LLVM 23 and 24 overwrite the last row. So a row is added after the last
+ *   row, and no row of the program is overwritten.
  */
 static int send_packet_with_row(const struct rex_request *request,
                                 struct __tgt_kernel_arguments *packet, bool at_end, int *returned)
@@ -96,10 +97,10 @@ static int send_packet_with_row(const struct rex_request *request,
 }
 
 /*
- * Enters the present table, checks the rows against the mappings, and sends PACKET. The rows are
- * checked only after the thread has entered the table. Before, another call could still map a part
- * of a row between the check and the launch. Does not check the rows if the program passed a
- * packet. Returns 0 or an error.
+ * Enters the present table, checks the rows against the mappings, and sends PACKET. If the rows
+ * were checked before the thread enters the table, another call could map a part of a row between
+ * the check and the launch. Does not check the rows if the program passed a packet. Returns 0 or an
+ * error.
  */
 static int enter_and_send(const struct rex_request *request, const struct rex_packet_rule *rule,
                           struct __tgt_kernel_arguments *packet, int *returned)

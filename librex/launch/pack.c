@@ -26,9 +26,9 @@
 /* ---- an argument that does not fit its parameter --------------------------------------------- */
 
 /*
- * Writes the end of the message to TEXT. For a scalar of a wrong type, the end is the cast that the
- * program needs, for example ": write REX_VALUE((double)k)". Otherwise the end is the source text
- * of the row.
+ * Writes to TEXT the end of the error message about ROW, whose argument does not fit PARAMETER. For
+ * a scalar of a wrong type, the end is the cast that the program needs, for example
+ * ": write REX_VALUE((double)k)". Otherwise the end is the source text of the row.
  */
 static void write_advice(const struct rex_image_parameter *parameter, const struct rex_map *map,
                          int32_t row, char text[REX_ROW_TEXT + 40])
@@ -181,7 +181,7 @@ static int check_and_pack(struct rex_arguments *arguments, const struct rex_load
                 "kernel \"%.*s\": map row %d: the address of the value is NULL (bytes: %zu)",
                 REX_KERNEL_NAME(kernel->name), row, width);
     }
-    /* the host is little-endian: a shorter value is in the first bytes of WORD */
+    /* The host is little-endian: a shorter value is in the first bytes of WORD. */
     memcpy(arguments->values + wanted->offset, width > sizeof word ? map->begin[row] : &word,
            width);
     return REX_OK;

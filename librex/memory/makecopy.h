@@ -53,11 +53,12 @@ bool rex_copy_is_ours(struct rex_copy *copy);
 /*
  * Makes the first of COUNT copies between the host and libomptarget's device NUMBER. If this copy
  * is pinned or fits into a chunk (REX_STAGED_CHUNK), also makes the copies that follow. Stops
- * before the first copy of one of these kinds:
+ * before the first copy for which one of these conditions is true:
  * - The copy has size 0.
  * - The copy is not pinned, and does not fit into the rest of the chunk.
- * - The copy is not pinned, and an earlier copy has the other direction.
- * - The copy has another direction than an earlier copy that is not pinned.
+ * - This copy and the copies before it would have both directions, and at least one of these copies
+ *   is not pinned.
+ *
  * If the first copy has size 0, skips only this copy. For each copy whose size is not 0,
  * rex_copy_is_ours() has returned true. Returns the number of copies that the call tried to make or
  * skipped.

@@ -69,8 +69,8 @@ static __attribute__((noinline)) int check_and_put_row(struct rex_map_builder *b
         return rex_fail(REX_EINVAL, "map row %lld: a mapper maps NULL (bytes: %lld)", number,
                         (long long)row->size);
     /*
-     * Refuse a row of a mapper that overlaps the section of the mapper, but does not lie in the
-     * current element.
+     * A mapper maps one element of a section, for example s[2] of s[0] to s[9]. Refuse a row that
+     * has memory of the section, but does not lie in this element, for example a row with s[3].
      */
     uintptr_t begin = (uintptr_t)row->begin, end = begin + (uintptr_t)row->size;
     uintptr_t first = (uintptr_t)builder->part.begin, element = (uintptr_t)builder->part.base;

@@ -21,8 +21,9 @@
 
 /*
  * Writes to SPANS the rows that have to be compared. Returns their number, or 0 if all rows ask for
- * equal copies. Leaves out parents, which copy nothing, and their members. Leaves out rows with an
- * attached pointer or a mapper, because such a row maps other memory, too.
+ * equal copies. Leaves out members of a struct and their parents (the rows of the whole struct,
+ * which copy nothing). Leaves out rows with an attached pointer or a mapper, because such a row
+ * maps other memory, too.
  */
 static size_t collect_spans(const struct rex_map *map, struct rex_row_span *spans)
 {
@@ -88,7 +89,9 @@ static int check_part(const struct rex_map *map, const struct rex_row_span *part
 
 /*
  * TYPES are the types of MAP. Gives rows with equal memory the directions of all of these rows.
- * Then checks each row that lies in another row (check_part()).
+ * Example: if one row copies an array to the device, and another row copies the array back, both
+ * become rows that copy in both directions. Then checks each row that lies in another row
+ * (check_part()).
  */
 static int unite_spans(const struct rex_row_span *spans, size_t count, const struct rex_map *map,
                        int64_t *types, enum rex_purpose purpose, int64_t device, const char *what)
@@ -106,9 +109,10 @@ static int unite_spans(const struct rex_row_span *spans, size_t count, const str
             next++;
         /*
          * The spans from I to before NEXT are equal. A direction gets ALWAYS only if a row has
-         * ALWAYS for this direction. Example: a launch copies in both directions, and one direction
-         * has ALWAYS. If the memory is new, the first row makes both copies. If the memory was
-         * mapped before, the other rows make only the ALWAYS copy.
+         * ALWAYS for this direction. Example: in a launch, the first row has ALWAYS and TO, and the
+         * second row has FROM. Then the first row becomes TOFROM, and the second row becomes ALWAYS
+         * and TO. If the memory is new, the first row makes both copies. If the memory was mapped
+         * before, the first row copies nothing, and the second row copies to the device.
          */
         int64_t all = 0, always = 0;
         for (size_t j = i; j < next; j++) {
@@ -134,7 +138,7 @@ static int unite_spans(const struct rex_row_span *spans, size_t count, const str
 }
 
 #define SPANS_ON_STACK 32
-#define FEW 16 /* up to this many spans are compared in pairs, because sorting would take longer */
+#define FEW 16 /* up to this many spans are compared in pairs, which takes less time than sorting */
 
 int rex_rows_unite(struct rex_map *map, enum rex_purpose purpose, int64_t device, const char *what,
                    int64_t **types)

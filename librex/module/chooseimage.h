@@ -21,7 +21,10 @@ struct rex_module_image {
     size_t view_most; /* maximum bytes of memory for a view of the image */
     /* the element of the module's `images_begin` array with the image, or NULL */
     const struct rex_image_row *row;
-    /* the bytes are retained (rex_retain() of module/registry.h), and this image is a holder */
+    /*
+     * `bytes` are retained (module/registry.h): rex_module_image_close() calls rex_retained_drop()
+     * for them
+     */
     bool retained;
     /*
      * the image was compiled from PTX, and the context of its GPU stays active until the image is

@@ -27,7 +27,7 @@ struct needs {
     size_t next;
     /* These two flags are complete only after the last row is read. */
     bool has_path; /* the image has its own run path, which the loader searches */
-    /* when the loader opens the image, it also resolves functions that the image only calls */
+    /* the loader resolves functions when it opens the image, not at their first calls */
     bool binds_now;
 };
 

@@ -26,7 +26,7 @@
  */
 struct part {
     struct rex_module module;
-    struct rex_registration registration; /* registration of `module`; unused in the share */
+    struct rex_registration registration; /* registration of `module`; unused in the first part */
     char name[32];                        /* name of the image in messages */
     struct __tgt_offload_entry entries[];
 };
@@ -106,8 +106,9 @@ static int new_part(struct candidate *candidate, const struct rex_registration *
 }
 
 /*
- * Links the parts. The first part becomes the share of WHOLE, the module's registration. The other
- * parts become modules.
+ * Links the parts. The first part becomes the share of WHOLE, the module's registration: the share
+ * has no registration of its own, and uses WHOLE. Each other part becomes a module in the list of
+ * modules.
  */
 static void link_parts(struct rex_registration *whole, const struct candidate *candidates,
                        size_t count)
@@ -189,7 +190,10 @@ static int make_parts(struct rex_registration *whole, bool on_host)
                                              rex_bytes_between(row->begin, row->end), name);
     }
     whole->share = NULL;
-    /* parts for the other kind of device may exist, but are not registered */
+    /*
+     * Parts of an earlier call may exist, for example for GPUs if ON_HOST is true. They are not
+     * registered, so forget them.
+     */
     whole->next_part = NULL;
     if (result == REX_OK)
         result = divide(whole, candidates, count);

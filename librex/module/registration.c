@@ -30,9 +30,9 @@
 /* ---- descriptors ----------------------------------------------------------------------------- */
 
 /*
- * Puts the rows in the image's order, because libomptarget of LLVM 14 and 15 ignores the names. It
- * gives row i of the program the address in row i of the host image. If no entry of the program
- * belongs to row i, the row's key is the address of the row itself.
+ * Puts ROWS in the order of the rows of the host image. libomptarget of LLVM 14 and 15 ignores the
+ * names: if a launch passes the key of ROWS[i], it runs the kernel in row i of the image. If no
+ * entry of the program belongs to row i, the key of ROWS[i] is the address of ROWS[i] itself.
  */
 static int place_rows(struct __tgt_offload_entry *rows, const struct rex_registration *registration,
                       const struct rex_module_image *image)
@@ -46,7 +46,10 @@ static int place_rows(struct __tgt_offload_entry *rows, const struct rex_registr
     for (uint32_t i = 0; i < table->count; i++) {
         const struct __tgt_offload_entry *entry = &table->entries[i];
         size_t row = 0;
-        /* If the table and the image have the same order, all searches together are one pass. */
+        /*
+         * Begin each search after the row that was found last. If the table and the image have the
+         * same order, all searches together are then one pass over the rows.
+         */
         for (size_t at = placed, steps = 0; steps < count; steps++, at = (at + 1) % count)
             if (rows[at].addr == &rows[at] && strcmp(view->positions[at], entry->name) == 0) {
                 row = at + 1;
@@ -94,7 +97,8 @@ int rex_descriptor_new(struct rex_registration *registration, const struct rex_m
     }
     /*
      * On some releases the host device calls a kernel through a function of the image: put the name
-     * of that function in the entry. The name is in the image, which stays as long as these copies.
+     * of that function in the entry. The name is in the bytes of the image, which exist as long as
+     * these copies of the entries.
      */
     for (size_t i = 0; calls && i < count; i++) {
         const struct rex_image_symbol *kernel =
@@ -252,7 +256,10 @@ static int register_opened(struct rex_registration *registration, struct rex_mod
     struct rex_descriptor *descriptor = registration->descriptor; /* given to libomptarget */
     bool now = rex_setting_read(REX_OPTION_CHECK);
     rex_view_close(&registration->view);
-    /* Equal images share retained bytes: an image that is registered again has its old address. */
+    /*
+     * Equal images share retained bytes: an image that is registered again has its old address. So
+     * if the address differs, the image is another image.
+     */
     if (registration->is_kept && image->bytes != descriptor->image.ImageStart)
         return rex_fail(REX_EUNSUPPORTED,
                         "device image %s: LLVM %d cannot end a registration, and this module "
@@ -264,7 +271,7 @@ static int register_opened(struct rex_registration *registration, struct rex_mod
         char *copy = strdup(image->path);
         if (copy == NULL)
             return rex_fail_memory(strlen(image->path) + 1, "an image's path");
-        /* store the new path before the old path is freed: another thread may read the path now */
+        /* Store the new path before the old path is freed: another thread may read the path now. */
         __atomic_store_n(&registration->image_path, copy, __ATOMIC_RELEASE);
         free(old);
     }

@@ -53,8 +53,8 @@ static void publish_registration(struct rex_registration *registration,
 }
 
 /*
- * Changes the state from FROM to BUSY. Returns true if this thread has changed it: then no other
- * thread works on the module.
+ * Changes the state from FROM to BUSY. Returns true if this thread has changed the state: then no
+ * other thread registers or ends the module.
  */
 static bool begin_work(struct rex_registration *registration, uintptr_t from)
 {
@@ -191,8 +191,8 @@ static int make_attempt(struct rex_registration *registration, const char *name)
 }
 
 /*
- * Waits for the thread that works on the module. Returns that thread's error. If there was no
- * error, returns 0, and the caller reads the state again.
+ * Waits for the thread that registers or ends the module. If the registration failed, returns its
+ * error. Otherwise returns 0, and the caller reads the state again.
  */
 static int await_attempt(struct rex_registration *registration)
 {

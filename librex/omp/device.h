@@ -178,7 +178,7 @@ static inline int rex_load_check(int64_t device)
      * Relaxed: librex sets the bits only while no other thread is inside the gate (omp/gate.h). The
      * caller is inside the gate, so it sees each bit that librex set before the caller entered. But
      * a thread that is not in the list of threads (rex_gate_enter_raw()) may miss a bit. If a bit
-     * is set, rex_load_try() reads the bit of the device again under the lock.
+     * is set, rex_load_try() reads the bit of the device again under rex_load_lock().
      */
     bool is_none_due = __atomic_load_n(&rex_loads_due, __ATOMIC_RELAXED) == 0;
     return __builtin_expect(is_none_due, 1) ? 0 : rex_load_try(device);

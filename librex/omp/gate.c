@@ -56,7 +56,8 @@ static bool is_kept_out(void)
 }
 
 /*
- * noinline, because `time` would give each caller a stack guard, even if the caller does not nap.
+ * noinline: if the compiler inlined this function, `time` would give each caller a stack guard,
+ * even if the caller does not nap.
  */
 static __attribute__((noinline)) void nap(long microseconds)
 {

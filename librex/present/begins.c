@@ -21,8 +21,8 @@ void rex_begin_add_refs(struct rex_entry *entry, enum rex_counts counts)
 /*
  * A call in `at_work` that uses the memory of a new entry of BEGIN may have added a reference to
  * the mapping. So the function sets the reference count of the entry to unknown. To find such
- * calls, the function passes BEGIN to rex_range_meets() as an end, because an end excludes every
- * other call with its memory.
+ * calls, the function passes BEGIN to rex_range_meets() as an end: an end excludes every other call
+ * that uses the memory of the end.
  */
 static void forget_listed(struct rex_present_table *table, const struct rex_range_lock *begin)
 {
@@ -39,7 +39,7 @@ static void forget_listed(struct rex_present_table *table, const struct rex_rang
 
 /*
  * A range that touches the new entry of an earlier range gets no entry of its own. If memory for
- * entries is short, the table lacks the new mappings, so the driver launches no more.
+ * entries is short, the table lacks the new mappings. From then on, only libomptarget launches.
  */
 void rex_begin_make_entries(struct rex_present_table *table, struct rex_range_lock *begin)
 {

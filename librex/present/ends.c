@@ -49,11 +49,12 @@ static bool count_taken(struct rex_present_table *table, const struct rex_range_
 /*
  * Call this for an end that has waited for the users of ENTRY, and is no longer the last end: a
  * newer begin has added a reference. Returns true while ENTRY has a user that it had at the first
- * call of this function for RANGE. Newer calls do not wait for this end.
+ * call of this function for RANGE. Newer users do not count, and do not wait for this end.
  *
- * If this end returned at once, the end of the newer begin would be the last end, and would wait
- * for the older users. But the kernel of an older user may wait for the thread that calls the last
- * end: a deadlock.
+ * Example: a launch uses ENTRY. Thread A calls the last end, which waits for the launch. Then
+ * thread B begins the mapping again. If the end of A returned now, the end of B would be the last
+ * end, and would wait for the launch. But the kernel of the launch may wait for thread B: a
+ * deadlock. So the end of A goes on waiting for the launch.
  */
 static bool awaits_older(struct rex_entry *entry, struct rex_range *range)
 {
@@ -68,8 +69,9 @@ static bool awaits_older(struct rex_entry *entry, struct rex_range *range)
 }
 
 /*
- * Sets `needs_all` and `is_used` of each range of END. Returns true if END waits for the older
- * users of a mapping that END no longer ends (awaits_older()).
+ * Sets `needs_all` and `is_used` of each range of END. Returns true if awaits_older() returns true
+ * for an entry: END does not end the mapping, because a newer begin has added a reference, but END
+ * still waits for older users of the mapping.
  */
 static bool find_used(const struct rex_present_table *table, struct rex_range_lock *end)
 {
@@ -102,9 +104,9 @@ static bool find_used(const struct rex_present_table *table, struct rex_range_lo
 
 /*
  * First undoes the additions of an earlier call to `awaited` and `held` of the entries. Then, for
- * each range with `is_used`, adds 1 to `awaited` of the entries of the range. Outside of an open
- * time (struct rex_table_wait), also adds 1 to `held`, so that launches and updates wait for END.
- * Returns true if `is_used` of a range is true.
+ * each range with `is_used`, adds 1 to `awaited` of the entries of the range. If END is not in an
+ * open time (`is_open` of struct rex_table_wait), also adds 1 to `held`. Launches and updates wait
+ * while `held` is above 0. Returns true if `is_used` of a range is true.
  */
 static bool mark_used(struct rex_present_table *table, struct rex_range_lock *end)
 {

@@ -35,9 +35,10 @@ static bool excludes(const struct rex_range_lock *ranges, const struct rex_range
 {
     bool by_driver = ranges->call == REX_CALL_BY_DRIVER || other->call == REX_CALL_BY_DRIVER;
     /*
-     * libomptarget aborts if one call maps memory that the other call has mapped in part. If both
-     * calls map equal memory, libomptarget counts two references. But LLVM 14 and 15 may delete a
-     * mapping that a call has just found, so in these releases such calls exclude each other, too.
+     * libomptarget aborts if one call maps memory that the other call has mapped in part, for
+     * example a[0] to a[9] after a[0] to a[4]. If both calls map equal memory, libomptarget counts
+     * two references. But LLVM 14 and 15 may delete a mapping that a call has just found, so in
+     * these releases such calls exclude each other, too.
      */
     if (maps(ranges) && maps(other) && is_mapped_anew(range) && is_mapped_anew(with) &&
         (rex_found_may_be_deleted() ||
@@ -45,8 +46,9 @@ static bool excludes(const struct rex_range_lock *ranges, const struct rex_range
         return true;
     /*
      * If only libomptarget uses mappings, an end waits only for a call that maps overlapping memory
-     * that is not equal. During that call the memory of the end may be mapped in part, and
-     * libomptarget refuses an end of such memory.
+     * that is not equal. Example: an end of a[0] to a[9] waits for a launch that maps a[5] to
+     * a[14]. During this launch libomptarget would refuse the end, because only a part of a[0] to
+     * a[9] is mapped. The end does not wait for a launch that maps exactly a[0] to a[9].
      */
     if (!is_in_force)
         return ranges->call == REX_CALL_ENDS && is_mapped_anew(with) &&
@@ -93,7 +95,8 @@ bool rex_range_meets(const struct rex_range_lock *ranges, const struct rex_range
         /*
          * OTHER is a begin or an end that itself waits. This function makes only two kinds of calls
          * wait for OTHER:
-         * - a launch by the driver, if neither of the two ranges is whole (`is_whole`);
+         * - a launch by the driver, if neither range is whole (`is_whole`: one mapping has all
+         *   bytes, and no other call may end the mapping now);
          * - an update of a pointer that OTHER attaches or detaches.
          *
          * If these calls did not wait, many of them in close succession would keep OTHER waiting

@@ -93,8 +93,9 @@ enum rex_presence rex_memory_presence(const void *address, size_t size, int numb
     if (presence != REX_ABSENT)
         return presence;
     /*
-     * Loose memory between the first and the last byte may still be mapped. Ignore loose memory at
-     * the first or the last byte, because libomptarget has just reported these two bytes as absent.
+     * A loose entry (loose: see present.h) between the first and the last byte may still be mapped,
+     * so ask libomptarget. Ignore a loose entry that has the first or the last byte: libomptarget
+     * has just reported these two bytes as absent.
      */
     bool is_found = !is_known && rex_entry_find(at, end, number, &entry);
     while (is_found && !(entry.is_loose && at < entry.begin && entry.end < end &&

@@ -51,8 +51,8 @@ static void look_at_loose(struct rex_present_table *table, const struct rex_rang
                 omp->is_present((const void *)(gone.end - 1), begin->number))
                 continue;
             /*
-             * Keep the entry if memory has become loose, or a begin has used loose memory, since
-             * find_loose() found the entry.
+             * Keep the entry if memory has become loose since find_loose() found the entry, or if a
+             * begin has used loose memory since then. In both cases the memory may be mapped again.
              */
             pthread_mutex_lock(&table->lock);
             struct rex_entry *entry = rex_entries_first(&table->mapped, gone.begin, gone.end);
@@ -113,8 +113,9 @@ void rex_pin_looked_at(struct rex_present_table *table, struct rex_range_lock *r
 {
     for (int i = 0; i < PIN_TRIES; i++) {
         /*
-         * Relaxed: an old value does no harm. The load after rex_present_pin() then returns another
-         * value, and the loop examines and pins the ranges again if one of them is loose.
+         * Relaxed: an old value does no harm. Example: `loosened` is 1, but this load returns 0, so
+         * look_at_loose() is not called. If rex_present_pin() then finds loose memory, the second
+         * load returns 1, and the loop tries again.
          */
         unsigned loosened = __atomic_load_n(&table->loosened, __ATOMIC_RELAXED);
         if (loosened != 0)

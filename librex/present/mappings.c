@@ -58,9 +58,9 @@ bool rex_entries_loosen(struct rex_present_table *table, uintptr_t begin, uintpt
         at = entry->end;
     }
     /*
-     * Relaxed: rex_pin_looked_at() reads `loosened` after rex_present_pin(). If rex_present_pin()
-     * found this memory loose (present.h), it locked the table after this addition. So
-     * rex_pin_looked_at() reads the new value.
+     * Relaxed, because the caller has locked the table. If rex_present_pin() finds this memory
+     * loose (present.h), it has locked the table after this addition. So when rex_pin_looked_at()
+     * then reads `loosened`, it gets the new value.
      */
     __atomic_add_fetch(&table->loosened, 1, __ATOMIC_RELAXED);
     return true;
@@ -82,8 +82,9 @@ bool rex_attached_find(uintptr_t begin, uintptr_t end, int number, uintptr_t *ad
 {
     struct rex_present_table *table = rex_present_table(number);
     /*
-     * Relaxed: an old count may hide a pointer that another call is attaching. That call excludes
-     * updates of the memory of the pointer. So an update misses only pointers in other memory.
+     * Relaxed: if another call attaches a pointer now, this load may miss the pointer. A missed
+     * pointer does not harm an update: the other call excludes updates of the pointer's memory, so
+     * the update does not copy the pointer.
      */
     if (table == NULL || __atomic_load_n(&table->attached.count, __ATOMIC_RELAXED) == 0)
         return false;
@@ -200,8 +201,9 @@ bool rex_mapping_is_new(const void *begin, size_t size, int number)
 }
 
 /*
- * `taken` is the number of references that an end drops. If `refs` and `taken` are both 1, the
- * owner of the entry is an end that ends the mapping.
+ * If the mapping has one reference, `refs` is 1. If an end drops one reference, `taken` is 1. So if
+ * both are 1, the owner of the entry is an end that ends the mapping. In a new entry of a begin
+ * `taken` is 0.
  */
 bool rex_mapping_is_ending(const void *begin, size_t size, int number, struct rex_mapping *found)
 {

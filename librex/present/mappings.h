@@ -41,8 +41,8 @@ struct rex_present_table {
     unsigned ends;     /* number of calls between rex_ending_begin() and rex_ending_end() */
     bool is_looking;   /* a thread is between rex_lookup_begin() and rex_lookup_end() */
     unsigned loosened; /* number of times that memory became loose; also read without the lock */
-    unsigned begun;    /* number of ranges of begins that had loose memory */
-    unsigned look_at;  /* a call examines all loose memory when `loosened` reaches this number */
+    unsigned begun;    /* number of times that a range of a begin had loose memory */
+    unsigned look_at;  /* value of `loosened` at which a call next examines all loose memory */
 };
 
 extern struct rex_present_table rex_present_tables[REX_CUDA_DEVICES_MAX];
@@ -60,14 +60,14 @@ static inline struct rex_present_table *rex_present_table(int number)
 bool rex_entry_find(uintptr_t begin, uintptr_t end, int number, struct rex_entry *found);
 
 /*
- * Examines the nearest entry before RANGE and the nearest entry after it. For each of the two that
- * is settled (rex_entry_is_settled()), writes the begin of the entry to BEGINS. Returns the number
- * of begins. Returns 0 if RANGE touches an entry.
+ * Examines the nearest entry before RANGE and the nearest entry after RANGE. If an entry is settled
+ * (rex_entry_is_settled()), writes its first address to BEGINS. Returns the number of addresses
+ * that were written: 0 to 2. Returns 0 if RANGE touches an entry.
  */
 size_t rex_entries_beside(struct rex_present_table *table, const struct rex_range *range,
                           uintptr_t begins[2]);
 
-/* The caller of a function below that has a TABLE or an ENTRY has locked the table. */
+/* If a function below has a parameter TABLE or ENTRY, its caller has locked the table. */
 
 static inline bool rex_entry_has(const struct rex_entry *entry, uintptr_t begin, uintptr_t end)
 {
@@ -110,9 +110,10 @@ void rex_entries_forget_refs(struct rex_present_table *table, const struct rex_r
 
 /*
  * RANGE is the range of a row whose size is 0. Such a row may add a reference to a mapping beside
- * it, because LLVM 15 to 24 count the memory between a mapping and its base pointer as part of the
- * mapping. Marks the reference counts of three entries as unknown: the last entry that ends at or
- * before RANGE, and the two entries after that entry.
+ * the row. Example: a row maps a[10] to a[19], and its base pointer is a. LLVM 15 to 24 count a[0]
+ * to a[9] as part of this mapping, so a row of size 0 at a[5] may add a reference to the mapping.
+ * Marks the reference counts of three entries as unknown: the last entry that ends at or before
+ * RANGE, and the two entries after that entry.
  */
 void rex_entries_forget_beside(struct rex_present_table *table, const struct rex_range *range);
 
@@ -144,8 +145,8 @@ static inline void rex_entry_remove_user(struct rex_entry *entry, enum rex_prese
 }
 
 /*
- * Changes rex_mapping_generation. Call this when a call that may have ended a mapping leaves the
- * table.
+ * Changes rex_mapping_generation. If a call may have ended a mapping, call this function when the
+ * call leaves the table.
  */
 void rex_mapping_next_generation(void);
 

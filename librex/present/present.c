@@ -56,7 +56,7 @@ static int by_begin(const void *left, const void *right)
     return (a->end < b->end) - (a->end > b->end);
 }
 
-#define FEW 8 /* up to this many ranges are compared in pairs, because sorting takes longer */
+#define FEW 8 /* up to this many ranges are not sorted: comparing all pairs takes less time */
 
 /* Sorts the ranges, so that they can be compared with the ranges of other calls. */
 static void put_in_order(struct rex_range_lock *ranges)
@@ -71,7 +71,7 @@ static void put_in_order(struct rex_range_lock *ranges)
     ranges->is_ordered = true;
 }
 
-/* Sets the members of RANGE for the settled ENTRY, which has all bytes of RANGE. */
+/* Sets the members of RANGE for ENTRY, which is settled (mappings.h) and has all bytes of RANGE. */
 static inline void note_settled(struct rex_range *range, const struct rex_entry *entry)
 {
     uintptr_t device = entry->device;
@@ -141,7 +141,7 @@ static bool unpin_known(struct rex_present_table *table, struct rex_range_lock *
     struct rex_entry *entries = table->mapped.entry;
     bool some_are_gone = false;
     for (; range < end; range++) {
-        /* The number of an entry does not change while the entry has a user. */
+        /* `at` is valid: the number of an entry does not change while the entry has a user. */
         struct rex_entry *entry = &entries[range->at];
         rex_entry_remove_user(entry, REX_CALL_BY_DRIVER, range);
         some_are_gone |= entry->is_gone;
@@ -153,11 +153,11 @@ static bool unpin_known(struct rex_present_table *table, struct rex_range_lock *
 /*
  * Looks up how the ranges that are not pinned are mapped. Tries the guessed entry of each range
  * first. Returns true if the call has to wait for one of these:
- * - the owner of an entry;
+ * - a begin or an end that is making or ending the mapping of an entry (`owner`);
  * - an update of memory in which the call attaches a pointer;
  * - a call that attaches a pointer, if this call is an update of the pointer;
- * - an end that keeps launches and updates waiting;
- * - a call in `at_work`, to which `met` of RANGES then points.
+ * - an end that makes launches and updates wait (`held` of an entry), if this call is not a begin;
+ * - a call in `at_work` that excludes this call. `met` of RANGES then points to the call.
  */
 static bool look_up_ranges(const struct rex_present_table *table, struct rex_range_lock *ranges)
 {
@@ -191,8 +191,8 @@ static bool look_up_ranges(const struct rex_present_table *table, struct rex_ran
             /*
              * The call must not become a user of a mapping that may end before libomptarget looks
              * up the mapping. Three kinds of mappings may end:
-             * - a mapping that is gone
-             * - a loose mapping
+             * - a mapping that is gone (`is_gone` of struct rex_entry)
+             * - a loose mapping (loose: see present.h)
              * - if `force` is false, a mapping that is equal to a range of a launch by
              *   libomptarget. The end of the mapping does not wait for the launch, because
              *   libomptarget accepts the launch before the end and after the end.
@@ -272,7 +272,7 @@ void rex_present_show(const void *address, int number)
     pthread_mutex_unlock(&table->lock);
 }
 
-/* first *HOLD of has_awaited_launches(), in milliseconds; each wait doubles *HOLD */
+/* *HOLD of has_awaited_launches() at its second wait, in milliseconds */
 #define FIRST_HOLD 10
 
 /*
@@ -282,7 +282,8 @@ void rex_present_show(const void *address, int number)
  *
  * A thread that launches without a pause would keep END waiting for ever. So from the second wait
  * on, the function first makes launches wait for at most *HOLD milliseconds. Then launches go on
- * while END waits, because a kernel may wait for a thread that launches.
+ * while END waits, because a kernel may wait for a thread that launches. *HOLD is 0 at the first
+ * wait, 10 at the second, 20 at the third, and so on.
  */
 static bool has_awaited_launches(struct rex_present_table *table, struct rex_range_lock *end,
                                  int *hold)

@@ -18,7 +18,10 @@ void rex_queue_trace_idle(struct rex_queue *queue);
 int rex_queue_trace_submit(struct rex_queue *queue, const struct rex_command *command,
                            struct rex_loaded_kernel **kernel);
 
-/* Calls rex_command_do() for the device of the locked QUEUE, which is immediate and traced. */
+/*
+ * Calls rex_command_do() for the device of the locked QUEUE, which is traced and immediate
+ * (queue.h: it executes commands at once).
+ */
 int rex_queue_trace_do(struct rex_queue *queue, const struct rex_command *command);
 
 #endif

@@ -148,7 +148,9 @@ struct declaration {
 
 /*
  * Reads the values of an entry, between OPEN and CLOSE: address, name, size, flags and reserved in
- * order, or designated in any order. An entry with a size is a global's, and is skipped.
+ * order, or designated in any order. If the key or the name cannot be read, adds an ITEM_UNSEEN.
+ * Otherwise skips an entry whose size is not 0, because it is the entry of a global. Also skips an
+ * entry that has no key and no name, and is not in the section.
  */
 static void read_values(struct items *items, const struct tokens *tokens,
                         const struct declaration *declaration, size_t open, size_t close)
@@ -263,7 +265,11 @@ static void read_launch(struct items *items, const struct tokens *tokens, size_t
         value = value_at(tokens, value.end + 1, close);
         second = count == 1 ? value : second;
     }
-    /* libomptarget's own function has a location as its first argument. */
+    /*
+     * __tgt_target_kernel() of libomptarget has 6 arguments. The wrapper in rex_kmp.h has 5,
+     * because it lacks the location. In both, the key is the last argument but one. In the other
+     * launch functions the key is the second of at least 6 arguments.
+     */
     if (packet ? count != 5 && count != 6 : count < 6)
         return;
     value = packet ? before : second;
@@ -309,7 +315,7 @@ void items_read_host(struct items *items, const struct tokens *tokens)
 
 /*
  * Returns the name in `void NAME(parameters) {` after the __global__ at INDEX. Launch bounds and
- * attributes may stand between. Returns NULL if it is not a definition.
+ * attributes may stand before NAME. Returns NULL if the __global__ does not begin a definition.
  */
 static const struct token *defined_at(const struct tokens *tokens, size_t index)
 {

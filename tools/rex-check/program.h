@@ -29,7 +29,7 @@ struct table {
     uint64_t size, alignment;
     bool newer;      /* entries of clang 20 and later: 56 bytes, not 32 */
     bool disordered; /* entries are not adjacent, and are found by their symbols */
-    bool clangs;     /* at least one entry is clang's own */
+    bool clangs;     /* row_is_clangs() is true for at least one entry */
     size_t first_symbol, symbol_count; /* range in entry_symbols_of_tables */
     size_t first_row, row_count;
 };

@@ -32,7 +32,10 @@ struct index {
     struct report *report;
     struct names lists[LISTS];
     size_t devices, entries, uses;
-    /* The first item of ITEM_UNSEEN that may define names for the list. NULL: none. */
+    /*
+     * For ENTRIES and KERNELS: the first item of ITEM_UNSEEN, which is source text that may hide
+     * names of this list. NULL: there is none.
+     */
     const struct item *unseen[LISTS];
 };
 

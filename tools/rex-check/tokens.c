@@ -112,9 +112,9 @@ static bool word(struct reader *reader, const char *text)
 }
 
 /*
- * At #else and #elif, the open brackets become the brackets that were open at the #if. So if each
- * branch opens a bracket that closes after the #endif, only the bracket of the last branch stays
- * open.
+ * At #else and #elif, the open brackets become the brackets that were open at the #if. Example:
+ * `f(a) {` is after the #if, `f(b) {` is after the #else, and `}` is after the #endif. Only the `{`
+ * of the #else then stays open, and the `}` closes it.
  */
 static void read_directive(struct reader *reader)
 {

@@ -35,7 +35,8 @@ static bool find_nvcc(char found[PATH_MAX])
 }
 
 /*
- * Returns CUDA_VERSION of include/cuda.h beside NVCC's folder (13000 for 13.0); 0 if there is none.
+ * Returns CUDA_VERSION of the file ../include/cuda.h, relative to NVCC's folder (13000 for 13.0).
+ * Returns 0 if the file lacks the number or is missing.
  */
 static int version_beside(const char *nvcc)
 {

@@ -39,7 +39,7 @@ static struct track *add_track(struct timeline *timeline, const struct event *ev
     return track;
 }
 
-/* Returns the track of EVENT; NULL if there are too many. */
+/* Returns the track of EVENT, or NULL if the timeline already has MOST_TRACKS other tracks. */
 static struct track *find_track(struct timeline *timeline, const struct event *event)
 {
     for (size_t i = 0; i < timeline->count; i++)
@@ -203,7 +203,7 @@ static void add_span(const struct timeline *timeline, struct track *track, enum 
     }
     uint64_t begin = span.begin;
     if (track->count > 0 && recent(track, track->count - 1)->end > begin)
-        /* clocks and rounding can make two spans overlap */
+        /* Different clocks, and rounding, can make two spans overlap. */
         begin = recent(track, track->count - 1)->end;
     fill(timeline, track, kind, (struct span){begin, end});
     remember(track, span);

@@ -18,8 +18,8 @@
 #include "die.h"
 
 /*
- * Starts the program with the variable that makes its loader list the libraries and stop. Returns a
- * stream that reads the standard output of the program.
+ * Starts the program with LD_TRACE_LOADED_OBJECTS set: its loader then lists the libraries and
+ * stops. Returns a stream that reads the standard output of the program.
  */
 static FILE *start(const struct program *program, pid_t *child)
 {
@@ -30,7 +30,9 @@ static FILE *start(const struct program *program, pid_t *child)
         setenv("LD_TRACE_LOADED_OBJECTS", "1", 1);
         unsetenv("LD_DEBUG"); /* the lines of LD_DEBUG would mix with the list */
         dup2(ends[1], STDOUT_FILENO);
-        /* The loader repeats its complaints when the program itself starts. */
+        /*
+         * Discard the messages of the loader: it writes them again when the program itself starts.
+         */
         int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
         if (nowhere >= 0)
             dup2(nowhere, STDERR_FILENO);
