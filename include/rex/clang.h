@@ -6,10 +6,10 @@
  *     clang -x cuda --cuda-device-only --cuda-gpu-arch=sm_90 -nocudainc -nocudalib -nostdinc++
  *         -O3 -S -o rex_lib_nvidia.cubin axpy.cu
  *
- * The names have nvcc's meanings: the keywords, `threadIdx` and the like, barriers, fences,
+ * These names have nvcc's meanings: the keywords, `threadIdx` and the like, barriers, fences,
  * exchanges in a warp, atomics, bits of integers, memcpy(), memset(), printf(), assert(), and the
- * functions of <math.h> for double and float. If a GPU has an instruction for a function, the
- * function is that instruction, and exact. The other functions (exp, sin, pow and so on) need the
+ * functions of <math.h> for double and float. A function that a GPU computes by one instruction, or
+ * exactly by a few, is a builtin of clang. The other functions (exp, sin, pow and so on) need the
  * toolkit's libdevice. The compiler refuses them unless the command defines REX_LIBDEVICE. Such a
  * command must also link libdevice, as rex-cc does. Vector types (`float4`), textures, cooperative
  * groups and launches by <<<>>> need nvcc.
@@ -45,7 +45,7 @@
 #include <stddef.h>
 
 #define REX_CUDA static __device__ __forceinline__
-/* The compiler refuses a call of the function with the message TEXT. */
+/* An attribute of a function: the compiler refuses a call of the function with the message TEXT. */
 #define REX_REFUSED(text) __attribute__((__diagnose_if__(true, text, "error")))
 
 /* ---- The C library -------------------------------------------------------------------------- */
@@ -109,7 +109,7 @@ REX_CUDA unsigned __activemask(void)
     return lanes;
 }
 
-/** __ballot_sync(): returns those of @lanes in which @wanted is not 0. */
+/** __ballot_sync(): returns the set of those @lanes in which @wanted is not 0. */
 REX_CUDA unsigned __ballot_sync(unsigned lanes, int wanted)
 {
     unsigned result;
@@ -119,7 +119,7 @@ REX_CUDA unsigned __ballot_sync(unsigned lanes, int wanted)
     return result;
 }
 
-/** __any_sync(): returns 1 if @wanted is not 0 in one of @lanes, else 0. */
+/** __any_sync(): returns 1 if @wanted is not 0 in at least one of @lanes, else 0. */
 REX_CUDA int __any_sync(unsigned lanes, int wanted)
 {
     return __ballot_sync(lanes, wanted) != 0;
@@ -132,8 +132,9 @@ REX_CUDA int __all_sync(unsigned lanes, int wanted)
 }
 
 /*
- * Defines a function that returns a word of another lane in the group of WIDTH lanes. LIMIT is the
- * last lane of the group, or, for reads from earlier lanes, its first lane.
+ * Defines a function that returns a value of another lane in the calling lane's group of WIDTH
+ * lanes. If LIMIT is 31, reads stop at the last lane of the group. A function that reads from
+ * earlier lanes has the LIMIT 0: reads stop at the first lane.
  */
 #define REX_SHUFFLE(name, instruction, position, limit)                                       \
     REX_CUDA unsigned rex_##name(unsigned lanes, unsigned bits, unsigned position, int width) \
@@ -280,7 +281,8 @@ REX_LEAST_MOST(unsigned long long)
 #undef REX_LEAST_MOST
 
 /**
- * __ldg(): reads *@from. It needs no special instruction: clang itself detects read-only memory.
+ * __ldg(): reads *@from by a plain load. clang reads through the read-only cache if the kernel's
+ * parameter is a const and restrict pointer.
  */
 template <class type> REX_CUDA type __ldg(const type *from)
 {

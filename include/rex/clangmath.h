@@ -2,8 +2,10 @@
  * rex/clangmath.h - the functions of <math.h> for a clang that compiles kernels without the CUDA
  * toolkit. rex/clang.h includes it.
  *
- * As in C++ and with nvcc, each name is overloaded for double and float. The name with an f after
- * it is for float only. Arguments of other types, or of two types, are computed in double.
+ * As in C++, each name is overloaded for double and float. The name with an f after it is for float
+ * only. Arguments of other types, or of two types, are computed in double. But all arguments of
+ * fma(), abs(), min(), max(), lrint(), llrint(), lround() and llround() must have one type: double
+ * or float, for abs(), min() and max() also an integer type.
  *
  * Everything here is since 0.2.
  *
@@ -16,7 +18,7 @@
 #error "rex/clangmath.h is a part of rex/kernel.h: include that"
 #endif
 
-/* The type for arguments that are neither double nor float. */
+/* rex_in_double<types>::type is double for all types. Other arguments are converted to it. */
 template <class...> struct rex_in_double {
     typedef double type;
 };
