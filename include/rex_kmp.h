@@ -21,9 +21,9 @@
  * REX_CUBIN_NAME       file name of the device image; default "rex_lib_nvidia.cubin".
  * REX_HOST_IMAGE_NAME  file name of the host image; default "rex_lib_host.so".
  * REX_PACKET_UNSIGNED  the packet's integers are unsigned: rex/abi.h.
- * REX_KMP_INTERNAL     for a helper: a file of the generator's own that replaces functions of this
- *                      header. There is no rewrite: `__tgt_X` is libomptarget's function. The
- *                      header declares, but does not define, rex_offload_init(),
+ * REX_KMP_INTERNAL     for a helper: a generator's own file that replaces functions of this header.
+ *                      In it calls of `__tgt_X` are not rewritten: they call libomptarget's
+ *                      function. The header declares, but does not define, rex_offload_init(),
  *                      rex_offload_fini(), register_cubin(), `__cubin_desc`,
  *                      rex_target_kernel_ident and `rex___tgt_X`. Some files of a binary may define
  *                      the macro, and others not.
@@ -247,8 +247,8 @@ REX_API int rex_module_target_data(struct rex_module *module, enum rex_data_call
  * @begin        column of begin addresses.
  * @sizes        column of sizes, in bytes.
  * @types        column of map types.
- * @num_teams    blocks in x; 0: the launch's own argument counts.
- * @thread_limit threads of a block in x; 0: the launch's own argument counts.
+ * @num_teams    blocks in x; 0: the launch's argument num_teams replaces it.
+ * @thread_limit threads of a block in x; 0: the launch's argument thread_limit replaces it.
  *
  * The columns belong to the caller. The fields for names, mappers, trip count, flags and dynamic
  * memory are set to 0, and y and z of the grid to 1. Set the fields that the launch needs.
@@ -274,7 +274,8 @@ static inline struct __tgt_kernel_arguments rex_packet(int32_t count, void **bas
 /**
  * rex_direct___tgt_target_kernel(): rex_module_target_kernel() for this binary's module: maps the
  * rows of the packet @args on @device_id, launches the kernel of the key @host_ptr, waits for it,
- * unless the packet has nowait, and unmaps the rows. The packet is not modified.
+ * unless the packet has nowait or REX_LAUNCH_BLOCKING is off, and unmaps the rows. The packet is
+ * not modified.
  */
 static inline int rex_direct___tgt_target_kernel(int64_t device_id, int32_t num_teams,
                                                  int32_t thread_limit, void *host_ptr,

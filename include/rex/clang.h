@@ -83,19 +83,28 @@ REX_CUDA void __syncwarp(unsigned lanes = 0xffffffffu)
     __asm__ volatile("bar.warp.sync %0;" : : "r"(lanes) : "memory");
 }
 
-/** __threadfence_block(): orders the writes before and after the call for threads of the team. */
+/**
+ * __threadfence_block(): for the other threads of the team, the thread's writes before the call
+ * precede its writes after the call.
+ */
 REX_CUDA void __threadfence_block(void)
 {
     __nvvm_membar_cta();
 }
 
-/** __threadfence(): orders the writes before and after the call for all threads of the GPU. */
+/**
+ * __threadfence(): for all threads of the GPU, the thread's writes before the call precede its
+ * writes after the call.
+ */
 REX_CUDA void __threadfence(void)
 {
     __nvvm_membar_gl();
 }
 
-/** __threadfence_system(): orders the writes before and after the call for the CPU and all GPUs. */
+/**
+ * __threadfence_system(): for the CPU and all GPUs, the thread's writes before the call precede its
+ * writes after the call.
+ */
 REX_CUDA void __threadfence_system(void)
 {
     __nvvm_membar_sys();
@@ -157,7 +166,8 @@ REX_CUDA int __all_sync(unsigned lanes, int wanted)
         return value;                                                                         \
     }
 /**
- * __shfl_sync(), __shfl_up_sync(), __shfl_down_sync(), __shfl_xor_sync(): for any arithmetic type.
+ * __shfl_sync(), __shfl_up_sync(), __shfl_down_sync(), __shfl_xor_sync(): return the value of
+ * another lane, of any arithmetic type.
  */
 REX_SHUFFLE(__shfl_sync, "idx", lane, 31)
 REX_SHUFFLE(__shfl_up_sync, "up", step, 0)
@@ -242,7 +252,10 @@ REX_ATOMIC_FLOATING(double, __nvvm_atom_add_gen_d)
     {                                    \
         return (expression);             \
     }
-/** __popc(), __popcll(), __clz(), __clzll(), __ffs(), __ffsll(): bits of integers. */
+/**
+ * __popc(), __popcll(): number of bits that are 1. __clz(), __clzll(): number of leading zeros.
+ * __ffs(), __ffsll(): position of the lowest bit that is 1, counted from 1; 0 if there is none.
+ */
 REX_BITS(__popc, unsigned, __builtin_popcount(bits))
 REX_BITS(__popcll, unsigned long long, __builtin_popcountll(bits))
 REX_BITS(__clz, int, bits == 0 ? 32 : __builtin_clz((unsigned)bits))

@@ -59,7 +59,7 @@ template <class...> struct rex_in_double {
         return name((rex_type)x, (rex_type)y);                             \
     }
 
-/* Functions of one instruction, or of a few with an exact result. */
+/* Functions that a GPU computes by one instruction, or exactly by a few. */
 #define REX_MATH_BUILTIN_1(name) \
     REX_MATH_1(name, name##f, __builtin_##name(x), __builtin_##name##f(x))
 #define REX_MATH_BUILTIN_2(name) \
@@ -186,7 +186,9 @@ REX_LIBDEVICE_2(fmod)
 REX_LIBDEVICE_2(pow)
 REX_LIBDEVICE_2(remainder)
 #ifdef REX_LIBDEVICE
-/* Without nvcc, __nv_hypotf() uses an approximate square root. */
+/*
+ * Without nvcc, __nv_hypotf() uses an approximate square root. So hypotf() is computed in double.
+ */
 extern "C" __device__ double __nv_hypot(double, double);
 /** hypot(): as in C. */
 REX_MATH_2(hypot, hypotf, __nv_hypot(x, y), (float)__nv_hypot(x, y))

@@ -121,10 +121,10 @@ REX_DEVICE int64_t rex_num_threads(int dimension)
 #endif
 
 /*
- * rex_detail_not_inside_REX_FOR(), rex_detail_not_inside_REX_FOR_TEAMS(): each loop and barrier
- * calls one of these functions, or both, in an operand that is not evaluated. REX_FOR() declares a
- * variable with the name of the first function for its body. There the call is an error, and the
- * compiler's message shows the name. REX_FOR_TEAMS() does so with the second name.
+ * rex_detail_not_inside_REX_FOR(), rex_detail_not_inside_REX_FOR_TEAMS(): loops and barriers call
+ * these functions in operands that are not evaluated. In the body of REX_FOR_TEAMS() a variable has
+ * the name of the second function, and in the body of most other loops one has the name of the
+ * first. There a call of that name is an error, and the compiler's message shows the name.
  */
 REX_DETAIL_RULE rex_detail_not_inside_REX_FOR(void);
 REX_DETAIL_RULE rex_detail_not_inside_REX_FOR_TEAMS(void);

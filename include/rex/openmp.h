@@ -126,7 +126,7 @@ struct rex_detail_place {
 struct rex_detail_run {
     struct rex_detail_place *place, known; /* the loop's measurements when the run began */
     double count;                          /* number of indices */
-    double began;                          /* its start time; 0: not timed */
+    double began;                          /* start time in seconds; 0: not timed */
     int threads;                           /* number of threads; 0: the run is over */
 };
 
