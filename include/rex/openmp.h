@@ -6,12 +6,13 @@
  * loop of a source stores its measured time for one index. A run whose expected time on one thread
  * is below REX_DETAIL_WORTH stays on the calling thread.
  *
- * A loop has as many threads as OpenMP would start, which depends on the process's processor mask
- * and OMP_NUM_THREADS, but at most rex_detail_processors. Before the image is loaded, librex writes
- * to that variable the number of processors that the mask, the control groups and the share of an
- * MPI job leave to the process. If OMP_THREAD_LIMIT is a smaller number, librex writes that number.
- * If OMP_NUM_THREADS is set, librex writes nothing. In a child of the process that loaded the image
- * a loop has one thread: the OpenMP library would wait for threads that the child does not have.
+ * A longer run has as many threads as OpenMP would start, which depends on the process's processor
+ * mask and OMP_NUM_THREADS, but at most rex_detail_processors. Before the image is loaded, librex
+ * writes to that variable the number of processors that the mask, the control groups and the share
+ * of an MPI job leave to the process. If OMP_THREAD_LIMIT is a smaller number, librex writes that
+ * number. If OMP_NUM_THREADS is set, librex writes nothing. In a child of the process that loaded
+ * the image a loop has one thread: the OpenMP library would wait for threads that the child does
+ * not have.
  *
  * All names here are reserved.
  *
