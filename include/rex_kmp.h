@@ -21,9 +21,9 @@
  * REX_CUBIN_NAME       file name of the device image; default "rex_lib_nvidia.cubin".
  * REX_HOST_IMAGE_NAME  file name of the host image; default "rex_lib_host.so".
  * REX_PACKET_UNSIGNED  the packet's integers are unsigned: rex/abi.h.
- * REX_KMP_INTERNAL     for a helper: a file of the generator's own that replaces functions of this
- *                      header. There is no rewrite: `__tgt_X` is libomptarget's function. The
- *                      header declares, but does not define, rex_offload_init(),
+ * REX_KMP_INTERNAL     for a helper: a generator's own file that replaces functions of this header.
+ *                      In it calls of `__tgt_X` are not rewritten: they call libomptarget's
+ *                      function. The header declares, but does not define, rex_offload_init(),
  *                      rex_offload_fini(), register_cubin(), `__cubin_desc`,
  *                      rex_target_kernel_ident and `rex___tgt_X`. Some files of a binary may define
  *                      the macro, and others not.
@@ -71,24 +71,25 @@ extern "C" {
  * ---- libomptarget's own entry points, without checks ------------------------------------------
  *
  * If the program links libomptarget before librex.so, these names are libomptarget's functions,
- * else librex's forwarders. A forwarder finds libomptarget at run time, and waits while another
- * thread registers or ends a module. The functions check no arguments: libomptarget aborts the
- * process on nearly every error. From LLVM 19 on libomptarget crashes if it is called before the
- * first registration. The rewrite of `__tgt_X` does not change these names. Signatures: LLVM 14 to
- * 23, interface.cpp.
+ * else librex's forwarders. A forwarder finds libomptarget at run time. If no OMPT tool is in use,
+ * it also waits while another thread registers or ends a module. The functions check no arguments:
+ * libomptarget aborts the process on nearly every error. From LLVM 19 on libomptarget crashes if it
+ * is called before the first registration. The rewrite of `__tgt_X` does not change these names.
+ * Signatures: LLVM 14 to 23, interface.cpp.
  */
 
 /** __rex_real___tgt_register_lib: registers a descriptor. */
 void __rex_real___tgt_register_lib(struct __tgt_bin_desc *desc) __asm__("__tgt_register_lib");
-/** __tgt_register_lib(): __rex_real___tgt_register_lib(). */
+/** __tgt_register_lib(): another name of __rex_real___tgt_register_lib(). */
 extern __typeof__(__rex_real___tgt_register_lib) __tgt_register_lib;
 /** __rex_real___tgt_unregister_lib: unregisters a descriptor. */
 void __rex_real___tgt_unregister_lib(struct __tgt_bin_desc *desc) __asm__("__tgt_unregister_lib");
-/** __tgt_unregister_lib(): __rex_real___tgt_unregister_lib(). */
+/** __tgt_unregister_lib(): another name of __rex_real___tgt_unregister_lib(). */
 extern __typeof__(__rex_real___tgt_unregister_lib) __tgt_unregister_lib;
 /**
- * __rex_real___tgt_target: launches one team of one thread; LLVM 18 and later abort. Returns 0, or
- * -1: run the host version.
+ * __rex_real___tgt_target: launches one team. On a GPU the team has one thread on LLVM 14 and 15,
+ * and the kernel's maximum number of threads on LLVM 16 and 17. LLVM 18 and later abort. Returns 0,
+ * or -1: run the host version.
  */
 int __rex_real___tgt_target(int64_t device_id, void *host_ptr, int32_t arg_num, void **args_base,
                             void **args, int64_t *arg_sizes,
@@ -102,8 +103,8 @@ int __rex_real___tgt_target_teams(int64_t device_id, void *host_ptr, int32_t arg
                                   int64_t *arg_types, int32_t num_teams,
                                   int32_t thread_limit) __asm__("__tgt_target_teams");
 /**
- * __rex_real___tgt_target_kernel: launches with a packet. LLVM 14 lacks this function: there librex
- * calls an older function. libomptarget may write to the packet.
+ * __rex_real___tgt_target_kernel: launches with a packet. LLVM 14 lacks this function: on LLVM 14 a
+ * forwarder calls an older function. libomptarget may write to the packet.
  */
 int __rex_real___tgt_target_kernel(
     ident_t *loc, int64_t device_id, int32_t num_teams, int32_t thread_limit, void *host_ptr,
@@ -142,9 +143,9 @@ void __rex_real___tgt_target_data_update(int64_t device_id, int32_t arg_num, voi
  * REX_EHOST         the device is the host, OMP_TARGET_OFFLOAD is disabled, or libomptarget
  *                   launched nothing.
  * REX_EINVAL        @module or @args is NULL; a column is NULL, and there are rows; the number of
- *                   rows is negative; the release does not know a bit of the packet's Flags; a row
- *                   has the bit 0x40, or is an invalid member; the grid does not fit in 31 bits, or
- *                   is larger than a GPU's limits.
+ *                   rows is negative; the packet's Flags have a bit that the release does not know,
+ *                   and that is not bit 6 or 7; a row has the bit 0x40, or is an invalid member;
+ *                   the grid does not fit in 31 bits, or is larger than a GPU's limits.
  * REX_EKEY          no entry of @module has @host_key, or it is the key of a global.
  * REX_EPARAMS       the kernel's number of parameters is not that of the packet's parameter rows.
  *                   If libomptarget launches: a parameter has more than 8 bytes, or on LLVM 19 to
@@ -191,15 +192,14 @@ enum rex_data_call { REX_DATA_BEGIN, REX_DATA_END, REX_DATA_UPDATE };
  * data call, and makes the call. Any thread. The call waits while another thread registers a
  * module. REX_DATA_END also waits for queues that use the mapping. REX_DATA_BEGIN and REX_DATA_END
  * unite the directions of rows with equal begin and size, except parents, members and attached
- * pointers. The columns do not change. The log and traces name the call "data begin", "data end" or
- * "data update".
+ * pointers. The log and traces name the call "data begin", "data end" or "data update".
  * @module  the module; not NULL.
  * @call    REX_DATA_BEGIN, REX_DATA_END or REX_DATA_UPDATE.
  * @device  device number; -1: the default device.
  * @count   number of rows.
  * @base    the column of base addresses. Each column belongs to the caller, and may be NULL if
  *          there is no row. REX_DATA_BEGIN writes device addresses to the bases of rows with the
- *          bit 0x40.
+ *          bit 0x40; nothing else in the columns changes.
  * @begin   the column of begin addresses.
  * @sizes   the column of sizes, in bytes.
  * @types   the column of map types.
@@ -210,9 +210,10 @@ enum rex_data_call { REX_DATA_BEGIN, REX_DATA_END, REX_DATA_UPDATE };
  * REX_EINVAL   @module or a column is NULL, @call is unknown, a count or size is negative, or a
  *              member does not lie within its parent.
  * REX_EDEVICE  @device is below -1 or above the number of devices.
- * REX_EOVERLAP a row lies within an outer row that the call maps, and asks for a copy that the
- *              outer row does not make.
- * REX_ENOMEM   the host has too little memory to compare the rows.
+ * REX_EOVERLAP REX_DATA_BEGIN: a row lies within an outer row that the call maps, and asks for a
+ *              copy that the outer row does not make.
+ * REX_ENOMEM   the host has too little memory to compare the rows, or a row of REX_DATA_BEGIN is
+ *              larger than 1 TiB.
  * REX_ECUDA    the device is lost.
  *
  * Or returns an error of rex_module_register(). If libomptarget finds a further error, it may abort
@@ -246,8 +247,8 @@ REX_API int rex_module_target_data(struct rex_module *module, enum rex_data_call
  * @begin        column of begin addresses.
  * @sizes        column of sizes, in bytes.
  * @types        column of map types.
- * @num_teams    blocks in x; 0: the launch's own argument counts.
- * @thread_limit threads of a block in x; 0: the launch's own argument counts.
+ * @num_teams    blocks in x; 0: the launch's argument num_teams replaces it.
+ * @thread_limit threads of a block in x; 0: the launch's argument thread_limit replaces it.
  *
  * The columns belong to the caller. The fields for names, mappers, trip count, flags and dynamic
  * memory are set to 0, and y and z of the grid to 1. Set the fields that the launch needs.
@@ -273,7 +274,8 @@ static inline struct __tgt_kernel_arguments rex_packet(int32_t count, void **bas
 /**
  * rex_direct___tgt_target_kernel(): rex_module_target_kernel() for this binary's module: maps the
  * rows of the packet @args on @device_id, launches the kernel of the key @host_ptr, waits for it,
- * unless the packet has nowait, and unmaps the rows. The packet is not modified.
+ * unless the packet has nowait or REX_LAUNCH_BLOCKING is off, and unmaps the rows. The packet is
+ * not modified.
  */
 static inline int rex_direct___tgt_target_kernel(int64_t device_id, int32_t num_teams,
                                                  int32_t thread_limit, void *host_ptr,
@@ -285,7 +287,7 @@ static inline int rex_direct___tgt_target_kernel(int64_t device_id, int32_t num_
 
 /**
  * rex_direct___tgt_target_teams(): launches as older code does: @arg_num rows in four columns,
- * @num_teams blocks of @thread_limit threads. It sends a packet. So the kernel gets equal
+ * @num_teams blocks of @thread_limit threads. It sends a packet, so that the kernel gets the same
  * parameters on every release. Returns what rex_module_target_kernel() returns.
  */
 static inline int rex_direct___tgt_target_teams(int64_t device_id, void *host_ptr, int32_t arg_num,
@@ -301,8 +303,8 @@ static inline int rex_direct___tgt_target_teams(int64_t device_id, void *host_pt
 
 /**
  * rex_direct___tgt_target(): launches as the oldest code does: one block of one thread. It sends a
- * packet, because libomptarget's own `__tgt_target` asks for 2^32 - 1 threads on LLVM 18 and later
- * and aborts. Returns what rex_module_target_kernel() returns.
+ * packet, because libomptarget's own `__tgt_target` does not start one thread on LLVM 16 and later:
+ * see __rex_real___tgt_target(). Returns what rex_module_target_kernel() returns.
  */
 static inline int rex_direct___tgt_target(int64_t device_id, void *host_ptr, int32_t arg_num,
                                           void **args_base, void **args, int64_t *arg_sizes,
@@ -358,23 +360,23 @@ static inline void rex_direct___tgt_target_data_update(int64_t device_id, int32_
  * calls, which have no key, register every known module.
  */
 
-/** rex___tgt_target_kernel(): rex_direct___tgt_target_kernel(). */
+/** rex___tgt_target_kernel(): calls rex_direct___tgt_target_kernel(). */
 int rex___tgt_target_kernel(int64_t device_id, int32_t num_teams, int32_t thread_limit,
                             void *host_ptr, struct __tgt_kernel_arguments *args);
-/** rex___tgt_target_teams(): rex_direct___tgt_target_teams(). */
+/** rex___tgt_target_teams(): calls rex_direct___tgt_target_teams(). */
 int rex___tgt_target_teams(int64_t device_id, void *host_ptr, int32_t arg_num, void **args_base,
                            void **args, int64_t *arg_sizes, int64_t *arg_types, int32_t num_teams,
                            int32_t thread_limit);
-/** rex___tgt_target(): rex_direct___tgt_target(). */
+/** rex___tgt_target(): calls rex_direct___tgt_target(). */
 int rex___tgt_target(int64_t device_id, void *host_ptr, int32_t arg_num, void **args_base,
                      void **args, int64_t *arg_sizes, int64_t *arg_types);
-/** rex___tgt_target_data_begin(): rex_direct___tgt_target_data_begin(). */
+/** rex___tgt_target_data_begin(): calls rex_direct___tgt_target_data_begin(). */
 void rex___tgt_target_data_begin(int64_t device_id, int32_t arg_num, void **args_base, void **args,
                                  int64_t *arg_sizes, int64_t *arg_types);
-/** rex___tgt_target_data_end(): rex_direct___tgt_target_data_end(). */
+/** rex___tgt_target_data_end(): calls rex_direct___tgt_target_data_end(). */
 void rex___tgt_target_data_end(int64_t device_id, int32_t arg_num, void **args_base, void **args,
                                int64_t *arg_sizes, int64_t *arg_types);
-/** rex___tgt_target_data_update(): rex_direct___tgt_target_data_update(). */
+/** rex___tgt_target_data_update(): calls rex_direct___tgt_target_data_update(). */
 void rex___tgt_target_data_update(int64_t device_id, int32_t arg_num, void **args_base, void **args,
                                   int64_t *arg_sizes, int64_t *arg_types);
 
@@ -431,30 +433,33 @@ REX_PER_BINARY void rex___tgt_target_data_update(int64_t device_id, int32_t arg_
  */
 
 #ifdef REX_KMP_INTERNAL
-/** __tgt_target(): __rex_real___tgt_target(). */
+/** __tgt_target(): another name of __rex_real___tgt_target(). */
 extern __typeof__(__rex_real___tgt_target) __tgt_target;
-/** __tgt_target_teams(): __rex_real___tgt_target_teams(). */
+/** __tgt_target_teams(): another name of __rex_real___tgt_target_teams(). */
 extern __typeof__(__rex_real___tgt_target_teams) __tgt_target_teams;
-/** __tgt_target_kernel(): __rex_real___tgt_target_kernel(). */
+/** __tgt_target_kernel(): another name of __rex_real___tgt_target_kernel(). */
 extern __typeof__(__rex_real___tgt_target_kernel) __tgt_target_kernel;
-/** __tgt_target_data_begin(): __rex_real___tgt_target_data_begin(). */
+/** __tgt_target_data_begin(): another name of __rex_real___tgt_target_data_begin(). */
 extern __typeof__(__rex_real___tgt_target_data_begin) __tgt_target_data_begin;
-/** __tgt_target_data_end(): __rex_real___tgt_target_data_end(). */
+/** __tgt_target_data_end(): another name of __rex_real___tgt_target_data_end(). */
 extern __typeof__(__rex_real___tgt_target_data_end) __tgt_target_data_end;
-/** __tgt_target_data_update(): __rex_real___tgt_target_data_update(). */
+/** __tgt_target_data_update(): another name of __rex_real___tgt_target_data_update(). */
 extern __typeof__(__rex_real___tgt_target_data_update) __tgt_target_data_update;
 #else
-/** __tgt_target: calls of it call the wrapper. */
+/** __tgt_target: a call becomes a call of rex_direct___tgt_target(). */
 #define __tgt_target rex_direct___tgt_target
-/** __tgt_target_teams: calls of it call the wrapper. */
+/** __tgt_target_teams: a call becomes a call of rex_direct___tgt_target_teams(). */
 #define __tgt_target_teams rex_direct___tgt_target_teams
-/** __tgt_target_kernel: calls of it call the wrapper, which has five parameters: it lacks loc. */
+/**
+ * __tgt_target_kernel: a call becomes a call of rex_direct___tgt_target_kernel(). The call has five
+ * arguments: it omits loc, the first parameter of LLVM's function.
+ */
 #define __tgt_target_kernel rex_direct___tgt_target_kernel
-/** __tgt_target_data_begin: calls of it call the wrapper. */
+/** __tgt_target_data_begin: a call becomes a call of rex_direct___tgt_target_data_begin(). */
 #define __tgt_target_data_begin rex_direct___tgt_target_data_begin
-/** __tgt_target_data_end: calls of it call the wrapper. */
+/** __tgt_target_data_end: a call becomes a call of rex_direct___tgt_target_data_end(). */
 #define __tgt_target_data_end rex_direct___tgt_target_data_end
-/** __tgt_target_data_update: calls of it call the wrapper. */
+/** __tgt_target_data_update: a call becomes a call of rex_direct___tgt_target_data_update(). */
 #define __tgt_target_data_update rex_direct___tgt_target_data_update
 #endif
 

@@ -48,7 +48,7 @@ typedef struct ident {
     int32_t reserved_1;  /**< 0. */
     int32_t flags;       /**< KMP_IDENT_* bits; 2 is KMP_IDENT_KMPC. */
     int32_t reserved_2;  /**< 0. */
-    int32_t reserved_3;  /**< 0; newer runtimes keep the length of @psource here. */
+    int32_t reserved_3;  /**< 0, or the length of @psource, which clang stores. */
     char const *psource; /**< ";file;function;line;column;;", NUL-terminated. */
 } ident_t;
 
@@ -66,7 +66,8 @@ struct __tgt_offload_entry {
 };
 
 /**
- * struct __tgt_device_image: a device image and the entries it implements. 32 bytes, LLVM 14 to 24.
+ * struct __tgt_device_image: a device image, and the entries of the kernels and globals in it. 32
+ * bytes, LLVM 14 to 24.
  */
 struct __tgt_device_image {
     void *ImageStart;                         /**< first byte of the image. */
@@ -96,8 +97,8 @@ struct __tgt_bin_desc {
 
 /**
  * struct __tgt_kernel_arguments: the packet of one launch. 104 bytes (LLVM 16 to 24). LLVM 15 reads
- * the first 64 bytes. LLVM 14 has no packets: there librex calls an older function. A caller fills
- * in the fields by position or by name. librex sends an adapted copy and never writes to the
+ * the first 64 bytes. LLVM 14 has no packets: on LLVM 14 librex calls an older function. A caller
+ * fills in the fields by position or by name. librex sends an adapted copy and never writes to the
  * packet. The columns belong to the caller. They must stay valid during the call. With nowait they
  * must stay valid until the program has waited for the launch.
  */
@@ -113,19 +114,20 @@ struct __tgt_kernel_arguments {
     void **ArgMappers;          /**< mapper functions, one for each row; may be NULL. */
     REX_PACKET_INT(64) Tripcount; /**< iterations of the loop, 0 if unknown. */
     /**
-     * bit 0: nowait; bits 6 and 7: the grid is exact (LLVM 23). If the release does not know a bit,
-     * the launch returns REX_EINVAL.
+     * bit 0: nowait. Bits 6 and 7: the grid is exact; librex sets them itself on LLVM 23 and 24,
+     * and older releases ignore them. If the release does not know another bit, the launch returns
+     * REX_EINVAL.
      */
     REX_PACKET_INT(64) Flags;
     /**
-     * blocks in x, y, z. If x is 0, the num_teams argument counts. If the argument is 0 or less, x
-     * is @Tripcount divided by the threads and rounded up, or 128 without a trip count. 0 in y or z
-     * counts as 1.
+     * blocks in x, y, z. If x is 0, the num_teams argument replaces it. If the argument is 0 or
+     * less, x is @Tripcount divided by the threads and rounded up, or 128 without a trip count. 0
+     * in y or z counts as 1.
      */
     REX_PACKET_INT(32) Teams[3];
     /**
-     * threads of a block in x, y, z. If x is 0, the thread_limit argument counts; if the argument
-     * is 0 or less, x is 128. 0 in y or z counts as 1.
+     * threads of a block in x, y, z. If x is 0, the thread_limit argument replaces it; if the
+     * argument is 0 or less, x is 128. 0 in y or z counts as 1.
      */
     REX_PACKET_INT(32) Threads[3];
     REX_PACKET_INT(32) DynCGroupMem; /**< dynamic shared memory of a block, in bytes. */
@@ -142,7 +144,9 @@ REX_STATIC_ASSERT(sizeof(struct __tgt_kernel_arguments) == 104, "a packet is 104
  *
  * The bits of column 4. A bit has one meaning in each release of LLVM 14 to 24 that knows the bit:
  * openmp/libomptarget/include/omptarget.h (14 to 18), offload/include/omptarget.h (19 on). Older
- * releases ignore bits that they do not know. librex refuses a row with any other bit.
+ * releases ignore bits that they do not know. rex_launch() and the data calls of rex/launch.h
+ * refuse a row with any other bit: REX_EINVAL. The calls of rex_kmp.h (raw calls) pass such a row
+ * to libomptarget.
  */
 
 /** REX_MAP_TO: copy to the device when the mapping begins. */
@@ -167,7 +171,7 @@ REX_STATIC_ASSERT(sizeof(struct __tgt_kernel_arguments) == 104, "a packet is 104
 #define REX_MAP_RETURN_PARAM INT64_C(0x40)
 /** REX_MAP_PRIVATE: the kernel gets private memory, uninitialised without REX_MAP_TO. */
 #define REX_MAP_PRIVATE INT64_C(0x80)
-/** REX_MAP_LITERAL: base is the value itself. */
+/** REX_MAP_LITERAL: the base is the value itself. */
 #define REX_MAP_LITERAL INT64_C(0x100)
 /** REX_MAP_IMPLICIT: no clause names the row. */
 #define REX_MAP_IMPLICIT INT64_C(0x200)
@@ -175,7 +179,7 @@ REX_STATIC_ASSERT(sizeof(struct __tgt_kernel_arguments) == 104, "a packet is 104
 #define REX_MAP_CLOSE INT64_C(0x400)
 /**
  * REX_MAP_PRESENT: the memory must be mapped already, or the call returns REX_EABSENT. In a raw
- * call libomptarget aborts.
+ * call (rex_kmp.h) libomptarget aborts instead.
  */
 #define REX_MAP_PRESENT INT64_C(0x1000)
 /**

@@ -6,10 +6,10 @@
  *     clang -x cuda --cuda-device-only --cuda-gpu-arch=sm_90 -nocudainc -nocudalib -nostdinc++
  *         -O3 -S -o rex_lib_nvidia.cubin axpy.cu
  *
- * The names have nvcc's meanings: the keywords, `threadIdx` and the like, barriers, fences,
+ * These names have nvcc's meanings: the keywords, `threadIdx` and the like, barriers, fences,
  * exchanges in a warp, atomics, bits of integers, memcpy(), memset(), printf(), assert(), and the
- * functions of <math.h> for double and float. If a GPU has an instruction for a function, the
- * function is that instruction, and exact. The other functions (exp, sin, pow and so on) need the
+ * functions of <math.h> for double and float. A function that a GPU computes by one instruction, or
+ * exactly by a few, is a builtin of clang. The other functions (exp, sin, pow and so on) need the
  * toolkit's libdevice. The compiler refuses them unless the command defines REX_LIBDEVICE. Such a
  * command must also link libdevice, as rex-cc does. Vector types (`float4`), textures, cooperative
  * groups and launches by <<<>>> need nvcc.
@@ -45,7 +45,7 @@
 #include <stddef.h>
 
 #define REX_CUDA static __device__ __forceinline__
-/* The compiler refuses a call of the function with the message TEXT. */
+/* An attribute of a function: the compiler refuses a call of the function with the message TEXT. */
 #define REX_REFUSED(text) __attribute__((__diagnose_if__(true, text, "error")))
 
 /* ---- The C library -------------------------------------------------------------------------- */
@@ -83,19 +83,28 @@ REX_CUDA void __syncwarp(unsigned lanes = 0xffffffffu)
     __asm__ volatile("bar.warp.sync %0;" : : "r"(lanes) : "memory");
 }
 
-/** __threadfence_block(): orders the writes before and after the call for threads of the team. */
+/**
+ * __threadfence_block(): for the other threads of the team, the thread's writes before the call
+ * precede its writes after the call.
+ */
 REX_CUDA void __threadfence_block(void)
 {
     __nvvm_membar_cta();
 }
 
-/** __threadfence(): orders the writes before and after the call for all threads of the GPU. */
+/**
+ * __threadfence(): for all threads of the GPU, the thread's writes before the call precede its
+ * writes after the call.
+ */
 REX_CUDA void __threadfence(void)
 {
     __nvvm_membar_gl();
 }
 
-/** __threadfence_system(): orders the writes before and after the call for the CPU and all GPUs. */
+/**
+ * __threadfence_system(): for the CPU and all GPUs, the thread's writes before the call precede its
+ * writes after the call.
+ */
 REX_CUDA void __threadfence_system(void)
 {
     __nvvm_membar_sys();
@@ -109,7 +118,7 @@ REX_CUDA unsigned __activemask(void)
     return lanes;
 }
 
-/** __ballot_sync(): returns those of @lanes in which @wanted is not 0. */
+/** __ballot_sync(): returns the set of those @lanes in which @wanted is not 0. */
 REX_CUDA unsigned __ballot_sync(unsigned lanes, int wanted)
 {
     unsigned result;
@@ -119,7 +128,7 @@ REX_CUDA unsigned __ballot_sync(unsigned lanes, int wanted)
     return result;
 }
 
-/** __any_sync(): returns 1 if @wanted is not 0 in one of @lanes, else 0. */
+/** __any_sync(): returns 1 if @wanted is not 0 in at least one of @lanes, else 0. */
 REX_CUDA int __any_sync(unsigned lanes, int wanted)
 {
     return __ballot_sync(lanes, wanted) != 0;
@@ -132,8 +141,9 @@ REX_CUDA int __all_sync(unsigned lanes, int wanted)
 }
 
 /*
- * Defines a function that returns a word of another lane in the group of WIDTH lanes. LIMIT is the
- * last lane of the group, or, for reads from earlier lanes, its first lane.
+ * Defines a function that returns a value of another lane in the calling lane's group of WIDTH
+ * lanes. If LIMIT is 31, reads stop at the last lane of the group. A function that reads from
+ * earlier lanes has the LIMIT 0: reads stop at the first lane.
  */
 #define REX_SHUFFLE(name, instruction, position, limit)                                       \
     REX_CUDA unsigned rex_##name(unsigned lanes, unsigned bits, unsigned position, int width) \
@@ -156,7 +166,8 @@ REX_CUDA int __all_sync(unsigned lanes, int wanted)
         return value;                                                                         \
     }
 /**
- * __shfl_sync(), __shfl_up_sync(), __shfl_down_sync(), __shfl_xor_sync(): for any arithmetic type.
+ * __shfl_sync(), __shfl_up_sync(), __shfl_down_sync(), __shfl_xor_sync(): return the value of
+ * another lane, of any arithmetic type.
  */
 REX_SHUFFLE(__shfl_sync, "idx", lane, 31)
 REX_SHUFFLE(__shfl_up_sync, "up", step, 0)
@@ -241,7 +252,10 @@ REX_ATOMIC_FLOATING(double, __nvvm_atom_add_gen_d)
     {                                    \
         return (expression);             \
     }
-/** __popc(), __popcll(), __clz(), __clzll(), __ffs(), __ffsll(): bits of integers. */
+/**
+ * __popc(), __popcll(): number of bits that are 1. __clz(), __clzll(): number of leading zeros.
+ * __ffs(), __ffsll(): position of the lowest bit that is 1, counted from 1; 0 if there is none.
+ */
 REX_BITS(__popc, unsigned, __builtin_popcount(bits))
 REX_BITS(__popcll, unsigned long long, __builtin_popcountll(bits))
 REX_BITS(__clz, int, bits == 0 ? 32 : __builtin_clz((unsigned)bits))
@@ -280,7 +294,8 @@ REX_LEAST_MOST(unsigned long long)
 #undef REX_LEAST_MOST
 
 /**
- * __ldg(): reads *@from. It needs no special instruction: clang itself detects read-only memory.
+ * __ldg(): reads *@from by a plain load. clang reads through the read-only cache if the kernel's
+ * parameter is a const and restrict pointer.
  */
 template <class type> REX_CUDA type __ldg(const type *from)
 {

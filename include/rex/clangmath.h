@@ -2,8 +2,10 @@
  * rex/clangmath.h - the functions of <math.h> for a clang that compiles kernels without the CUDA
  * toolkit. rex/clang.h includes it.
  *
- * As in C++ and with nvcc, each name is overloaded for double and float. The name with an f after
- * it is for float only. Arguments of other types, or of two types, are computed in double.
+ * As in C++, each name is overloaded for double and float. The name with an f after it is for float
+ * only. Arguments of other types, or of two types, are computed in double. But all arguments of
+ * fma(), abs(), min(), max(), lrint(), llrint(), lround() and llround() must have one type: double
+ * or float, for abs(), min() and max() also an integer type.
  *
  * Everything here is since 0.2.
  *
@@ -16,7 +18,7 @@
 #error "rex/clangmath.h is a part of rex/kernel.h: include that"
 #endif
 
-/* The type for arguments that are neither double nor float. */
+/* rex_in_double<types>::type is double for all types. Other arguments are converted to it. */
 template <class...> struct rex_in_double {
     typedef double type;
 };
@@ -57,7 +59,7 @@ template <class...> struct rex_in_double {
         return name((rex_type)x, (rex_type)y);                             \
     }
 
-/* Functions of one instruction, or of a few with an exact result. */
+/* Functions that a GPU computes by one instruction, or exactly by a few. */
 #define REX_MATH_BUILTIN_1(name) \
     REX_MATH_1(name, name##f, __builtin_##name(x), __builtin_##name##f(x))
 #define REX_MATH_BUILTIN_2(name) \
@@ -184,7 +186,9 @@ REX_LIBDEVICE_2(fmod)
 REX_LIBDEVICE_2(pow)
 REX_LIBDEVICE_2(remainder)
 #ifdef REX_LIBDEVICE
-/* Without nvcc, __nv_hypotf() uses an approximate square root. */
+/*
+ * Without nvcc, __nv_hypotf() uses an approximate square root. So hypotf() is computed in double.
+ */
 extern "C" __device__ double __nv_hypot(double, double);
 /** hypot(): as in C. */
 REX_MATH_2(hypot, hypotf, __nv_hypot(x, y), (float)__nv_hypot(x, y))

@@ -42,17 +42,19 @@ extern "C" {
  * `off`. Write a file or folder with such a name as a path: `./0`.
  *
  * A variable counts as not set if its option does not allow the value, or if the value has 4096
- * bytes or more. A warning then lists the allowed values. librex logs the warning once in a
- * process, at the first call that reads the options. If the program has already set the option,
- * there is no warning. librex also warns of a variable whose name is similar to a name below. In a
- * set-user-ID program the environment is ignored.
+ * bytes or more. A warning then lists the allowed values, or the maximum length. librex logs the
+ * warning once in a process, when it first reads REX_OPTION_LOG. If the program has already set the
+ * option, there is no warning. librex also warns of a variable whose name is similar to a name
+ * below. In a set-user-ID program the environment is ignored.
  *
  * REX_OPTION_OMPTARGET     REX_OMPTARGET: path of the libomptarget to use. Takes effect if no
- *                          libomptarget is bound yet.
+ *                          libomptarget is in the process yet, bound or not.
  * REX_OPTION_CUBIN         REX_CUBIN: image file of the main program's module, instead of the
  *                          module's own name; or a list of files with ':' between them. It has no
- *                          effect if the module has an image for GPUs in memory. The module's host
- *                          image never replaces this file. Takes effect at the next registration.
+ *                          effect if the module has an image for GPUs in memory, or if the program
+ *                          names a file in rex_module_register() or register_cubin(). The module's
+ *                          host image never replaces this file. Takes effect at the next
+ *                          registration.
  * REX_OPTION_CUBIN_PATH    REX_CUBIN_PATH: folders, with ':' between them, where librex first looks
  *                          for an image name without a slash. Takes effect at the next
  *                          registration.
@@ -60,12 +62,12 @@ extern "C" {
  *                          `debug`; `enum rex_log_level` describes the levels. `LEVEL:FILE`, or
  *                          `:FILE` at the level `warn`, appends to FILE instead of standard error.
  *                          In FILE, %p is the process ID and %% a percent sign. If FILE cannot be
- *                          opened or written, or is a pipe without a reader, one line reports that,
- *                          and the log continues on standard error. Takes effect at once. librex
- *                          reads the variable when it logs the first line.
+ *                          opened or written, or is a pipe without a reader, one line reports the
+ *                          failure, and the log continues on standard error. Takes effect at once.
+ *                          librex reads the variable before the first line that it may log.
  * REX_OPTION_WAIT          REX_WAIT: how a thread waits for an NVIDIA GPU. `auto`, the default: the
- *                          CUDA driver chooses between spin and yield. `spin`: the thread polls;
- *                          this is fastest and keeps a processor busy. `yield`: the thread polls,
+ *                          CUDA driver chooses between spin and yield. `spin`: the thread polls,
+ *                          which is fastest and keeps a processor busy. `yield`: the thread polls,
  *                          and yields to other threads. `block`: the thread sleeps; waking it takes
  *                          longer than a short launch. `runtime`: librex sets nothing, and
  *                          libomptarget blocks. Takes effect when librex starts the GPU. That is at
@@ -80,48 +82,49 @@ extern "C" {
  *                          images. Such code registers before main() begins, earlier than a call of
  *                          rex_configure(): set the variable. rex-run(1) sets it.
  * REX_OPTION_UNFINISHED    REX_UNFINISHED: `error` (the default) or `wait`. It applies if a queue
- *                          still uses memory, a module or a library that a data call,
- *                          rex_offload_fini() or rex_library_unload() would end. With `error` the
- *                          call returns REX_EBUSY and ends nothing; with `wait` it waits for the
- *                          queue.
+ *                          still uses memory, a module or a library that the end of a data region,
+ *                          rex_data_exit(), rex_offload_fini() or rex_library_unload() would end.
+ *                          With `error` the call returns REX_EBUSY and ends nothing; with `wait` it
+ *                          waits for the queue. The data calls of rex_kmp.h always wait.
  * REX_OPTION_TRACE         REX_TRACE: a file for a timeline of launches, data calls and queues,
  *                          which rex-report(1) reads and describes. In the file's name, %p is the
  *                          process ID and %% a percent sign. `-`: a summary on standard error when
  *                          the process ends. `off`, the default: no trace. A word that means `on`
- *                          is refused. Takes effect, and opens the file, if no libomptarget is
- *                          bound yet and no module was registered. If the file cannot be written,
- *                          librex logs a warning, and no call fails.
+ *                          is refused. librex reads the option, and opens the file, at the first
+ *                          attempt to bind libomptarget or to register a module. If the file cannot
+ *                          be written, librex logs a warning, and no call fails.
  * REX_OPTION_CHECK         REX_CHECK: `on` (the default), `off` or `full`. `on`: a registration
  *                          compares every entry with the image, except entries of
  *                          REX_GLOBAL_LINK(). `off` omits the comparison, for a program that
  *                          launches only a few of its thousands of kernels. A kernel's presence,
  *                          parameters and launch bounds are then checked at its first launch.
  *                          Kernels that are never launched, and the presence and size of globals,
- *                          are not checked: when libomptarget loads the image, it ends the process
- *                          for a missing global, and on LLVM 14 to 17 for a missing kernel. The
- *                          image's structure and architecture, the entry table, duplicate keys and
- *                          the rows of a launch are always checked. `full`: as `on`; and if a
- *                          launch by the driver maps a row, the row gets device memory of its own,
- *                          exactly as large as the row. compute-sanitizer then finds accesses past
- *                          the row. Takes effect at the next registration.
+ *                          are not checked. If the image lacks one of them, libomptarget of LLVM 14
+ *                          to 17 ends the process when it loads the image. Later releases print a
+ *                          line and continue. The image's structure and architecture, the entry
+ *                          table, duplicate keys and the rows of a launch are always checked.
+ *                          `full`: as `on`; and if a launch by the driver maps a row, the row gets
+ *                          device memory of its own, exactly as large as the row. compute-sanitizer
+ *                          then finds accesses past the row. Takes effect at the next registration.
  * REX_OPTION_LAUNCH_BY     REX_LAUNCH_BY: the library that launches on an NVIDIA GPU, if the call
  *                          waits for the kernel. `auto`, the default: the CUDA driver, unless a
  *                          reason requires libomptarget. `runtime`: libomptarget. `driver`: the
- *                          driver; a launch that it cannot send is REX_EUNSUPPORTED, with the
- *                          reason. rex-launches(7) lists the reasons. Takes effect if no
+ *                          driver; a launch that the driver cannot make is REX_EUNSUPPORTED, with
+ *                          the reason. rex-launches(7) lists the reasons. Takes effect if no
  *                          libomptarget is bound yet.
- * REX_OPTION_COPY_THREADS  REX_COPY_THREADS: number of librex's own threads, 0 to 8, that copy
- *                          large blocks of unpinned memory to and from an NVIDIA GPU. 0: the driver
+ * REX_OPTION_COPY_THREADS  REX_COPY_THREADS: number of librex's own threads, 0 to 8, that make a
+ *                          large copy of unpinned memory to or from an NVIDIA GPU. 0: the driver
  *                          copies. `auto`, the default: half of the processors that the process may
  *                          use (in an MPI job: half of the rank's share), at most 8; if half is 1,
  *                          then 0. See rex-launches(7). Takes effect at the next copy.
  * REX_OPTION_REQUIRE_GPU   REX_REQUIRE_GPU: `on` or `off` (the default). `on`: kernels never run on
  *                          the CPU instead of a GPU. The registration of a module returns
  *                          REX_ENODEVICE if there is no NVIDIA GPU for it, if it has only a host
- *                          image, or if OMP_TARGET_OFFLOAD disables its launches. A launch or data
- *                          call with the host as its device also returns REX_ENODEVICE. librex
- *                          cannot stop the program's own host version. Takes effect at the next
- *                          registration and call.
+ *                          image, or if OMP_TARGET_OFFLOAD disables its launches. A launch with the
+ *                          host as its device also returns REX_ENODEVICE, and so does a data call,
+ *                          except those of rex_kmp.h, which do nothing then. librex cannot stop the
+ *                          program's own host version. Takes effect at the next registration and
+ *                          call.
  * REX_OPTION_LAUNCH_BLOCKING  REX_LAUNCH_BLOCKING: `on` (the default) or `off`. `off`: a launch on
  *                          an NVIDIA GPU may return before its kernel is done, if the host cannot
  *                          yet see the result. A later call that could see or change the result
@@ -153,9 +156,9 @@ enum rex_option {
  *
  * Any thread.
  *
- * Returns 0, REX_EINVAL (@option does not exist, or does not allow @value; the message lists the
- * allowed values) or REX_ENOMEM. After an error nothing has changed. It is not an error to set an
- * option too late to take effect.
+ * Returns 0, REX_EINVAL (@option does not exist; @value is too long; or @option does not allow
+ * @value, and the message lists the allowed values) or REX_ENOMEM. After an error nothing has
+ * changed. It is not an error to set an option too late to take effect.
  */
 REX_API int rex_configure(enum rex_option option, const char *value);
 
@@ -181,8 +184,8 @@ REX_API int rex_configure(enum rex_option option, const char *value);
  * REX_LOG_DEBUG  everything. Each launch and data call lists its rows, with the types in words:
  *                `row 1: to|target_param 0x55d0c8a2f2a0 4000 bytes`. If a row has a name, as with
  *                clang -g, the line has the name instead of the address. Calls of code that other
- *                compilers built are logged if the level is debug when libomptarget is bound.
- *                Launches are slower.
+ *                compilers built are logged only if the level is already debug when libomptarget is
+ *                bound. Launches are slower.
  */
 enum rex_log_level { REX_LOG_OFF, REX_LOG_ERROR, REX_LOG_WARN, REX_LOG_INFO, REX_LOG_DEBUG };
 
@@ -191,14 +194,14 @@ enum rex_log_level { REX_LOG_OFF, REX_LOG_ERROR, REX_LOG_WARN, REX_LOG_INFO, REX
  *
  * @level    level of the line, REX_LOG_ERROR to REX_LOG_DEBUG.
  * @message  the line, without the newline at its end, and without the leading `librex: ` and name
- *           of the level. Only the list of libraries of REX_ENORUNTIME has newlines inside. Valid
- *           until the function returns.
+ *           of the level. Only a message that lists the tried libraries (rex_runtime_bind()) has
+ *           newlines inside. Valid until the function returns.
  * @context  the @context of rex_set_log_callback().
  *
  * The function runs on the thread that logs the line. Several threads may call it at once. librex
- * holds no lock during the call, so the function may call librex, with two exceptions. A module
- * that is being registered or ended cannot be used (REX_EINVAL). No module can be registered or
- * ended, because the thread may be inside a call that uses a module (REX_EBUSY). Lines that librex
+ * holds no lock during the call, so the function may call librex, with two exceptions. It cannot
+ * use a module that this thread is registering or ending (REX_EINVAL). It cannot register or end a
+ * module, because the thread may be inside a call that uses a module (REX_EBUSY). Lines that librex
  * logs inside the function go to standard error or the file. After the function returns, librex
  * restores rex_last_error() and errno of the thread.
  */
@@ -225,12 +228,13 @@ REX_API void rex_set_log_callback(rex_log_function *function, void *context);
 
 /**
  * rex_runtime_bind(): finds and binds libomptarget now, instead of at the first registration. It
- * takes a libomptarget that is in the process already, else $REX_OMPTARGET, else the newest release
- * that opens: librex(7). A bound libomptarget stays bound until the process ends. Any thread.
+ * takes a libomptarget that is in the process already, else $REX_OMPTARGET, else the best that it
+ * finds, which is mostly that of the newest release: librex(7). A bound libomptarget stays bound
+ * until the process ends. Any thread.
  *
  * Returns 0; REX_ENORUNTIME (the message lists the libraries that librex tried, each with the
- * reason); REX_ENOMEM; or REX_EFORK (the process was forked while another thread of its parent
- * loaded libomptarget). If a libomptarget is bound already, returns 0.
+ * reason, or names another cause); REX_ENOMEM; or REX_EFORK (the process was forked while another
+ * thread of its parent loaded libomptarget). If a libomptarget is bound already, returns 0.
  */
 REX_API int rex_runtime_bind(void);
 

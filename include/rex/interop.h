@@ -31,12 +31,13 @@ extern "C" {
 /**
  * rex_queue_stream(): writes the CUstream of @queue to @stream, and its CUcontext, the primary
  * context of the GPU, to @context, which may be NULL. Pass the stream to libraries
- * (cublasSetStream(), ncclAllReduce()) and to calls of the driver. Their work runs in order with
- * the queue's commands; rex_queue_sync(), rex_queue_query(), rex_queue_destroy() and events include
- * it. librex does not know the memory that this work uses. Stream and context belong to librex, and
- * last until rex_queue_destroy(). Returns 0, REX_EINVAL (@queue or @stream is NULL, or the queue is
- * being captured), REX_ENODEVICE (the queue has no stream, because the device is not an NVIDIA GPU;
- * not logged) or REX_EFORK.
+ * (cublasSetStream(), ncclAllReduce()) and to calls of the driver. Work that they put in the stream
+ * runs in order with the queue's commands. rex_queue_sync(), rex_queue_query(), rex_queue_destroy()
+ * and events include such work, but librex does not know the memory that it uses. Do not destroy
+ * the stream or the context: they last until rex_queue_destroy(), except a stream of
+ * rex_queue_from_stream(), which belongs to its owner. Returns 0, REX_EINVAL (@queue or @stream is
+ * NULL, or the queue is being captured), REX_ENODEVICE (the queue has no stream, because the device
+ * is not an NVIDIA GPU; not logged) or REX_EFORK.
  */
 REX_API int rex_queue_stream(struct rex_queue *queue, void **stream, void **context);
 
@@ -53,9 +54,9 @@ REX_API int rex_queue_stream(struct rex_queue *queue, void **stream, void **cont
  *          a stream if the device is not an NVIDIA GPU.
  *
  * The other parameters are those of rex_queue_create(). Returns 0 or an error of
- * rex_queue_create(). REX_EINVAL also if @stream is of another context or the per-thread default
- * stream, or if @flags have a priority: the priority of a stream cannot change. REX_ENODEVICE if
- * @stream is not NULL and the device is not an NVIDIA GPU.
+ * rex_queue_create(). Also returns REX_EINVAL if @stream is of another context or is the per-thread
+ * default stream, or if @flags have a priority: the priority of a stream cannot change. Returns
+ * REX_ENODEVICE if @stream is not NULL and the device is not an NVIDIA GPU.
  */
 static inline int rex_queue_from_stream(struct rex_queue **queue, int64_t device, void *stream,
                                         const char *name, unsigned flags)
@@ -78,19 +79,20 @@ static inline int rex_queue_from_stream(struct rex_queue **queue, int64_t device
  * (rex_queue_wait_event()). The memory on both devices must last until the copy is done. The end of
  * a mapping on either device checks for this copy, as for other commands of a queue. Returns 0;
  * REX_EINVAL; REX_EDEVICE (a device does not exist, or neither device is the queue's);
- * REX_ENODEVICE (the other device is not an NVIDIA GPU); REX_EUNSUPPORTED (on a GPU, a copy to
- * another device in a graph); REX_ECUDA, REX_ERUNTIME, REX_ENOMEM or REX_EFORK.
+ * REX_ENODEVICE (the queue's device is an NVIDIA GPU, and the other device is not);
+ * REX_EUNSUPPORTED (on a GPU, a copy to another device in a graph); REX_ECUDA, REX_ERUNTIME,
+ * REX_ENOMEM or REX_EFORK.
  */
 REX_API int rex_queue_copy_peer(struct rex_queue *queue, void *to, int64_t to_device,
                                 const void *from, int64_t from_device, size_t size);
 
 /**
  * rex_device_copy_peer(): copies @size bytes from @from, memory of device @from_device, to @to,
- * memory of device @to_device, and returns when the copy is done. The devices may be equal. Two
- * GPUs copy over NVLink or PCI Express if they have access to each other, otherwise through the
- * host. Any thread. Returns 0; REX_EINVAL (@to or @from is NULL, no module is registered, or
- * offloading is disabled); REX_EDEVICE; REX_ECUDA (one of the devices is lost) or REX_ERUNTIME
- * (libomptarget could not copy).
+ * memory of device @to_device (-1: the default device). Returns after the copy is done. The devices
+ * may be equal. Two GPUs copy over NVLink or PCI Express if they have access to each other,
+ * otherwise through the host. Any thread. Returns 0; REX_EINVAL (@to or @from is NULL, no module is
+ * registered, offloading is disabled, or the process is ending); REX_EDEVICE; REX_ECUDA (one of the
+ * devices is lost); REX_ERUNTIME (libomptarget could not copy); or REX_EFORK.
  */
 REX_API int rex_device_copy_peer(void *to, int64_t to_device, const void *from, int64_t from_device,
                                  size_t size);

@@ -22,7 +22,7 @@
  * The image has the kinds of the parameters. librex compares them with a launch's rows before the
  * kernel runs: a wrong row is REX_EPARAMS.
  *
- * The host device runs a kernel function once, with any grid. A kernel whose loops are REX_FOR() is
+ * The host device calls a kernel function once, for any grid. A kernel whose loops are REX_FOR() is
  * correct on the host device, and on a GPU with any grid of one dimension.
  *
  * The source may be CUDA C++ or C11 with GNU extensions, and includes no header of the host side.
@@ -32,7 +32,7 @@
  * Names that begin with rex_detail_ are reserved: these macros declare variables of such names, and
  * evaluate a kernel's expressions in their scope.
  *
- * While a kernel runs, librex checks nothing.
+ * librex checks nothing while a kernel runs.
  *
  * Everything here is since 0.2 unless it says otherwise.
  *
@@ -76,7 +76,7 @@
 #if REX_ON_GPU
 #define REX_OF_DIMENSION(v, dimension) ((dimension) == 0 ? (v).x : (dimension) == 1 ? (v).y : (v).z)
 #else
-/* Component of a CUDA dim3; 0 on the host device, where one thread runs the kernel. */
+/* REX_OF_DIMENSION(v, dimension): x, y or z of @v, a dim3 of CUDA; always 0 on the host device. */
 #define REX_OF_DIMENSION(v, dimension) ((void)(dimension), 0u)
 #endif
 
@@ -108,46 +108,52 @@ REX_DEVICE int64_t rex_num_threads(int dimension)
 
 #if REX_ON_GPU
 /*
- * REX_DETAIL_LOOP(i, n, first, step): a loop over the indices of [0, n) of one thread or one team.
+ * REX_DETAIL_LOOP(i, n, first, step): a loop over the indices of one thread or one team: @first,
+ * @first + @step and so on, below @n.
  */
 #define REX_DETAIL_LOOP(i, n, first, step) for (int64_t i = (first); i < (int64_t)(n); i += (step))
-/* REX_DETAIL_RULE: written before a function that is never defined. */
+/* REX_DETAIL_RULE: written before the declaration of a function that is never defined. */
 #define REX_DETAIL_RULE __device__ int
 #else
-/* The loop over all indices, in the form that OpenMP's loop constructs require. */
+/* On the CPU the loop runs all indices. It has the form that OpenMP's loop constructs require. */
 #define REX_DETAIL_LOOP(i, n, first, step) for (int64_t i = 0; i < (int64_t)(n); i++)
 #define REX_DETAIL_RULE int
 #endif
 
 /*
- * rex_detail_not_inside_REX_FOR(), rex_detail_not_inside_REX_FOR_TEAMS(): a loop or a barrier calls
- * them in an operand that is not evaluated. If the loop or barrier is not allowed in its place, a
- * variable of this name hides the function, and the compiler's message shows the name.
+ * rex_detail_not_inside_REX_FOR(), rex_detail_not_inside_REX_FOR_TEAMS(): loops and barriers call
+ * these functions in operands that are not evaluated. In the body of REX_FOR_TEAMS() a variable has
+ * the name of the second function, and in the body of most other loops one has the name of the
+ * first. There a call of that name is an error, and the compiler's message shows the name.
  */
 REX_DETAIL_RULE rex_detail_not_inside_REX_FOR(void);
 REX_DETAIL_RULE rex_detail_not_inside_REX_FOR_TEAMS(void);
 
 /*
- * REX_DETAIL_ON_GRID: the two calls above, for every loop over the whole grid: such a loop is
- * refused inside REX_FOR() and inside REX_FOR_TEAMS(). Never evaluated.
+ * REX_DETAIL_ON_GRID: calls of both functions, for an operand that is not evaluated. Each loop over
+ * the whole grid has it: the compiler refuses such a loop inside REX_FOR() and REX_FOR_TEAMS().
  */
 #define REX_DETAIL_ON_GRID (rex_detail_not_inside_REX_FOR() + rex_detail_not_inside_REX_FOR_TEAMS())
 /*
- * REX_DETAIL_BODY(name, calls): written before a statement; hides @name in the statement, and
- * contains @calls, unevaluated.
+ * REX_DETAIL_BODY(name, calls): a loop that runs once, written before a statement. In the statement
+ * the loop's variable @name hides the function @name. @calls is the operand of __typeof__, and is
+ * not evaluated.
  */
 #define REX_DETAIL_BODY(name, calls) for (__typeof__(calls) name = 0; name == 0; name = 1)
 
 #if !REX_ON_GPU && defined(_OPENMP)
 #include "rex/openmp.h"
-/* REX_DETAIL_OPENMP(count, directive): @directive for the next loop, of @count indices. */
+/*
+ * REX_DETAIL_OPENMP(count, directive): applies OpenMP's @directive to the next loop, which has
+ * @count indices. Without OpenMP it is empty.
+ */
 #define REX_DETAIL_OPENMP(count, directive) \
     REX_DETAIL_THREADED(count, REX_DETAIL_INDEX) _Pragma(directive)
 /*
- * REX_DETAIL_FOR(name, calls, count, guess, directive, loops): runs @loops under @directive. The
- * loops have @count indices, which take @guess seconds each. The body must not call @name.
- * REX_DETAIL_BODY() is outside the loop of OpenMP. Inside the loop, a break of the body would leave
- * only REX_DETAIL_BODY(), and OpenMP would not refuse the break.
+ * REX_DETAIL_FOR(name, calls, count, guess, directive, loops): applies OpenMP's @directive to
+ * @loops. The loops have @count indices, which take about @guess seconds each. @name and @calls are
+ * those of REX_DETAIL_BODY(). REX_DETAIL_BODY() is outside the loop of OpenMP. Inside the loop, a
+ * break of the body would leave only REX_DETAIL_BODY(), and OpenMP would not refuse the break.
  */
 #define REX_DETAIL_FOR(name, calls, count, guess, directive, ...) \
     REX_DETAIL_BODY(name, calls)                                  \
@@ -171,10 +177,11 @@ REX_DETAIL_RULE rex_detail_not_inside_REX_FOR_TEAMS(void);
  * order is not defined, and threads run indices concurrently: declare variables that the body
  * writes inside the body.
  *
- * The body must not leave the loop with break, goto or return; -fopenmp refuses that. `continue`
- * continues with the next index. On a grid of one dimension every thread runs the loops over the
- * other dimensions in full. A compiler refuses REX_FOR(), REX_FOR_2D() and REX_FOR_3D() inside each
- * other, but does not check functions that the body calls.
+ * The body must not leave the loop with break, goto or return. With -fopenmp a compiler refuses
+ * that, but clang accepts a break in REX_FOR_2D() and REX_FOR_3D(). `continue` continues with the
+ * next index. On a grid of one dimension every thread runs the loops over the other dimensions in
+ * full. A compiler refuses REX_FOR(), REX_FOR_2D() and REX_FOR_3D() inside each other, but does not
+ * check functions that the body calls.
  */
 
 /**
@@ -269,6 +276,7 @@ REX_DETAIL_RULE rex_detail_not_inside_REX_FOR_TEAMS(void);
 
 /**
  * REX_DEVICE_KERNEL_STEM(S, parameters...): head of the plain kernel `Skernel__`; its body follows.
+ * For the stem `axpy__` the kernel is the function `axpy__kernel__`.
  */
 #define REX_DEVICE_KERNEL_STEM(S, ...) REX_DEVICE_PLAIN(S, , __VA_ARGS__)
 /*

@@ -105,25 +105,26 @@ void __kmpc_dispatch_init_8(ident_t *loc, int32_t gtid, int32_t schedule, int64_
 void __kmpc_dispatch_init_8u(ident_t *loc, int32_t gtid, int32_t schedule, uint64_t lower,
                              uint64_t upper, int64_t stride, int64_t chunk);
 /**
- * __kmpc_dispatch_next_4(): computes the next chunk of the loop, 32-bit signed; returns 0 after the
- * last chunk.
+ * __kmpc_dispatch_next_4(): computes the next chunk of the loop, 32-bit signed. Returns 0 if no
+ * chunk is left, otherwise 1.
  */
 int32_t __kmpc_dispatch_next_4(ident_t *loc, int32_t gtid, int32_t *last, int32_t *lower,
                                int32_t *upper, int32_t *stride);
 /**
- * __kmpc_dispatch_next_4u(): computes the next chunk, 32-bit unsigned; returns 0 after the last
- * chunk.
+ * __kmpc_dispatch_next_4u(): computes the next chunk of the loop, 32-bit unsigned. Returns 0 if no
+ * chunk is left, otherwise 1.
  */
 int32_t __kmpc_dispatch_next_4u(ident_t *loc, int32_t gtid, int32_t *last, uint32_t *lower,
                                 uint32_t *upper, int32_t *stride);
 /**
- * __kmpc_dispatch_next_8(): computes the next chunk, 64-bit signed; returns 0 after the last chunk.
+ * __kmpc_dispatch_next_8(): computes the next chunk of the loop, 64-bit signed. Returns 0 if no
+ * chunk is left, otherwise 1.
  */
 int32_t __kmpc_dispatch_next_8(ident_t *loc, int32_t gtid, int32_t *last, int64_t *lower,
                                int64_t *upper, int64_t *stride);
 /**
- * __kmpc_dispatch_next_8u(): computes the next chunk, 64-bit unsigned; returns 0 after the last
- * chunk.
+ * __kmpc_dispatch_next_8u(): computes the next chunk of the loop, 64-bit unsigned. Returns 0 if no
+ * chunk is left, otherwise 1.
  */
 int32_t __kmpc_dispatch_next_8u(ident_t *loc, int32_t gtid, int32_t *last, uint64_t *lower,
                                 uint64_t *upper, int64_t *stride);
@@ -165,13 +166,14 @@ void __kmpc_flush(ident_t *loc);
 
 #ifndef REX_KMP_INTERNAL
 /*
- * A generated region has a parameter for each pointer, and a generated task has a type of its own.
- * These macros cast both to the types of libomp's functions.
+ * The function of a generated region has a parameter for each shared variable, and the function of
+ * a generated task has a parameter of the task's own type. These macros cast both functions to the
+ * types that libomp's functions take.
  */
-/* __kmpc_fork_call(): calls the function and casts the region. */
+/* __kmpc_fork_call(): calls libomp's function, and casts the function of the region. */
 #define __kmpc_fork_call(loc, argc, ...) \
     __kmpc_fork_call(loc, argc, __extension__(kmpc_micro_t)(void (*)(void)) __VA_ARGS__)
-/* __kmpc_omp_task_alloc(): calls the function and casts the task's body. */
+/* __kmpc_omp_task_alloc(): calls libomp's function, and casts the function of the task. */
 #define __kmpc_omp_task_alloc(loc, gtid, flags, size_task, size_shareds, ...) \
     __kmpc_omp_task_alloc(loc, gtid, flags, size_task, size_shareds,          \
                           __extension__(kmp_routine_entry_t)(void (*)(void))(__VA_ARGS__))

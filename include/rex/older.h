@@ -4,8 +4,8 @@
  * Put the line `#include <rex/older.h>` at the start of such a file, or compile the file with
  * `-include rex/older.h`. Then register_cubin(name, begin, end) works, and the file may define
  * `__cubin_desc`, `__start_omp_offloading_entries` and `__stop_omp_offloading_entries`. Each file
- * is a module of its own. Its calls of `__tgt_X` call `rex___tgt_X` of rex_kmp.h, which find the
- * module by the host key.
+ * is a module of its own. Its calls of `__tgt_X` call `rex___tgt_X` of rex_kmp.h. A launch finds
+ * the module by the host key.
  *
  * Everything here is since 0.2 unless it says otherwise.
  *
@@ -26,8 +26,8 @@ extern "C" {
 static struct rex_module rex_older_module;
 
 /**
- * rex_older_register(): registers the file's module, as register_cubin() of the older output does;
- * @name may be a local array. Returns the descriptor, or NULL after an error of
+ * rex_older_register(): registers the file's module, as register_cubin() of the older output does.
+ * @name is copied, up to 255 bytes. Returns the descriptor, or NULL after an error of
  * rex_module_register().
  */
 static inline struct __tgt_bin_desc *rex_older_register(char *name, void *begin, void *end)
@@ -48,7 +48,7 @@ static inline struct __tgt_bin_desc *rex_older_register(char *name, void *begin,
 }
 #endif
 
-/* register_cubin: the function with three parameters. */
+/* register_cubin: rex_older_register(), which has three parameters. */
 #define register_cubin rex_older_register
 /* __tgt_unregister_lib(): ends the file's module. */
 #define __tgt_unregister_lib(desc) ((void)(desc), (void)rex_module_fini(&rex_older_module))
@@ -59,19 +59,19 @@ static inline struct __tgt_bin_desc *rex_older_register(char *name, void *begin,
 /* __stop_omp_offloading_entries: renames the linker's symbol to a variable of the file. */
 #define __stop_omp_offloading_entries rex_older_end
 /*
- * __tgt_target: the wrapper that finds the module by the key. Each macro below names the wrapper of
- * its function.
+ * __tgt_target: a call becomes a call of rex___tgt_target(), which finds the module by the host
+ * key.
  */
 #define __tgt_target rex___tgt_target
-/* __tgt_target_teams: the wrapper. */
+/* __tgt_target_teams: a call becomes a call of rex___tgt_target_teams(). */
 #define __tgt_target_teams rex___tgt_target_teams
-/* __tgt_target_kernel: the wrapper. */
+/* __tgt_target_kernel: a call becomes a call of rex___tgt_target_kernel(). */
 #define __tgt_target_kernel rex___tgt_target_kernel
-/* __tgt_target_data_begin: the wrapper. */
+/* __tgt_target_data_begin: a call becomes a call of rex___tgt_target_data_begin(). */
 #define __tgt_target_data_begin rex___tgt_target_data_begin
-/* __tgt_target_data_end: the wrapper. */
+/* __tgt_target_data_end: a call becomes a call of rex___tgt_target_data_end(). */
 #define __tgt_target_data_end rex___tgt_target_data_end
-/* __tgt_target_data_update: the wrapper. */
+/* __tgt_target_data_update: a call becomes a call of rex___tgt_target_data_update(). */
 #define __tgt_target_data_update rex___tgt_target_data_update
 
 #endif

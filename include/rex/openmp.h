@@ -2,16 +2,17 @@
  * rex/openmp.h - the number of CPU threads for a loop of a kernel. rex/kernel.h includes it in a
  * host image that is compiled with OpenMP.
  *
- * In a short loop starting threads and waiting for them takes longer than the work. Each loop in a
- * source stores the time of one index. A run that should take less than REX_DETAIL_WORTH on one
- * thread stays on the calling thread.
+ * In a short loop, starting threads and waiting for them takes longer than the loop itself. So each
+ * loop of a source stores its measured time for one index. A run whose expected time on one thread
+ * is below REX_DETAIL_WORTH stays on the calling thread.
  *
- * A loop has as many threads as OpenMP would start, which depends on the process's processor mask
- * and OMP_NUM_THREADS, but at most rex_detail_processors. Before the image is loaded, librex writes
- * to that variable the number of processors that the mask, the control groups and the share of an
- * MPI job leave to the process. If OMP_NUM_THREADS is set, librex writes nothing. In a child of the
- * process that loaded the image a loop has one thread: the OpenMP library would wait for threads
- * that the child does not have.
+ * A longer run has as many threads as OpenMP would start, which depends on the process's processor
+ * mask and OMP_NUM_THREADS, but at most rex_detail_processors. Before the image is loaded, librex
+ * writes to that variable the number of processors that the mask, the control groups and the share
+ * of an MPI job leave to the process. If OMP_THREAD_LIMIT is a smaller number, librex writes that
+ * number. If OMP_NUM_THREADS is set, librex writes nothing. In a child of the process that loaded
+ * the image a loop has one thread: the OpenMP library would wait for threads that the child does
+ * not have.
  *
  * All names here are reserved.
  *
@@ -34,7 +35,7 @@
 #if __has_include(<omp.h>)
 #include <omp.h>
 #else
-/* clang may have the library without the header. */
+/* The OpenMP library may be installed for clang without this header. */
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -50,11 +51,14 @@ extern int omp_in_parallel(void);
 
 /* REX_DETAIL_WORTH: minimum time on one thread, in seconds, of a loop that starts threads. */
 #define REX_DETAIL_WORTH 20e-6
-/* REX_DETAIL_SHORT: time in seconds. If a loop takes less, librex times only some of its runs. */
+/*
+ * REX_DETAIL_SHORT: time in seconds. If a loop should take less, only its first two runs and then
+ * every 16th run are timed.
+ */
 #define REX_DETAIL_SHORT 2e-6
 /*
- * REX_DETAIL_INDEX, REX_DETAIL_TEAM: assumed time in seconds of one index of a loop, until a run of
- * the loop is timed. REX_DETAIL_TEAM is for REX_FOR_TEAMS(), where a team runs each index.
+ * REX_DETAIL_INDEX, REX_DETAIL_TEAM: assumed time in seconds of one index of a loop, before a run
+ * of the loop has been timed. REX_DETAIL_TEAM is for REX_FOR_TEAMS(), where a team runs each index.
  */
 #define REX_DETAIL_INDEX 2e-9
 #define REX_DETAIL_TEAM 200e-9
@@ -63,8 +67,8 @@ extern int omp_in_parallel(void);
 extern "C" {
 #endif
 /*
- * rex_detail_processors: maximum number of threads of a loop, one variable for all sources of an
- * image. librex finds it by its name in the image's file.
+ * rex_detail_processors: maximum number of threads of a loop. An image has one such variable for
+ * all its sources. librex finds it by its name in the image's file.
  */
 extern __attribute__((__visibility__("protected"))) int rex_detail_processors;
 __attribute__((__weak__)) int rex_detail_processors = INT_MAX;
@@ -79,8 +83,9 @@ __attribute__((__weak__)) int rex_detail_process = 0;
 extern void GOMP_parallel_start(void (*function)(void *), void *data, unsigned threads);
 extern void GOMP_parallel_end(void);
 /*
- * GOMP_parallel(function, data, threads, flags): code that GCC compiles calls it for a region. This
- * definition replaces the library's function, which is slow for a region of one thread.
+ * GOMP_parallel(function, data, threads, flags): in code that GCC compiles, each region is a call
+ * of this function. The definition below replaces the library's function, which is slow for a
+ * region of one thread.
  */
 extern __attribute__((__visibility__("hidden"))) void
 GOMP_parallel(void (*function)(void *), void *data, unsigned threads, unsigned flags);
@@ -122,7 +127,7 @@ struct rex_detail_place {
 struct rex_detail_run {
     struct rex_detail_place *place, known; /* the loop's measurements when the run began */
     double count;                          /* number of indices */
-    double began;                          /* its start time; 0: not timed */
+    double began;                          /* start time in seconds; 0: not timed */
     int threads;                           /* number of threads; 0: the run is over */
 };
 
@@ -142,8 +147,8 @@ REX_DEVICE int rex_detail_threads(void)
 
 /*
  * rex_detail_begin(place, count, guess): begins a run, and chooses the number of its threads. The
- * first two runs may wait for new memory, and their times are then too long. During these runs only
- * a loop with ten times the usual expected time starts threads.
+ * first two runs may wait for new memory, and their times are then too long. So in these runs a
+ * loop starts threads only if its expected time is ten times REX_DETAIL_WORTH or more.
  */
 REX_DEVICE struct rex_detail_run rex_detail_begin(struct rex_detail_place *place, double count,
                                                   double guess)
@@ -165,9 +170,10 @@ REX_DEVICE struct rex_detail_run rex_detail_begin(struct rex_detail_place *place
 }
 
 /*
- * rex_detail_end(run): updates the cost of an index. In a run on one thread, that thread may have
- * waited for a processor: such a run at most doubles the cost, except in the first two runs. In a
- * run on several threads, they may have waited for each other: such a run never raises the cost.
+ * rex_detail_end(run): updates the stored time of an index. In a run on one thread, the thread may
+ * have waited for a processor. So such a run at most doubles the stored time; each of the first two
+ * runs may multiply it by 16. In a run on several threads, the threads may have waited for each
+ * other. So such a run never raises the stored time.
  */
 REX_DEVICE void rex_detail_end(struct rex_detail_run *run)
 {

@@ -16,15 +16,15 @@
  * **Order.** The commands of one queue run in the order of the calls. Two queues, or a queue and
  * calls that wait, have no common order; rex_queue_sync() and events make one.
  *
- * **Memory.** Launches and rex_queue_update() take host addresses. Every byte of a row must be
- * mapped on the queue's device already, or the call is REX_EABSENT: a launch in a queue maps and
- * copies nothing. rex_queue_copy_to(), rex_queue_copy_from() and rex_queue_fill() take device
- * memory from rex_device_alloc() or rex_mapped_ptr(). Mappings, host memory that is copied, and the
+ * **Memory.** Launches and rex_queue_update() take host addresses. A launch in a queue maps and
+ * copies nothing: if a byte of a row is not mapped on the queue's device yet, the call is
+ * REX_EABSENT. rex_queue_copy_to(), rex_queue_copy_from() and rex_queue_fill() take device memory
+ * from rex_device_alloc() or rex_mapped_ptr(). Mappings, host memory that is copied, and the
  * modules of kernels must last until the program has waited for the queue.
  *
- * **Errors** of the device are reported later: by the next call that waits, or by an earlier call
- * for the queue. After a kernel has failed on a GPU, every later call of the process that would use
- * that GPU is REX_ECUDA.
+ * **Errors** of the device are reported by a later call for the queue, at the latest by the next
+ * call that waits. After a kernel has failed on a GPU, every later launch, copy and data call for
+ * that GPU is REX_ECUDA, in the whole process.
  *
  * **Without an NVIDIA GPU** a queue runs each command at once, with the rules and results that a
  * command has on a GPU. If offloading is disabled or the device is the host, launches of kernels,
@@ -33,7 +33,7 @@
  *
  * **Threads.** Any number of threads may use a queue, an event or a graph; each call is atomic. Do
  * not destroy an object while another thread uses it. In a child of fork() every call that would
- * use a GPU's queue is REX_EFORK. There the functions rex_*_destroy() free only the child's memory.
+ * use a GPU's queue is REX_EFORK, and the functions rex_*_destroy() free only the child's memory.
  *
  * An argument that is NULL is REX_EINVAL, unless the function's comment allows it. A queue, event
  * or graph that was destroyed is REX_EINVAL, too. A new object gets the address that has been free
@@ -62,28 +62,29 @@ struct rex_event;
 struct rex_graph;
 
 /**
- * REX_QUEUE_NO_CACHE: a flag of rex_queue_create(). Each launch looks up its device addresses, and
- * does not cache them.
+ * REX_QUEUE_NO_CACHE: a flag of rex_queue_create(). Each launch and update looks up its device
+ * addresses again, instead of caching them.
  */
 #define REX_QUEUE_NO_CACHE 0x1u
 /**
  * REX_QUEUE_BLOCKING: a flag of rex_queue_create(). Every call waits until its command is done.
- * That is slow, but the call that causes an error returns it.
+ * Waiting is slow, but the call that causes an error returns the error.
  */
 #define REX_QUEUE_BLOCKING 0x2u
 /**
- * REX_QUEUE_OWN_GLOBALS: a flag of rex_queue_create(). The queue launches kernels of modules with
- * REX_GLOBAL(). These kernels use the queues' copy of the globals: rex_queue_global(). On a GPU
- * such a launch returns REX_EUNSUPPORTED without the flag. A `__device__` variable without
- * REX_GLOBAL() also has a copy for queues, and needs no flag.
+ * REX_QUEUE_OWN_GLOBALS: a flag of rex_queue_create(). The queue may launch kernels of modules with
+ * REX_GLOBAL(). Without the flag such a launch on a GPU returns REX_EUNSUPPORTED. In all queues of
+ * a GPU these kernels use a second copy of the globals, which rex_queue_global() finds. A
+ * `__device__` variable without REX_GLOBAL() has a second copy, too, but needs no flag.
  */
 #define REX_QUEUE_OWN_GLOBALS 0x4u
 /**
- * REX_QUEUE_PRIORITY(level): flag bits of rex_queue_create(). If kernels wait for room on a GPU,
- * kernels of queues with a higher level run first. No kernel is interrupted, and copies have no
- * priority. Levels are 0 to 15; a queue without the flag has level 0. A GPU has fewer levels, and
- * treats any higher level as its own highest level. A graph has the priority of the queue that it
- * is launched in. Priorities have no effect in a queue that runs each command at once.
+ * REX_QUEUE_PRIORITY(level): flag bits of rex_queue_create(). If kernels wait for free
+ * multiprocessors of a GPU, kernels of queues with a higher level run first. No kernel is
+ * interrupted, and copies have no priority. Levels are 0 to 15; a queue without the flag has level
+ * 0. A GPU has fewer levels, and treats any higher level as its own highest level. A graph has the
+ * priority of the queue that it is launched in. Priorities have no effect in a queue that runs each
+ * command at once.
  */
 #define REX_QUEUE_PRIORITY(level) ((unsigned)(level) << 8)
 
@@ -101,7 +102,7 @@ struct rex_graph;
  *
  * @queue   receives the new queue; destroy it with rex_queue_destroy().
  * @device  device number; -1: the default device at this call.
- * @name    name of the queue in messages, at most 63 bytes; copied. NULL: "queue 1" and so on.
+ * @name    name of the queue in messages; its first 63 bytes are copied. NULL: "queue 1" and so on.
  * @flags   0, or bits of REX_QUEUE_NO_CACHE, REX_QUEUE_BLOCKING, REX_QUEUE_OWN_GLOBALS and
  *          REX_QUEUE_PRIORITY().
  *
@@ -116,11 +117,12 @@ static inline int rex_queue_create(struct rex_queue **queue, int64_t device, con
 
 /**
  * rex_queue_global(): finds the copy of a device global that @queue's kernels use. @variable is the
- * address of the host variable (REX_GLOBAL()). On the host device there is only one copy. Use the
- * device address in rex_queue_copy_to() and rex_queue_copy_from(); it is valid until this binary's
- * module ends. Returns the address; or returns NULL and sets the last error: REX_EINVAL; REX_EKEY
- * (@variable is not a global of the module); REX_EABSENT (the global is not on the device);
- * REX_ECUDA, REX_EFORK, or an error of rex_module_register().
+ * address of the host variable (REX_GLOBAL()). On the host device there is only one copy. Pass the
+ * returned device address to rex_queue_copy_to() and rex_queue_copy_from(); it is valid until this
+ * binary's module ends. On failure returns NULL and sets the last error: REX_EINVAL (@queue);
+ * REX_EKEY (@variable is NULL, or is not a global of the module); REX_EABSENT (the global is not on
+ * the device, which is not an NVIDIA GPU); REX_ECUDA, REX_EFORK, or an error of
+ * rex_module_register().
  */
 static inline void *rex_queue_global(struct rex_queue *queue, const void *variable)
 {
@@ -143,9 +145,10 @@ REX_API int rex_queue_destroy(struct rex_queue *queue);
 /**
  * rex_queue_copy_to(): copies @size bytes from the host's @from to device memory @to. From pinned
  * memory (rex_host_alloc()) the copy runs concurrently with the program and with kernels of other
- * queues. With other memory the call may wait for a part of the copy, and from 4 MiB on for the
- * whole copy. Do not change or free the memory at @from until the copy is done. If @size is 0, @to
- * and @from may be NULL. Returns 0, REX_EINVAL, REX_ECUDA, REX_ERUNTIME, REX_ENOMEM or REX_EFORK.
+ * queues. With other memory the call may wait until a part of the bytes is copied, and from 4 MiB
+ * on until all bytes are copied. Do not change or free the memory at @from until the copy is done.
+ * If @size is 0, @to and @from may be NULL. Returns 0, REX_EINVAL, REX_ECUDA, REX_ERUNTIME,
+ * REX_ENOMEM or REX_EFORK.
  */
 REX_API int rex_queue_copy_to(struct rex_queue *queue, void *to, const void *from, size_t size);
 
@@ -159,8 +162,8 @@ REX_API int rex_queue_copy_from(struct rex_queue *queue, void *to, const void *f
 /**
  * rex_queue_update(): copies each row of @map (REX_MAP()), first each REX_TO() to the device, then
  * each REX_FROM() from the device. If a row is not mapped, no row is copied. Leave pointers that a
- * mapping has attached (REX_ATTACH()) out of @map: unlike rex_data_update(), this function copies
- * them, too, and the device then gets a host address. The rules of rex_queue_copy_to() and
+ * mapping has attached (REX_ATTACH()) out of @map: unlike rex_data_update(), this function
+ * overwrites such a pointer on the device by its host address. The rules of rex_queue_copy_to() and
  * rex_queue_copy_from() hold for the host's memory. The program may change @map after the call.
  * Returns 0, REX_EINVAL, REX_EABSENT (the message names the row), REX_ECUDA, REX_ERUNTIME,
  * REX_ENOMEM or REX_EFORK.
@@ -178,8 +181,9 @@ REX_API int rex_queue_fill(struct rex_queue *queue, void *to, const void *patter
 /**
  * rex_queue_host_func(): calls @function with @argument, which may be NULL, after all earlier
  * commands are done; later commands wait until @function returns. @function runs on a thread of the
- * driver or on the calling thread, and must not call librex, libomptarget or CUDA. After an error
- * it is not called. Returns 0, REX_EINVAL, REX_ECUDA, REX_ENOMEM or REX_EFORK.
+ * driver or on the calling thread, and must not call librex, libomptarget or CUDA. After a kernel
+ * has failed on the queue's GPU, @function is not called. Returns 0, REX_EINVAL, REX_ECUDA,
+ * REX_ENOMEM or REX_EFORK.
  */
 REX_API int rex_queue_host_func(struct rex_queue *queue, void (*function)(void *argument),
                                 void *argument);
@@ -230,9 +234,10 @@ REX_API void rex_mappings_changed(void);
 
 /**
  * REX_BY_VALUE(object): an object of any size by value, for a kernel that has a parameter of the
- * object's type. Up to 8 bytes it is REX_VALUE(). A larger @object, an lvalue, is read at the
- * launch, and only the CUDA driver can pass it: in queues on a GPU, and in launches that librex
- * sends by the driver. A queue on the host device returns REX_EUNSUPPORTED.
+ * object's type. For an object of up to 8 bytes it is REX_VALUE(). A larger @object must be an
+ * lvalue, and is read at the launch. Only the CUDA driver can pass such an object: in queues on a
+ * GPU, and in launches that librex sends by the driver. A queue on the host device returns
+ * REX_EUNSUPPORTED.
  *
  *     struct parameters { double step, mass; int64_t count; } parameters; // as in advance.cu
  *     REX_LAUNCH_WITH(advance, in_queue, REX_BY_VALUE(parameters), REX_ALLOC(position, n));
@@ -247,9 +252,10 @@ REX_API void rex_mappings_changed(void);
 /*
  * ---- Events: positions in queues, to wait for -------------------------------------------------
  *
- * If an event is recorded in a queue that is being captured, it belongs to the graph. A queue of
- * the same device that then waits for the event takes part in the capture from then on. No other
- * queue, and no thread, can wait for the event.
+ * If an event is recorded in a queue that is being captured, the event belongs to the graph. If
+ * another queue of the graph's device then waits for the event, that queue is captured, too, from
+ * this call on. Queues of other devices and threads cannot wait for the event until it is recorded
+ * again.
  */
 
 /**
@@ -259,15 +265,16 @@ REX_API void rex_mappings_changed(void);
 REX_API int rex_event_create(struct rex_event **event);
 
 /**
- * rex_event_destroy(): frees @event; NULL is ignored. Queues that wait for it still wait for the
- * recorded position. If @event was destroyed before, sets the last error to REX_EINVAL.
+ * rex_event_destroy(): frees @event; NULL is ignored. Queues that wait for @event still wait for
+ * the recorded position. If @event was destroyed before, sets the last error to REX_EINVAL.
  */
 REX_API void rex_event_destroy(struct rex_event *event);
 
 /**
- * rex_event_record(): records the present end of @queue: @event is done when all commands before it
- * are done. An event may be recorded again, in any queue. A queue that waits for it already still
- * waits for the earlier position. Returns 0, REX_EINVAL, REX_ECUDA, REX_ENOMEM or REX_EFORK.
+ * rex_event_record(): records the present end of @queue: @event is done when all commands that were
+ * put in @queue before are done. An event may be recorded again, in any queue. A queue that already
+ * waits for @event still waits for the earlier position. Returns 0, REX_EINVAL, REX_ECUDA,
+ * REX_ENOMEM or REX_EFORK.
  */
 REX_API int rex_event_record(struct rex_event *event, struct rex_queue *queue);
 
@@ -320,15 +327,14 @@ REX_API int rex_event_elapsed(double *seconds, struct rex_event *begin, struct r
  * whenever the graph is launched.
  *
  * While a queue is being captured, rex_queue_sync(), rex_queue_query(), rex_queue_destroy(),
- * rex_queue_stream() and rex_graph_launch() are REX_EINVAL for it. On a GPU a copy to another
- * device cannot be captured: REX_EUNSUPPORTED.
+ * rex_graph_launch() and, on a GPU, rex_queue_stream() are REX_EINVAL for the queue. On a GPU a
+ * copy to another device cannot be captured: REX_EUNSUPPORTED.
  */
 
 /**
- * rex_graph_begin(): begins a capture: later commands of @queue are stored instead of run:
- * launches, copies, updates, fills, calls of functions, and events. Launches and updates are
- * checked at once. Returns 0, REX_EINVAL (also if @queue is being captured already), REX_ENOMEM or
- * REX_EFORK.
+ * rex_graph_begin(): begins a capture. Later commands of @queue are stored, and not run: launches,
+ * copies, updates, fills, calls of functions, and events. Launches and updates are checked at once.
+ * Returns 0, REX_EINVAL (also if @queue is being captured already), REX_ENOMEM or REX_EFORK.
  */
 REX_API int rex_graph_begin(struct rex_queue *queue);
 
@@ -338,7 +344,7 @@ REX_API int rex_graph_begin(struct rex_queue *queue);
  * @graph  receives the graph; destroy it with rex_graph_destroy().
  * Returns 0; or, with @graph unchanged, REX_EINVAL (@graph is NULL, or @queue has not begun a
  * capture), REX_ENOMEM, REX_EABSENT, REX_ECUDA or REX_EFORK. After REX_EINVAL the capture
- * continues; after another error it has ended.
+ * continues. After REX_ENOMEM, REX_EABSENT or REX_ECUDA it has ended.
  */
 REX_API int rex_graph_end(struct rex_graph **graph, struct rex_queue *queue);
 

@@ -71,11 +71,17 @@
     REX_ATOMIC(function, type, word, (type)((native)was + (native)value))
 #endif
 #ifdef __cplusplus
-/* C++ has one name for all types. */
+/*
+ * In C++ the functions for all types are overloads of one name. In C each function has a name of
+ * its own, such as rex_detail_atomic_add_float().
+ */
 #define REX_ATOMIC_NAME(action, suffix) rex_atomic_##action
 #else
 #define REX_ATOMIC_NAME(action, suffix) rex_detail_atomic_##action##_##suffix
-/* REX_DETAIL_ATOMIC(function, address): the function for the type at @address. */
+/*
+ * REX_DETAIL_ATOMIC(function, address): the name of the function for the type that @address points
+ * to. For a `float *` it is @function with `_float` after it.
+ */
 #define REX_DETAIL_ATOMIC(function, address) \
     _Generic((address),                          \
         int *: function##_int,                   \
@@ -102,15 +108,16 @@
     REX_DETAIL_ATOMIC(rex_detail_atomic_max, address)((address), (value))
 #endif
 /*
- * Defines three functions for a type. Sums are computed in the type NATIVE: it is a type of
- * atomicAdd(), and unsigned for integers, so that their sums wrap around.
+ * Defines the functions that add, and that find the minimum and the maximum, for one type. Sums are
+ * computed in the type NATIVE, which CUDA's atomicAdd() takes. For integers NATIVE is unsigned, so
+ * that sums wrap around.
  */
 #define REX_ATOMICS(suffix, type, word, native)                                     \
     REX_ATOMIC_SUM(REX_ATOMIC_NAME(add, suffix), type, word, native)                \
     REX_ATOMIC(REX_ATOMIC_NAME(min, suffix), type, word, value < was ? value : was) \
     REX_ATOMIC(REX_ATOMIC_NAME(max, suffix), type, word, value > was ? value : was)
 
-/* rex_atomic_add(), rex_atomic_min(), rex_atomic_max() for each type. */
+/* Define rex_atomic_add(), rex_atomic_min() and rex_atomic_max() for each type. */
 REX_ATOMICS(int, int, unsigned, unsigned)
 REX_ATOMICS(uint, unsigned, unsigned, unsigned)
 REX_ATOMICS(long, long, unsigned long long, unsigned long long)
@@ -144,8 +151,9 @@ REX_DEVICE unsigned rex_detail_lanes(void)
 }
 
 /*
- * REX_DETAIL_PUT(to, both, atomic): combines the results of the threads of a warp by @both. The
- * first thread of the warp combines this result with *to by @atomic.
+ * REX_DETAIL_PUT(to, both, atomic): on a GPU the expression @both combines the values
+ * rex_detail_mine of all threads of a warp. The first thread of the warp then combines the result
+ * with *to by the function @atomic. On the CPU each thread combines its own value with *to.
  */
 #define REX_DETAIL_PUT(to, both, atomic)                                             \
     for (unsigned rex_detail_step = 16; rex_detail_step > 0; rex_detail_step /= 2) { \
@@ -163,9 +171,11 @@ REX_DEVICE unsigned rex_detail_lanes(void)
 #endif
 
 /*
- * REX_DETAIL_REDUCE(i, n, to, first, expression, both, atomic, directive): each thread begins with
- * @first. At each index @both combines the thread's value, rex_detail_mine, with @expression,
- * rex_detail_one. The program's expressions are evaluated in the scope of these two variables.
+ * REX_DETAIL_REDUCE(i, n, to, first, expression, both, atomic, directive): runs a loop over every i
+ * in [0, n). Each thread has a result, rex_detail_mine, which is @first at first. At each index
+ * rex_detail_one is @expression, and rex_detail_mine becomes @both. After the loop REX_DETAIL_PUT()
+ * combines the results with *to. The program's expressions are evaluated in the scope of these two
+ * variables.
  */
 #define REX_DETAIL_REDUCE(i, n, to, first, expression, both, atomic, directive) \
     do {                                                                        \
@@ -210,9 +220,17 @@ REX_DEVICE unsigned rex_detail_lanes(void)
         rex_detail_one > rex_detail_mine ? rex_detail_one : rex_detail_mine, rex_atomic_max, \
         "omp parallel for num_threads(rex_detail_run.threads) reduction(max : rex_detail_mine)")
 
-/* rex_detail_not_before_REX_FOR_TEAMS(): REX_FOR_TEAMS() calls it. REX_SHARED hides it. */
+/*
+ * rex_detail_not_before_REX_FOR_TEAMS(): REX_FOR_TEAMS() calls this function in an operand that is
+ * not evaluated. REX_SHARED declares a type of this name: the compiler then refuses
+ * REX_FOR_TEAMS().
+ */
 REX_DETAIL_RULE rex_detail_not_before_REX_FOR_TEAMS(void);
-/* rex_detail_one_REX_SHARED_DYNAMIC(): REX_SHARED_DYNAMIC() calls and hides it. */
+/*
+ * rex_detail_one_REX_SHARED_DYNAMIC(): REX_SHARED_DYNAMIC() calls this function in an operand that
+ * is not evaluated, and declares a variable of this name. The compiler then refuses a second
+ * REX_SHARED_DYNAMIC() in the block.
+ */
 REX_DETAIL_RULE rex_detail_one_REX_SHARED_DYNAMIC(void);
 
 /*
@@ -234,10 +252,11 @@ REX_DETAIL_RULE rex_detail_one_REX_SHARED_DYNAMIC(void);
  * nothing. With -fopenmp several teams run concurrently, each on a thread of OpenMP.
  *
  * The grid has one dimension. All threads of the team must reach a barrier. Each index of REX_FOR()
- * and REX_FOR_THREADS() belongs to one thread: inside them a compiler refuses barriers, sums,
- * minima, maxima, memory of a team and these loops. Each index of REX_FOR_TEAMS() belongs to one
- * team: inside it a compiler refuses sums, minima, maxima and loops over the grid. It does not
- * check functions that the body calls.
+ * and REX_FOR_THREADS() belongs to one thread. Inside these loops a compiler refuses barriers,
+ * REX_SHARED, and all loops of this header and of rex/kernel.h. Each index of REX_FOR_TEAMS()
+ * belongs to one team. Inside this loop a compiler refuses all these loops except
+ * REX_FOR_THREADS(). In both cases REX_GRID_STRIDE() is not refused, and functions that the body
+ * calls are not checked.
  */
 
 /**
@@ -261,8 +280,9 @@ REX_DETAIL_RULE rex_detail_one_REX_SHARED_DYNAMIC(void);
     REX_DETAIL_BODY(rex_detail_not_inside_REX_FOR, rex_detail_not_inside_REX_FOR())
 
 /*
- * REX_DETAIL_SHARED: written before memory of a team. It declares a name: if a REX_FOR_TEAMS()
- * follows in the block, the compiler refuses it.
+ * REX_DETAIL_SHARED: written before a variable in the memory of a team. It declares a type whose
+ * name is that of a function. If a REX_FOR_TEAMS() follows in the block, the compiler refuses that
+ * loop.
  */
 #define REX_DETAIL_SHARED                                                                   \
     typedef __typeof__(rex_detail_not_inside_REX_FOR()) rex_detail_not_before_REX_FOR_TEAMS \
@@ -270,8 +290,8 @@ REX_DETAIL_RULE rex_detail_one_REX_SHARED_DYNAMIC(void);
 #if REX_ON_GPU
 /**
  * REX_SHARED: written before a variable in the body of REX_FOR_TEAMS(): each team has one such
- * variable. The variable is uninitialised. All indices that a team runs use the same memory. A
- * compiler refuses REX_SHARED before the loop.
+ * variable, in the same memory for all indices that the team runs. The variable is uninitialised.
+ * If REX_SHARED is before the loop, a compiler refuses the loop.
  */
 #define REX_SHARED REX_DETAIL_SHARED __shared__
 /**
@@ -279,14 +299,19 @@ REX_DETAIL_RULE rex_detail_one_REX_SHARED_DYNAMIC(void);
  * the writes of the other threads.
  */
 #define rex_barrier() ((void)sizeof(rex_detail_not_inside_REX_FOR()), __syncthreads())
-/* REX_DETAIL_DYNAMIC(type, count): the team's dynamic shared memory. */
+/*
+ * REX_DETAIL_DYNAMIC(type, count): declares rex_detail_dynamic, the team's dynamic shared memory.
+ */
 #define REX_DETAIL_DYNAMIC(type, count)                                                    \
     extern __shared__ __attribute__((__aligned__(16))) unsigned char rex_detail_dynamic[]; \
     (void)(count);
 #else
 #define REX_SHARED REX_DETAIL_SHARED
 #define rex_barrier() ((void)sizeof(rex_detail_not_inside_REX_FOR()))
-/* An array of variable length, which lives as long as the block; ISO C++ has no such arrays. */
+/*
+ * Declares an array of variable length, which lives as long as the block. The pragmas turn off the
+ * warning that ISO C++ has no such arrays.
+ */
 #define REX_DETAIL_DYNAMIC(type, count)                                                         \
     _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wvla\"") __typeof__(type) \
         rex_detail_dynamic[(size_t)(count) + 1] __attribute__((__aligned__(16)));               \
@@ -298,7 +323,8 @@ REX_DETAIL_RULE rex_detail_one_REX_SHARED_DYNAMIC(void);
  * the team shares. Write it where REX_SHARED is allowed, and once in a kernel: a second
  * REX_SHARED_DYNAMIC() would have the memory of the first. The elements are uninitialised and begin
  * at a multiple of 16 bytes. On a GPU the launch provides the memory: `dynamic_memory` of struct
- * rex_launch_config is at least @count * sizeof(type). On the CPU the memory is on the stack.
+ * rex_launch_config must be at least @count * sizeof(type) bytes. On the CPU the memory is on the
+ * stack.
  */
 #define REX_SHARED_DYNAMIC(type, name, count)                                                    \
     REX_DETAIL_SHARED                                                                            \

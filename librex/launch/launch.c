@@ -94,8 +94,12 @@ static int launch_somewhere(struct rex_request *request)
     result = rex_launch_with_mapping(request);
     if (result == REX_OK && request->reasons != 0)
         result = rex_launch_by_runtime(request, &returned);
-    if (result == REX_OK && returned != 0)
-        result = REX_EHOST;
+    if (result == REX_OK && returned != 0) {
+        /* If the device is the host, the result depends on REX_REQUIRE_GPU. */
+        result = rex_device_offload(request->device, &request->number);
+        if (result == REX_OK)
+            result = REX_EHOST;
+    }
 put_back:
     request->map = given;
     free(types);

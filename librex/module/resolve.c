@@ -8,6 +8,7 @@
 #include <dlfcn.h>
 
 #include "base/error.h"
+#include "base/process.h"
 #include "module/parts.h"
 #include "omp/gate.h"
 
@@ -43,5 +44,11 @@ int rex_resolve(const struct rex_module *module, const void *key, struct rex_tar
         return rex_fail(REX_EKEY, "host key %p belongs to global \"%s\", not to a kernel", key,
                         kernel->entry->name);
     *target = (struct rex_target){registration, kernel, kernel->entry->name};
+    /*
+     * With REX_CHECK=off, the kernel is compared with the image only at its first launch. Compare
+     * it now, because the caller reads facts of the image, such as the maximum number of threads.
+     */
+    if (REX_UNLIKELY(!(rex_kernel_flags(kernel) & REX_KERNEL_MATCHED)))
+        return rex_registration_match(registration, kernel);
     return REX_OK;
 }

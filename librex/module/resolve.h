@@ -15,8 +15,9 @@ struct rex_target {
 };
 
 /*
- * Looks KEY up in MODULE's table and fills TARGET. Returns 0, REX_EINVAL if MODULE is not
- * registered, or REX_EKEY.
+ * Looks KEY up in MODULE's table and fills TARGET. With REX_CHECK=off, also compares the kernel
+ * with the image at the kernel's first launch. Returns 0, REX_EINVAL if MODULE is not registered,
+ * REX_EKEY, or an error of rex_registration_match().
  */
 int rex_resolve(const struct rex_module *module, const void *key, struct rex_target *target);
 

@@ -160,8 +160,8 @@ static int enqueue_copy(struct rex_queue *queue, enum rex_command_kind kind, voi
     if (size > 0 && (host == NULL || device == NULL))
         return rex_fail(REX_EINVAL, "%s: the %s memory is NULL", call,
                         host == NULL ? "host's" : "device's");
-    if (size == 0 && queue != NULL)
-        return REX_OK;
+    if (size == 0)
+        return rex_pooled_check(queue, call, "queue");
     return enter_and_enqueue(queue, &command, call);
 }
 

@@ -151,6 +151,20 @@ TEST_OF_EACH(use_pinned_part, int, at, -16, -15, 0, 4096 - 1, 4096)
     CHECK_EQUAL(driver_calls("cuGraphLaunch") > 0, at == -16 || at == 4096);
 }
 
+/* REX_CHECK=off: the first launch already knows how many threads the kernel allows. */
+TEST_IN_CHILD(match_at_first_launch)
+{
+    CHECK_EQUAL(rex_configure(REX_OPTION_CHECK, "off"), REX_OK);
+    start(22);
+    fill(x, y, CELLS);
+    CHECK_EQUAL(launch_axpy(), REX_OK);
+    expect_axpy(x, y, CELLS, 1, 1);
+    struct rex_launch_config large = plainly;
+    large.threads[0] = 2048;
+    REFUSED(launch_nothing(&large), REX_EINVAL, "too large");
+    CHECK_EQUAL(launch_nothing(&plainly), REX_OK);
+}
+
 /* One of the six dimensions, or the dynamic memory, is another one. */
 static struct rex_launch_config changed_in(unsigned number)
 {

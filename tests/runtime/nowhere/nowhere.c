@@ -128,6 +128,10 @@ static void check_works(const char *policy)
     assert_int_equal(rex_configure(REX_OPTION_REQUIRE_GPU, "on"), 0);
     assert_int_equal(set(rex_device_count(), 5, &result), REX_ENODEVICE);
     assert_non_null(strstr(rex_last_error(), "is the host, and REX_REQUIRE_GPU is on"));
+    struct rows rows = rows_of(&result, &result);
+    struct __tgt_kernel_arguments packet = packet_of(&rows, 1, 1);
+    assert_int_equal(rex_module_launch(&rex_this_module, rex_device_count(), 1, 1, REX_KERNEL_ID(set), &packet), REX_ENODEVICE);
+    assert_int_equal(rex___tgt_target_kernel(rex_device_count(), 1, 1, REX_KERNEL_ID(set), &packet), REX_ENODEVICE);
 }
 
 TEST(mandatory)

@@ -683,6 +683,7 @@ TEST(destroyed)
     elsewhere.device = rex_device_count();
     HAS_ENDED(launch_in(ended, &elsewhere, &args), queue);
     HAS_ENDED(rex_queue_copy_to(ended, memory, value, 8), queue);
+    HAS_ENDED(rex_queue_copy_to(ended, NULL, NULL, 0), queue);
     HAS_ENDED(rex_queue_copy_from(ended, value, memory, 8), queue);
     HAS_ENDED(rex_queue_copy_peer(ended, memory, -1, memory, -1, 8), queue);
     HAS_ENDED(rex_queue_fill(ended, memory, &pattern, 4, 8), queue);
