@@ -74,7 +74,7 @@ int rex_source_read(struct rex_source *source, const struct rex_module *module, 
                     struct rex_report *tried)
 {
     /*
-     * first the list of folders; later the path of a binary, in whose folder the file is searched
+     * first the list of folders; later the path of a binary, whose folder is searched for the file
      */
     char places[PATH_MAX];
     size_t length = strlen(name);
