@@ -309,8 +309,9 @@ static void describe_launch(struct rex_call_trace *trace, const void *key, int64
     rex_packet_set_grid(packet, &grid);
     trace->reason.mask = rex_process_reasons() | REX_REASON_CALLED;
     /*
-     * The message of say_waited_for() is only for the program's own launches. On LLVM 14, librex's
-     * launches also call this function, but they have entered the present table before.
+     * say_waited_for() logs a message about launches by the program itself. On LLVM 14, librex's
+     * own launches also call this function. They have entered the present table, and get no
+     * message.
      */
     if (REX_UNLIKELY(!rex_launches_block()) && !rex_present_is_entered())
         say_waited_for();

@@ -40,7 +40,7 @@ int rex_launch_check(struct rex_module *module, const struct rex_launch_config *
 int rex_launch_packet(struct rex_module *module, const void *key, struct rex_request *request);
 
 /*
- * Enters the gate by rex_module_enter() and launches. NEED is the condition for the launch, such as
+ * Enters the gate by rex_module_enter() and launches. NEED is a condition of the launch, such as
  * that MODULE is registered. Messages name WHAT, a public function. Fails if ARGS is NULL.
  */
 int rex_launch_arguments(struct rex_module *module, enum rex_need need, const char *what,

@@ -25,7 +25,7 @@ static const char *wrong_member(const struct rex_map *map, int32_t i)
      * LLVM 14 to 23 map a member that lies outside its parent, but count no reference for the
      * member. So the member stays mapped until the end of the process. Accept a row after
      * REX_PARENT_MAX: a type cannot name a parent after row REX_PARENT_MAX. So the row may name a
-     * section around its parent (rex_map_add_mapped()), which does not contain the row.
+     * section around its parent (rex_map_add_mapped()), and that section need not contain the row.
      */
     if (parent >= 0 && i <= REX_PARENT_MAX && map->sizes[i] > 0 &&
         !rex_row_has(type, REX_MAP_NOT_MAPPED | REX_MAP_PTR_AND_OBJ) &&
@@ -241,7 +241,8 @@ static int order_as_mapped(const void *left, const void *right)
 /*
  * Finds the spans that libomptarget maps, and moves them to the front of SPANS, in the order of the
  * rows. Sets *MAPPED to their number. A span that overlaps an earlier mapped span is not mapped.
- * Fails if a span that is not mapped reaches out of the mapped span, and its `may_exceed` is false.
+ * Fails if such a span reaches out of the mapped span that it overlaps, unless its `may_exceed` is
+ * true.
  */
 static int map_in_order(struct rex_row_span *spans, size_t count, size_t *mapped,
                         const struct rex_map *map, const char *what)

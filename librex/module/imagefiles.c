@@ -145,7 +145,10 @@ int rex_source_check_owner(const struct rex_source *source)
 
 /* ---- the images of a module ------------------------------------------------------------------ */
 
-/* Adds an element to the list of sources; list_source() counts it. Returns NULL with an error. */
+/*
+ * Returns a new element after the last source of the list. list_source() increases `count` later.
+ * Returns NULL with an error.
+ */
 static struct rex_source *room_for_source(struct rex_sources *sources)
 {
     size_t count = sources->count + 1;

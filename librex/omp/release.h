@@ -76,8 +76,9 @@ struct rex_release {
      */
     bool image_read_later;
     /*
-     * true: a registration copies the entries, and finds the copy by the address of the descriptor.
-     * A later descriptor at this address would get the old copy, so librex keeps the descriptor.
+     * true: a registration copies the entries, and libomptarget finds the copy by the address of
+     * the descriptor. A later descriptor at this address would get the old copy, so librex keeps
+     * the descriptor.
      * false: a registration stores the address of the entries. libomptarget would treat a later
      * table at this address as empty, so librex keeps the entries.
      */

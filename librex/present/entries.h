@@ -48,8 +48,8 @@ struct rex_entry {
     uint32_t older;
     uint32_t generation; /* a new user stores this number in its range; awaits_older() adds 1 */
     /*
-     * number of ranges with `is_held` (struct rex_range), all of ends that wait; if not 0, launches
-     * and updates that use the entry wait for the ends
+     * number of ranges, of ends that wait, with `is_held` (struct rex_range); if not 0, launches
+     * and updates that use the entry wait, too
      */
     uint32_t held;
     uint32_t awaited; /* number of ranges of ends that wait until the users have left */

@@ -106,8 +106,8 @@ static void print_table(FILE *out, const struct table *table)
 /* ---- how busy tracks were -------------------------------------------------------------------- */
 
 /*
- * Returns a character for the share BUSY of WHOLE: a blank for 0, and a full block if they are
- * equal.
+ * Returns a character for the share BUSY of WHOLE: a blank for none, and a full block for all of
+ * WHOLE.
  */
 static const char *level(uint64_t busy, uint64_t whole)
 {

@@ -34,8 +34,8 @@ struct track {
     uint64_t total[BUSY_KINDS]; /* nanoseconds; time in nested slices counts once */
     uint64_t (*bins)[BUSY_KINDS];
     /*
-     * ring of the latest slices; a later slice that encloses some of them adds only the other time
-     * to `total`
+     * ring of the latest slices; a later slice that encloses some of them adds to `total` only the
+     * time outside them
      */
     struct span *recent;
     size_t first, count;
