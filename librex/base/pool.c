@@ -14,8 +14,8 @@
 #include "base/process.h"
 
 /*
- * Number of objects in one allocation. It is large, so that the address of an ended object is not
- * soon used again.
+ * Number of objects in one allocation. The number is large, so that the address of an ended object
+ * is not soon used again.
  */
 #define BATCH 32
 

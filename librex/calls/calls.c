@@ -78,7 +78,10 @@ static bool enter_table(enum rex_present_call call, const struct __tgt_kernel_ar
     return true;
 }
 
-/* LATER is true if the call may have returned before its work is done. */
+/*
+ * Leaves the present table if ENTERED is true. LATER is true if the call may have returned before
+ * its kernel or its copies are done, as a nowait call may.
+ */
 static void leave_table(bool entered, enum rex_present_call call,
                         const struct __tgt_kernel_arguments *packet, int64_t device, bool later)
 {
@@ -295,9 +298,9 @@ static void say_waited_for(void)
 }
 
 /*
- * Describes and logs a launch that the program makes by a call of libomptarget's function.
- * libomptarget makes all such launches. The trace shows as reasons REX_REASON_CALLED and the
- * fallback reasons of the process.
+ * Describes and logs a launch that the program makes by itself: code of clang calls a function of
+ * libomptarget, such as __tgt_target_kernel(). The driver never makes such a launch. The reasons in
+ * the trace are REX_REASON_CALLED and the fallback reasons of the process.
  */
 static void describe_launch(struct rex_call_trace *trace, const void *key, int64_t device,
                             struct rex_grid grid)
@@ -306,8 +309,9 @@ static void describe_launch(struct rex_call_trace *trace, const void *key, int64
     rex_packet_set_grid(packet, &grid);
     trace->reason.mask = rex_process_reasons() | REX_REASON_CALLED;
     /*
-     * On LLVM 14, librex's own launches also call this function. Such a launch has entered the
-     * present table, and does not cause the message of say_waited_for().
+     * say_waited_for() logs a message about launches by the program itself. On LLVM 14, librex's
+     * own launches also call this function. They have entered the present table, and get no
+     * message.
      */
     if (REX_UNLIKELY(!rex_launches_block()) && !rex_present_is_entered())
         say_waited_for();

@@ -324,7 +324,7 @@ static void say_searched(const struct to *to)
         tell_fact(to, "found", all[i].path, "LLVM %d%s%s", all[i].release->number,
                   *all[i].doubt != '\0' ? ": " : "", all[i].doubt);
     free(all);
-    /* A line for each rejected candidate: "\n  path: reason". */
+    /* The report has a line for each rejected candidate: "\n  path: reason". */
     for (char *line = strtok_r(report.text, "\n", &rest); line != NULL;
          line = strtok_r(NULL, "\n", &rest)) {
         char *reason = strstr(line, ": ");

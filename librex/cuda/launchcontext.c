@@ -80,12 +80,14 @@ static void end_launch_context(struct rex_launch_context *context)
 /* ---- idle contexts --------------------------------------------------------------------------- */
 
 /*
- * Takes an idle context out of `idle`. One atomic operation empties or fills an element of `idle`,
- * so a context has one owner at any time.
+ * Takes an idle context out of the array `idle`. One atomic operation empties or fills an element
+ * of `idle`, so a context has one owner at any time.
  *
- * All operations on `idle` and on `ends` have one total order. Suppose that a thread gives a
- * context back while another thread ends all contexts. Then the first thread sees the new `ends`,
- * or the second thread finds the context in `idle`. So the context ends in both cases.
+ * `ends` of a device is the number of times that all its contexts were ended, and each context has
+ * a copy of the number. Suppose that thread A gives a context back while thread B ends all
+ * contexts. A stores the context in `idle`, and then reads `ends`. B increases `ends`, and then
+ * empties `idle`. These operations have one total order. So A sees that the copy is outdated, or B
+ * finds the context. The context ends in both cases.
  */
 static struct rex_launch_context *take_idle_context(struct rex_device *device)
 {
@@ -141,9 +143,10 @@ static struct rex_launch_context *new_launch_context(int ordinal, const char *wh
     context->device = &rex_devices[ordinal];
     context->ends = __atomic_load_n(&context->device->ends, __ATOMIC_SEQ_CST);
     /*
-     * If librex no longer keeps contexts, make `ends` of this context outdated. The context then
-     * ends in rex_launch_context_give(). `ends` was read before this check: otherwise the last
-     * rex_context_unhold() could run in between, and the context would get the new `ends` and stay.
+     * If librex no longer keeps contexts, make the context's copy of `ends` outdated, so that
+     * rex_launch_context_give() ends the context. `ends` was read before this check. If it were
+     * read after the check, the last rex_context_unhold() could increase `ends` in between. The
+     * context would have the new number, and would stay in `idle`.
      */
     if (!rex_contexts_are_kept())
         context->ends--;
@@ -182,7 +185,7 @@ int rex_launch_context_take(int ordinal, const char *what, struct rex_launch_con
     struct rex_launch_context *context;
     *taken = NULL;
     /*
-     * If `ends` of the context is outdated, another thread was ending all contexts while this
+     * If the context's copy of `ends` is outdated, another thread ended all contexts while this
      * context was given back. End this context now.
      */
     while ((context = take_idle_context(device)) != NULL &&

@@ -32,9 +32,10 @@ struct range {
     bool busy;    /* a thread is pinning or unpinning it, and no other thread may */
 };
 
-static struct range *ranges; /* guarded by rex_lists_lock(); otherwise only compared with NULL */
+/* guarded by rex_lists_lock(); without the lock, only compared with NULL */
+static struct range *ranges;
 
-/* The parent's threads that were pinning or unpinning memory do not exist in the child. */
+/* In a child of fork() no range is busy: the threads that pin or unpin memory are in the parent. */
 static void forget_busy_ranges(void)
 {
     for (struct range *range = ranges; range != NULL; range = range->next)
@@ -147,7 +148,8 @@ static int call_driver_on_range(struct range *range, bool pins)
     void *context, *memory = (void *)range->begin;
     int result;
     /*
-     * RANGE is busy, or has no memory and is not listed yet. So no other thread can unpin it now.
+     * RANGE is busy, or it is new: it waits for memory from cuMemHostAlloc(), and is not in the
+     * list yet. In both cases no other thread can unpin RANGE.
      */
     REX_ASSERT(range->drivers && (range->busy || memory == NULL));
     if (rex_context_retain(range->home, &context) != 0)

@@ -98,9 +98,10 @@ bool rex_view_may_take(struct rex_view *view, size_t bytes);
  * incomplete. After all symbols are added, rex_view_index() is called once, and indexes them by
  * name. rex_view_index() returns 0, or -1 if memory ran out.
  *
- * Some globals describe kernels. rex_view_index() copies the values of such a global to the kernel.
- * So the readers of CUBINs and PTX set exec_mode of each global to byte 0 of the global. The reader
- * of CUBINs also sets environment_mode to byte 2.
+ * Some globals describe kernels: axpy_exec_mode describes the kernel axpy. rex_view_index() copies
+ * the values of such a global to the kernel. So the readers of CUBINs and PTX set exec_mode of each
+ * global to byte 0 of the global. The reader of CUBINs also sets environment_mode to byte 2, for
+ * globals such as axpy_kernel_environment.
  */
 void rex_view_add(struct rex_view *view, const struct rex_image_symbol *symbol);
 int rex_view_index(struct rex_view *view);

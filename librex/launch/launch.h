@@ -40,8 +40,8 @@ int rex_launch_check(struct rex_module *module, const struct rex_launch_config *
 int rex_launch_packet(struct rex_module *module, const void *key, struct rex_request *request);
 
 /*
- * Enters the gate by rex_module_enter(), with NEED, and launches for the public function WHAT.
- * Fails if ARGS is NULL.
+ * Enters the gate by rex_module_enter() and launches. NEED is a condition of the launch, such as
+ * that MODULE is registered. Messages name WHAT, a public function. Fails if ARGS is NULL.
  */
 int rex_launch_arguments(struct rex_module *module, enum rex_need need, const char *what,
                          int64_t device, int32_t num_teams, int32_t thread_limit, void *host_key,

@@ -59,7 +59,10 @@ static void add_own_row(struct rex_plan *plan, int32_t row)
                              .type = type,
                              .outer = (uint32_t)plan->own_count};
     plan->own_count++;
-    /* If a row is too large to stage, nothing is staged, and `is_pageable` does not matter. */
+    /*
+     * Own rows may be staged: copied together, through one block of memory (launch/plan.h). If one
+     * row is larger than the block, no row is staged, and `is_pageable` does not matter.
+     */
     if (plan->is_pageable && (type & REX_MAP_TOFROM) && size <= REX_STAGED_MOST)
         plan->is_pageable =
             rex_is_pageable((const void *)begin) && rex_is_pageable((const void *)(end - 1));
@@ -88,8 +91,9 @@ static unsigned place_row(struct rex_plan *plan, const struct rex_range *range)
         return 0;
     }
     /*
-     * If the base of a mapping lies outside the mapped memory, a row of size 0 may lie between the
-     * base and the memory. Only libomptarget finds a mapping by such an address.
+     * A row of size 0 may lie between the base of a mapping and the mapped memory. Example: the
+     * section x[10:5] has the base x and maps memory from &x[10], and the row is at &x[3]. Only
+     * libomptarget finds a mapping by such an address.
      */
     if (range->is_mapped || (type & REX_MAP_PRESENT) || (size == 0 && rex_bases_are_apart()) ||
         !rex_is_absent(begin, (size_t)size, plan->ranges.number))
@@ -101,8 +105,9 @@ static unsigned place_row(struct rex_plan *plan, const struct rex_range *range)
     /* For a row of size 0, pass the address that libomptarget passes. */
     bool is_null = plan->release->empty_is_null;
     /*
-     * If the base differs from `begin`, libomptarget passes NULL plus the distance from `begin` to
-     * the base. Let libomptarget make such a launch.
+     * If the base differs from `begin`, libomptarget adds the distance to NULL. Example: for
+     * x[10:0], an empty section of an array of int, it passes -40. Let libomptarget make such a
+     * launch.
      */
     if (is_null && map->base[row] != begin)
         return REX_REASON_UNSEEN;

@@ -13,9 +13,11 @@
 
 /*
  * rex_map_for_launch() maps the rows of a launch, as rex_module_data_enter() does.
- * rex_unmap_after_launch() ends these mappings. rex_module_data_exit() and rex_module_region_end()
- * refuse an implicit row that is copied back and is larger than its mapping.
- * rex_unmap_after_launch() accepts such a row, because the launch has accepted the row.
+ * rex_unmap_after_launch() ends these mappings.
+ *
+ * An implicit row that is copied back may be larger than its mapping. Example: the row a[0:20], if
+ * only a[0:10] is mapped. rex_module_data_exit() and rex_module_region_end() refuse the row.
+ * rex_unmap_after_launch() accepts the row, because the launch has accepted it.
  */
 int rex_map_for_launch(struct rex_module *module, int64_t device, const struct rex_map *map);
 int rex_unmap_after_launch(int64_t device, const struct rex_map *map);

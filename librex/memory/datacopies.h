@@ -9,10 +9,10 @@
 #include "memory/rowcheck.h"
 
 /*
- * rex_rows_begin() maps the rows of MAP on DEVICE, and rex_rows_update() updates them. NUMBER is
- * the number of DEVICE, which may be -1 for the default device. WHAT names the call in messages.
- * The caller has entered the present table (rex_present_enter()). librex copies the rows that it
- * can copy, and libomptarget copies the others. Both functions return the result of
+ * rex_rows_begin() maps the rows of MAP on DEVICE, and rex_rows_update() updates them. DEVICE may
+ * be -1, the default device; NUMBER is then the number of the default device. WHAT names the call
+ * in messages. The caller has entered the present table (rex_present_enter()). librex copies the
+ * rows that it can copy, and libomptarget copies the others. Both functions return the result of
  * rex_call_data().
  */
 int rex_rows_begin(const char *what, int64_t device, int number, const struct rex_map *map);

@@ -39,7 +39,10 @@ struct allocation {
 
 static void *allocations; /* a tree of tsearch(), guarded by rex_lists_lock() */
 
-/* Allocations that overlap compare as equal. */
+/*
+ * Allocations that overlap compare as equal. So a search for one byte finds the allocation that has
+ * the byte.
+ */
 static int compare_allocations(const void *left, const void *right)
 {
     const struct allocation *a = left, *b = right;

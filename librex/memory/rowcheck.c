@@ -23,9 +23,9 @@ static const char *wrong_member(const struct rex_map *map, int32_t i)
         return "is a member of a row that does not come before it";
     /*
      * LLVM 14 to 23 map a member that lies outside its parent, but count no reference for the
-     * member. So the member stays mapped until the end of the process. A row after REX_PARENT_MAX
-     * passes: its type may name a surrounding section in place of its parent
-     * (rex_map_add_mapped()).
+     * member. So the member stays mapped until the end of the process. Accept a row after
+     * REX_PARENT_MAX: a type cannot name a parent after row REX_PARENT_MAX. So the row may name a
+     * section around its parent (rex_map_add_mapped()), and that section need not contain the row.
      */
     if (parent >= 0 && i <= REX_PARENT_MAX && map->sizes[i] > 0 &&
         !rex_row_has(type, REX_MAP_NOT_MAPPED | REX_MAP_PTR_AND_OBJ) &&
@@ -117,8 +117,9 @@ const char *rex_row_text(const struct rex_map *map, int32_t i, char text[REX_ROW
     const char *row = map->storage;
     if (*row == ',') {
         /*
-         * The macro of a launch or region in one line puts commas before the text, and has another
-         * argument before its rows. Skip the commas and that argument.
+         * The text is from the macro of a launch or a region, and has one argument before the rows.
+         * Example: REX_LAUNCH(axpy, 80, 256, REX_TO(x, n)) has the text ",,256, REX_TO(x, n)". Skip
+         * the commas and the argument 256.
          */
         row = end_of_argument(row + strspn(row, ","));
         row += *row == ',';
@@ -209,9 +210,12 @@ int rex_fail_null_column(const char *kernel, const char *call, const struct rex_
 
 /*
  * LLVM 14 to 23 map the rows of a call in their order. A row inside an earlier row uses the mapping
- * of that row. If a row overlaps an earlier row in any other way, libomptarget aborts, unless the
- * later row is implicit. Such an implicit row counts as mapped. But if it is copied, LLVM 23 and 24
- * copy the whole row, past the end of the mapping.
+ * of the earlier row. If a row overlaps an earlier row in any other way, libomptarget aborts,
+ * unless the later row is implicit.
+ *
+ * Example: a call has the row a[0:10] and then the implicit row a[0:20]. Only a[0:10] is mapped,
+ * and libomptarget accepts a[0:20]. If a[0:20] is copied, LLVM 23 and 24 copy all 20 elements, past
+ * the end of the mapping.
  */
 
 int rex_spans_compare(const void *left, const void *right)
@@ -236,8 +240,9 @@ static int order_as_mapped(const void *left, const void *right)
 
 /*
  * Finds the spans that libomptarget maps, and moves them to the front of SPANS, in the order of the
- * rows. Sets *MAPPED to their number. Any other span overlaps a mapped span. Fails if such a span
- * reaches out of the mapped span, unless its `may_exceed` is true.
+ * rows. Sets *MAPPED to their number. A span that overlaps an earlier mapped span is not mapped.
+ * Fails if such a span reaches out of the mapped span that it overlaps, unless its `may_exceed` is
+ * true.
  */
 static int map_in_order(struct rex_row_span *spans, size_t count, size_t *mapped,
                         const struct rex_map *map, const char *what)
@@ -274,8 +279,8 @@ int rex_new_spans_check(struct rex_row_span *spans, size_t *count, const struct 
     qsort(spans, all, sizeof *spans, rex_spans_compare);
     for (size_t i = 0, next, mapped; i < all; i = next) {
         /*
-         * Find a group of spans that overlap, directly or through others. FIRST is the span that
-         * libomptarget maps first.
+         * Find a group of spans that overlap, directly or through others. Example: bytes 0 to 4, 3
+         * to 8 and 7 to 9. FIRST is the span of the group that libomptarget maps first.
          */
         struct rex_row_span first = spans[i], group = spans[i];
         for (next = i + 1; next < all && spans[next].begin < group.end; next++) {

@@ -21,8 +21,9 @@ struct part {
     const int64_t *pitch;
     /*
      * Index of the last dimension with elements outside the part, or 0 if no dimension has such
-     * elements. If the stride of this dimension is 1, its elements are adjacent and make one row.
-     * For a larger stride, each element makes a row.
+     * elements. Example: 1 for the part [2:3][4:5][0:30] of a[10][20][30]. If the stride of this
+     * dimension is 1, its elements are adjacent and make one row. The example has 3 rows of 5 * 30
+     * array elements. For a larger stride, each element of the dimension makes a row.
      */
     int run;
     int64_t type;
@@ -137,9 +138,10 @@ int rex_map_add_strided(struct rex_map_builder *builder, void *base, int64_t ele
     (REX_MAP_ALWAYS | REX_MAP_DELETE | REX_MAP_CLOSE | REX_MAP_PRESENT | REX_MAP_OMPX_HOLD)
 
 /*
- * The rows of an element become members of the row of the section. Rows that are not members would
- * find their memory mapped by the row of the section, and add a reference. Then libomptarget would
- * copy nothing, and attached pointers would stay mapped until the end of the process.
+ * The rows of an element become members of the row of the section. If they were not members,
+ * libomptarget would find their memory mapped by the row of the section. It would add a second
+ * reference for each row, and it copies only at the first and the last reference. So it would copy
+ * nothing, and attached pointers would stay mapped until the end of the process.
  */
 int64_t rex_type_inside(const struct rex_map_builder *builder, int64_t type)
 {
@@ -187,8 +189,8 @@ int rex_map_add_mapped(struct rex_map_builder *builder, rex_mapper *mapper, stru
     builder->section = rex_type_inside(builder, section.type);
     /*
      * A type cannot name a parent after row REX_PARENT_MAX. If the section comes after that row,
-     * name the parent of the surrounding section. libomptarget does not check which row is the
-     * parent.
+     * its elements name the surrounding section, or the next section around it that has a lower
+     * row. libomptarget does not check which row is the parent.
      */
     builder->parent = own <= REX_PARENT_MAX ? own : around.parent;
     builder->part = section;

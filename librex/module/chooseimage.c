@@ -332,7 +332,7 @@ find_main_image(struct rex_sources *sources, const struct rex_module *module, co
 /*
  * Replaces SOURCES by the module's host image. RESULT is REX_ENOIMAGE if SOURCES has no image.
  * RESULT is 0 if SOURCES has only images for GPUs and there is no GPU. Returns 0 or an error. If
- * the module has no host image, returns RESULT.
+ * the module has no host image, does not replace SOURCES, and returns RESULT.
  */
 static int turn_to_host_image(struct rex_sources *sources, const struct rex_module *module,
                               int result)

@@ -74,7 +74,7 @@ int rex_source_read(struct rex_source *source, const struct rex_module *module, 
                     struct rex_report *tried)
 {
     /*
-     * first the list of folders; later the path of a binary, in whose folder the file is searched
+     * first the list of folders; later the path of a binary, whose folder is searched for the file
      */
     char places[PATH_MAX];
     size_t length = strlen(name);
@@ -145,7 +145,10 @@ int rex_source_check_owner(const struct rex_source *source)
 
 /* ---- the images of a module ------------------------------------------------------------------ */
 
-/* Adds an element to the list of sources; list_source() counts it. Returns NULL with an error. */
+/*
+ * Returns a new element after the last source of the list. list_source() increases `count` later.
+ * Returns NULL with an error.
+ */
 static struct rex_source *room_for_source(struct rex_sources *sources)
 {
     size_t count = sources->count + 1;

@@ -238,7 +238,9 @@ static int check_environment(const struct rex_image_symbol *symbol, const char *
 
 #define LAYOUTS_COMPARED 16 /* number of layouts, from the newest on, that are compared */
 
-/* Copies the parameters for launches, because the view may be closed. Returns 0 or REX_ENOMEM. */
+/*
+ * Copies the parameters, because the view may be closed before a launch. Returns 0 or REX_ENOMEM.
+ */
 static int keep_layout(struct rex_table *table, struct rex_kernel *kernel,
                        const struct rex_image_symbol *symbol, const struct rex_view *view)
 {
@@ -284,7 +286,10 @@ static int check_call(const struct rex_image_symbol *symbol, const struct rex_vi
         *flags |= REX_KERNEL_CALLED;
         return REX_OK;
     }
-    /* Only rex/kernel.h makes an entry table in a host image. */
+    /*
+     * rex/kernel.h lists its kernels in an entry table in the host image. clang lists its kernels
+     * there, too.
+     */
     for (size_t i = 0; i < view->position_count; i++)
         if (strcmp(view->positions[i], symbol->name) == 0)
             return rex_fail(

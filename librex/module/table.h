@@ -87,8 +87,8 @@ struct rex_table {
 
 /*
  * Returns true if the module has entries of its own: it is not a part, and its table is not empty
- * and lies in the module's binary. A linker may give a binary without entries the table of a shared
- * object.
+ * and lies in the module's binary. If a binary has no entries, a linker may make its module refer
+ * to the table of a shared object.
  */
 bool rex_table_is_own(const struct rex_module *module);
 

@@ -55,8 +55,8 @@
     .environment_size = 40, .shared_memory_fixed = true, .obeys_tmpdir = true
 
 /*
- * Pull request 124018 of LLVM changed the form of entries in 20. __tgt_register_lib() of 15 to 20
- * opens OffloadBinaries; 14 and 21 to 23 need the image itself.
+ * LLVM 20 changed the form of entries (pull request 124018 of LLVM). __tgt_register_lib() of LLVM
+ * 15 to 20 opens OffloadBinaries. LLVM 14 and 21 to 23 need the image itself.
  */
 static const struct rex_release rows[] = {
     {.number = 14,

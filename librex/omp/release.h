@@ -39,12 +39,13 @@ struct rex_release {
      */
     struct rex_packet_rule host;
     /*
-     * newest `Version` of a packet that clang of this release writes; kernels whose packets have a
-     * newer version have other parameters
+     * newest `Version` of a packet that clang of this release writes. If clang of another release
+     * writes a newer version, its kernels have other parameters, and this release cannot run them.
      */
     uint32_t newest_packet;
     bool no_packet; /* the release has no __tgt_target_kernel */
-    bool no_flags;  /* clang of this release writes no Flags; later releases read Flags */
+    /* a packet that clang of this release writes ends before Flags, which later releases read */
+    bool no_flags;
     /* on the host device, entries of program and image match by position, not by name */
     bool entries_by_position;
     /* a kernel gets NULL, not the host address, for an unmapped section of size 0 */
@@ -56,8 +57,8 @@ struct rex_release {
     /* like one_end_a_call, but crashes only if the second end has REX_MAP_DELETE */
     bool one_delete_a_call;
     /*
-     * copies the whole size of an implicit row, even past the end of a mapping that an earlier row
-     * of the call made
+     * copies the whole size of an implicit row, even past the end of its mapping. Example: a call
+     * maps a[0:10], and then copies the implicit row a[0:20].
      */
     bool excess_copied;
     bool obeys_tmpdir; /* host images are files in $TMPDIR, not in /tmp */
@@ -75,9 +76,11 @@ struct rex_release {
      */
     bool image_read_later;
     /*
-     * A registration copies the entries, under the address of the descriptor. A later descriptor at
-     * that address gets the old copy. Other releases store the address of the entries, and treat a
-     * later table at that address as empty.
+     * true: a registration copies the entries, and libomptarget finds the copy by the address of
+     * the descriptor. A later descriptor at this address would get the old copy, so librex keeps
+     * the descriptor.
+     * false: a registration stores the address of the entries. libomptarget would treat a later
+     * table at this address as empty, so librex keeps the entries.
      */
     bool entries_copied;
     /* launches a kernel without its parameters if the kernel's name ends in "tor" */

@@ -77,8 +77,8 @@ const char *rex_runtime_doubt(void)
 /*
  * The start of the driver takes 100 ms on an H100, and the load of libomptarget takes 14 ms. So a
  * second thread loads libomptarget during the start. The driver opens libraries in its first
- * milliseconds, and each load takes the loader's lock. So the thread first waits for HEAD_START, to
- * not delay the driver.
+ * milliseconds, and each load takes the loader's lock. So that the thread does not delay the
+ * driver, it first waits for HEAD_START.
  *
  * The caller may hold the loader's lock, if it runs in a constructor of a library that the program
  * opens. The thread then blocks until the caller releases the lock. So the caller never waits for a

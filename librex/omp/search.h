@@ -34,7 +34,7 @@ struct rex_candidate {
  * Finds the candidates and returns their number. The caller frees the array. The order is:
  * - candidates in the folder of the libomp of this process;
  * - other candidates, from the newest to the oldest;
- * - LLVM 18;
+ * - LLVM 18, which launches no plain kernel;
  * - candidates of unknown releases.
  */
 size_t rex_search(struct rex_candidate **candidates, struct rex_report *report);

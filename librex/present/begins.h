@@ -8,7 +8,9 @@
 
 #include "present/mappings.h"
 
-/* Adds to ENTRY the references that a begin of a range adds. COUNTS is `counts` of the range. */
+/*
+ * Adds the references of one range of a begin to `refs` of ENTRY. COUNTS is `counts` of the range.
+ */
 void rex_begin_add_refs(struct rex_entry *entry, enum rex_counts counts);
 
 /* Makes entries for the absent memory of the call BEGIN, whose ranges are sorted by address. */

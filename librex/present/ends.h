@@ -9,14 +9,15 @@
 #include "present/mappings.h"
 
 /*
- * Returns true if the call END has to wait for one of these:
- * - users of a mapping (struct rex_entry), if END may be the last end of the mapping;
- * - older users of a mapping, if a begin has added a reference during the wait: calls that were
- *   users when the begin added the reference (awaits_older() in ends.c);
+ * Returns true if the call END has to wait. END waits for:
+ * - the users (struct rex_entry) of a mapping, if END may be the last end of the mapping;
  * - a call that makes or ends a mapping in the memory of END;
- * - an update of a pointer that END detaches.
+ * - an update of a pointer that END detaches;
+ * - older users of a mapping, if a begin has added a reference while END waited. Example: END waits
+ *   for launch A, a begin adds a reference, and launch B starts. END still waits for A, but not for
+ *   B (awaits_older() in ends.c).
  *
- * If a range of END waits for users, also counts this range in `awaited` and `held` of its entries
+ * If a range of END waits for users, also counts the range in `awaited` and `held` of its entries
  * (struct rex_entry).
  */
 bool rex_end_has_to_wait(struct rex_present_table *table, struct rex_range_lock *end);
@@ -29,7 +30,7 @@ bool rex_end_has_to_wait(struct rex_present_table *table, struct rex_range_lock 
 void rex_end_hold(struct rex_present_table *table, struct rex_range_lock *end, bool is_held);
 
 /*
- * Called when END need not wait any more. Makes END the owner of each entry whose mapping END may
+ * Called when END no longer has to wait. Makes END the owner of each entry whose mapping END may
  * end, and a user of its other entries (struct rex_entry). Subtracts the references that END drops
  * from `refs` of these other entries.
  */

@@ -15,7 +15,8 @@
 
 struct rex_range_lock;
 
-#define REX_ENTRY_LEVELS 9 /* each level has a fourth of the entries of the level below */
+/* number of levels of the skip list; a level has a fourth of the entries of the level below it */
+#define REX_ENTRY_LEVELS 9
 
 /*
  * An entry of the present table: one mapping, memory that a begin is about to map, or loose memory
@@ -30,35 +31,40 @@ struct rex_entry {
     bool is_loose;    /* loose (present.h): only libomptarget launches with the memory */
     bool is_attached; /* a row has attached a pointer in this memory */
     /*
-     * the mapping still exists after an end that seemed to be its last end. libomptarget keeps a
-     * mapping with an attached pointer, except if the row of the end is a member of another row.
-     * rex_mappings_left() does not count the entry.
+     * the mapping has an attached pointer, and still existed after an end that seemed to be its
+     * last end. libomptarget keeps such a mapping if the row of the end is not a member of another
+     * row. rex_mappings_left(), which finds mappings that the program forgot to end, does not count
+     * the mapping.
      */
     bool is_kept : 1;
     bool is_shown : 1;  /* the program has the device address (rex_present_show()) */
     uint32_t users;     /* number of shared calls at work on the entry */
     uint32_t updates;   /* number of users that are updates */
-    uint32_t attaching; /* number of users that attach or detach a pointer here */
+    uint32_t attaching; /* number of users that attach or detach a pointer in the memory */
     /*
-     * number of users of earlier generations: their `generation` (struct rex_range) is less than
-     * `generation` below
+     * number of users whose `generation` (struct rex_range) is less than `generation` below: they
+     * became users before an end began to wait for them (awaits_older() in ends.c)
      */
     uint32_t older;
-    uint32_t generation; /* generation of new users; increased by awaits_older() in ends.c */
+    uint32_t generation; /* a new user stores this number in its range; awaits_older() adds 1 */
     /*
-     * number of ranges of ends with `is_held` (struct rex_range); if not 0, launches and updates
-     * wait
+     * number of ranges, of ends that wait, with `is_held` (struct rex_range); if not 0, launches
+     * and updates that use the entry wait, too
      */
     uint32_t held;
-    uint32_t awaited; /* number of ranges of ends that wait for the users */
+    uint32_t awaited; /* number of ranges of ends that wait until the users have left */
     uint64_t born;    /* serial number; newer entries have larger numbers */
     uint64_t launch;  /* number of the newest deferred launch that uses the entry */
     uint32_t refs;    /* libomptarget's reference count, or REX_REFS_UNKNOWN */
     uint32_t taken;   /* number of references that an end drops; set by count_taken() in ends.c */
-    uint32_t next[REX_ENTRY_LEVELS]; /* number of the next entry on each level; 0: none */
+    /* number of the next entry on each level of the skip list; 0: none */
+    uint32_t next[REX_ENTRY_LEVELS];
 };
 
-/* An entry occupies two cache lines. The first has the members that pin the entry for a launch. */
+/*
+ * An entry occupies two cache lines. The first has the members that a launch needs to pin the
+ * entry.
+ */
 _Static_assert(sizeof(struct rex_entry) == 128, "entries are found by a shift");
 
 /* A list of entries. Entry 0 is the head of the list. */
@@ -72,8 +78,9 @@ struct rex_entry_list {
 };
 
 /*
- * Removes all entries. In a child of fork() `room` may then be smaller than the array, because the
- * fork may have interrupted rex_entries_make_room(). The list then uses only a part of the array.
+ * Removes all entries. A fork may interrupt rex_entries_make_room() after `entry` points to a
+ * larger array, but before `room` has the new size. The child then uses only the first `room`
+ * elements.
  */
 void rex_entries_reset(struct rex_entry_list *in);
 

@@ -47,12 +47,14 @@ struct rex_graph {
     bool stale; /* `made` has old device addresses, because rex_graph_build() failed */
 };
 
-/* The caller of these functions has locked the graph, unless no other thread can use the graph. */
+/*
+ * The caller of these functions has locked the graph, or is the only thread that can use the graph.
+ */
 
 /* Makes the driver's graph from the commands. Returns 0 or an error. */
 int rex_graph_build(struct rex_graph *graph);
 
-/* Destroys MADE, a driver's graph of GRAPH. MADE may be incomplete. */
+/* Destroys MADE, a driver's graph that was made from GRAPH. MADE may be incomplete. */
 void rex_graph_unbuild(const struct rex_graph *graph, struct rex_driver_graph *made);
 
 /* Makes the driver's graph again if device addresses have changed. Returns 0 or an error. */

@@ -23,7 +23,7 @@
 /* Maximum number of arguments of a kernel whose image does not list its parameters. */
 #define MOST_ARGUMENTS ((size_t)UINT16_MAX)
 
-/* Launches KERNEL with a map of its arguments. COUNT is their number. Returns 0 or an error. */
+/* Launches KERNEL with a map of COUNT arguments. Returns 0 or an error. */
 static int launch_with_arguments(struct rex_library *library,
                                  const struct rex_launch_config *launch,
                                  const struct rex_image_symbol *kernel, void *const *arguments,

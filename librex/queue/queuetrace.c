@@ -64,8 +64,8 @@ static void write_queue_details(struct rex_line *line, const void *context)
 }
 
 /*
- * Writes the slice of the enqueue call, which began at BEGAN. DONE is the slice of the device's
- * work.
+ * Writes the slice of the enqueue call, which began at BEGAN. DONE is the slice of the command on
+ * the device.
  */
 static void write_queue_call(const struct rex_queue *queue, const struct rex_command *command,
                              const struct rex_slice *done, uint64_t began)
@@ -112,7 +112,10 @@ int rex_queue_trace_submit(struct rex_queue *queue, const struct rex_command *co
 int rex_queue_trace_do(struct rex_queue *queue, const struct rex_command *command)
 {
     struct rex_slice slice = {.track = rex_stream_track(queue->trace), .begin = rex_trace_clock()};
-    /* If the command calls a host function, the function's own calls are traced. */
+    /*
+     * Calls of librex inside the command are traced only if a host function of the program makes
+     * them.
+     */
     unsigned inside = command->kind != REX_COMMAND_CALL;
     rex_trace_depth += inside;
     int result = rex_command_do(queue->gpu.number, command);

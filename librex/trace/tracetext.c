@@ -204,8 +204,8 @@ void rex_line_launch(struct rex_line *line, const void *key, const uint32_t team
 /* ---- the summary ----------------------------------------------------------------------------- */
 
 /*
- * After MOST rows are used, a new name gets no row of its own. Each part of the table then has a
- * row "others" for all such names.
+ * The table has three parts: kernels, transfers and phases. After MOST rows are used, a new name
+ * gets no row of its own. Each part then has a row "others" for all names without a row.
  */
 #define ROWS 2048
 #define MOST (ROWS / 2)
@@ -214,8 +214,8 @@ void rex_line_launch(struct rex_line *line, const void *key, const uint32_t team
 
 struct row {
     char name[128];           /* cut off if it is longer */
-    uint64_t hash;            /* of the whole name, the part, the backend and the reason */
-    enum rex_counted counted; /* part of the table with this row; NOWHERE: the row is free */
+    uint64_t hash;            /* of the whole name, `counted`, `by` and `reason` */
+    enum rex_counted counted; /* part of the table that has the row; NOWHERE: the row is free */
     const char *by;           /* the backend of a kernel, or NULL */
     unsigned reason;          /* index in `reasons` of the summary, plus 1; 0: no reason */
     uint64_t calls, total, most, to, from;

@@ -24,8 +24,8 @@ struct rex_line {
 
 /*
  * These functions append bytes, a text, a number, an address or a time to LINE. They append BEFORE
- * first, if they have this parameter. A time is in microseconds with three decimals. They do not
- * call printf(): one call takes longer than everything else that writes a slice.
+ * first, if they have this parameter. A time is in microseconds with three decimals. The functions
+ * do not call printf(): one call of printf() takes longer than all other code that writes a slice.
  */
 void rex_line_bytes(struct rex_line *line, const void *bytes, size_t size);
 static inline void rex_line_text(struct rex_line *line, const char *text)

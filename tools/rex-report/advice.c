@@ -15,22 +15,19 @@
 #include "figures.h"
 #include "rex/error.h"
 
-/*
- * Minimum numbers for advice: launches with a wait, launches in queues, launches by libomptarget,
- * and calls that copy a row again.
- */
-#define LEAST_WAITED 100
-#define LEAST_QUEUED 1000
-#define LEAST_BY_RUNTIME 100
-#define LEAST_CALLS 10
-#define LEAST_COPIES 100              /* copies of small rows, on a GPU */
-#define LEAST_BYTES UINT64_C(1000000) /* bytes of rows that are copied again */
-#define LEAST_PAGEABLE UINT64_C(16000000)
+/* Minimum numbers for advice. */
+#define LEAST_WAITED 100                  /* launches for which a thread waited without need */
+#define LEAST_QUEUED 1000                 /* launches in queues */
+#define LEAST_BY_RUNTIME 100              /* launches by libomptarget */
+#define LEAST_CALLS 10                    /* calls that copy a row again */
+#define LEAST_COPIES 100                  /* copies of small rows, on a GPU */
+#define LEAST_BYTES UINT64_C(1000000)     /* bytes of rows that are copied again */
+#define LEAST_PAGEABLE UINT64_C(16000000) /* bytes of pageable memory that are copied */
 
 /*
- * A run with fewer calls and fewer copied bytes is too short for other advice. The first launch of
- * a kernel also loads the kernel, and the first copies of new memory wait for its pages. Such calls
- * take many times as long as later calls, and a short run consists mostly of them.
+ * A run with fewer calls and fewer copied bytes is too short for other advice, because most of its
+ * calls are slow first calls. The first launch of a kernel also loads the kernel. The first copy of
+ * new memory also waits until the operating system has allocated the pages of the memory.
  */
 #define LEAST_JUDGED 20
 #define LEAST_JUDGED_BYTES LEAST_PAGEABLE
@@ -40,7 +37,7 @@
 #define GRAPH_TAKES UINT64_C(800)         /* to launch in a graph */
 #define COPY_TAKES UINT64_C(8000)         /* to copy a row */
 #define RUNTIME_ADDS UINT64_C(5000)       /* extra time of a launch by libomptarget */
-#define RUNTIME_ADDS_A_ROW UINT64_C(1000) /* extra time of each row of such a launch */
+#define RUNTIME_ADDS_A_ROW UINT64_C(1000) /* extra time of each row of a launch by libomptarget */
 #define USUAL_SPEED 10                    /* bytes per nanosecond, if the trace shows no speed */
 
 struct list {

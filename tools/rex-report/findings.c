@@ -10,10 +10,11 @@
 
 #include "common/memory.h"
 
-#define SHORT UINT64_C(100000) /* nanoseconds: for longer launches the wait is a small part */
-#define LARGE UINT64_C(65536)  /* bytes: for smaller rows pinned memory matters little */
-#define MUCH UINT64_C(1000000) /* bytes: only larger data calls show the speed of copies */
-#define SEEN (1 << 16)
+/* nanoseconds; in a longer launch the wait is a small part of the time */
+#define SHORT UINT64_C(100000)
+#define LARGE UINT64_C(65536)  /* bytes; for a smaller row, pinned memory saves little time */
+#define MUCH UINT64_C(1000000) /* bytes; only larger data calls show the speed of copies */
+#define SEEN (1 << 16)         /* number of slots of `seen`; 16 bits of a hash choose the slot */
 
 /* A copy of the memory at BEGIN to a device; from the device if IS_BACK. */
 struct seen {

@@ -93,7 +93,7 @@ static char *harmless(const char *text)
     return marked != NULL ? marked : tool_format("?");
 }
 
-/* Writes TEXT between two pieces of the page. */
+/* Escapes TEXT, and writes it between BEFORE and AFTER. */
 static void put(FILE *out, const char *before, const char *text, const char *after)
 {
     char *safe = harmless(text);
@@ -101,7 +101,7 @@ static void put(FILE *out, const char *before, const char *text, const char *aft
     free(safe);
 }
 
-/* Writes TEXT, which may be NULL, as put() does, and frees it. */
+/* Calls put() if TEXT is not NULL, and frees TEXT. */
 static void put_and_free(FILE *out, const char *before, char *text, const char *after)
 {
     if (text != NULL)

@@ -70,7 +70,7 @@ static void add_totals(struct table *table, const struct study *study, enum tabl
 
 /* ---- waiting --------------------------------------------------------------------------------- */
 
-/* Adds the time that a thread waited in its calls. */
+/* Adds a row for the thread TRACK: the time of each kind of call, and their share of SPAN. */
 static void add_waiting(struct table *table, const struct track *track, uint64_t span)
 {
     char **cell = track->sort == TRACK_THREAD && track_busy(track) > 0 ? add_row(table) : NULL;

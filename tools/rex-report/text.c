@@ -105,7 +105,10 @@ static void print_table(FILE *out, const struct table *table)
 
 /* ---- how busy tracks were -------------------------------------------------------------------- */
 
-/* Returns a character for the busy share, from none to all of the time. */
+/*
+ * Returns a character for the share BUSY of WHOLE: a blank for none, and a full block for all of
+ * WHOLE.
+ */
 static const char *level(uint64_t busy, uint64_t whole)
 {
     static const char *const blocks[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};

@@ -33,7 +33,11 @@ struct track {
     uint64_t slices;
     uint64_t total[BUSY_KINDS]; /* nanoseconds; time in nested slices counts once */
     uint64_t (*bins)[BUSY_KINDS];
-    struct span *recent; /* ring of the latest slices: a later slice may enclose them */
+    /*
+     * ring of the latest slices; a later slice that encloses some of them adds to `total` only the
+     * time outside them
+     */
+    struct span *recent;
     size_t first, count;
 };
 
