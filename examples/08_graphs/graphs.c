@@ -3,7 +3,7 @@
  *
  * Launches and copies in a queue between rex_graph_begin() and rex_graph_end() are captured: librex
  * checks and keeps them, and runs none. The CUDA driver prepares a graph once. Then one call sends
- * all its launches. To make a graph takes longer than to send its launches once, so it pays if they
+ * all its launches. Making a graph takes longer than sending its launches once, so it pays if they
  * repeat many times. Their values may change: rex_graph_set_args() gives a launch other arguments.
  *
  * A graph keeps host addresses. If a later region maps the memory again, the next
