@@ -364,7 +364,7 @@ asked_needs  := $(if $(filter 1,$(words $(asked_script))),$(shell sed -n 's/^\# 
 run-check run-check-all run-asan run-ubsan run-tsan: $(filter-out nothing,$(or $(asked_needs),test-programs))
 	@$(test_env) tests/run $(if $(filter %-all,$@),--all) $(if $(K),-k '$(K)')
 
-conform: $(LIB) $(addprefix $(O)/,tools/rex-check tests/fake/cubin tests/fake/cuda/libcuda.so.1) | $(O)/lib  ## check that generated sources compile, pass rex-check and run in every kind of build; DIR=folder, ARGS=arguments of the program
+conform: $(LIB) $(addprefix $(O)/,tools/rex-check tests/fake/cubin tests/fake/cuda/libcuda.so.1 tests/fake/cuda/libcuda.so) | $(O)/lib  ## check that generated sources compile, pass rex-check and run in every kind of build; DIR=folder, ARGS=arguments of the program
 	@$(if $(DIR),,echo 'conform: say which sources with DIR=...' >&2; exit 2;) O='$(O)' tests/conform $(DIR) -- $(ARGS)
 
 # The walk, with its own sanitized build of the library, and the readers' targets run on no GPU.

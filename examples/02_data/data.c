@@ -49,9 +49,9 @@ static int live(void)
     int error;
     /*
      * The region is on the default device, -1. It copies the first buffer in and out, and only
-     * allocates device memory for the second. The region ends with the block, however the block is
-     * left. If the beginning fails, the block does not run. `error` receives the error of the
-     * beginning or of the end.
+     * allocates device memory for the second. The region ends with the block, also if `return`,
+     * `break` or `goto` leaves the block. If the beginning fails, the block does not run. `error`
+     * receives the error of the beginning or of the end.
      */
     REX_DATA_REGION(&error, -1, REX_TOFROM(cells[0], CELLS), REX_ALLOC(cells[1], CELLS)) {
         error = advance(0, GENERATIONS / 2);

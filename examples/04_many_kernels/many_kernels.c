@@ -19,8 +19,7 @@ enum { BODIES = 4096, COARSE_STEPS = 100, FINE_STEPS = 100 };
 /*
  * The host sides of the device's globals. REX_GLOBAL makes an entry of address, name and size.
  * After registration the host variable's address stands for the device's variable of that name in
- * every data call. The two variables have separate values, and only an update copies one to the
- * other.
+ * every data call. The two variables have separate values, and an update copies one to the other.
  */
 double time_step = 0.0;
 double elapsed = 0.0;

@@ -10,8 +10,8 @@
  *               host waits once. This is faster for two or more launches whose results the host
  *               does not read in between.
  *   in halves   Two queues run independently: one may copy while the other computes. Each queue
- *               copies half of the cells to the device, computes, and copies them back. A copy
- *               runs beside the program only if its host memory is pinned: rex_host_alloc().
+ *               copies half of the cells to the device, computes, and copies them back. The
+ *               host memory is pinned (rex_host_alloc()), so the calls do not wait for copies.
  *
  * The memory of a queue's commands must stay mapped until rex_queue_sync(). On a GPU the end of a
  * region returns REX_EBUSY before that. Without a GPU a queue runs each command at once, and the

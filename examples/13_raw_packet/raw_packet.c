@@ -75,8 +75,9 @@ static int axpy(int64_t n, double a, double *x, double *y)
 
     /*
      * The launch, on the default device, -1. rex_kmp.h replaces the name by its wrapper, which
-     * adapts a copy of the packet to the LLVM release and adds the source location. The call copies
-     * the arrays, too. It returns 0, -1 if the host version is to run, or less for an error.
+     * checks the launch. If libomptarget launches, the wrapper adapts a copy of the packet to the
+     * LLVM release and adds a source location. The call copies the arrays, too. It returns 0, -1 if
+     * the host version is to run, or less for an error.
      */
     return __tgt_target_kernel(-1, TEAMS, THREADS, &axpy__id__, &args);
 }

@@ -8,7 +8,7 @@
  * The kernel is plain: its parameters are the packet's rows. libomptarget alone runs it on GPUs in
  * LLVM 14 to 17 and 19 to 24, and on the CPU in 14 to 17 and 19 to 22. CUBINs of CUDA 13 need 14 to
  * 17, or 21.1.2 or later. With other releases this program prints the reason, and exits with 77,
- * the status of a skipped test.
+ * the status of a skipped test; it takes 21.1.0 and 21.1.1 for 21.1.2.
  *
  * rex_offload_init() does more: it chooses the image for the GPU, compares it with the entries, and
  * adapts header, symbols and calls to the LLVM release. It returns errors in cases in which

@@ -1,10 +1,10 @@
 /*
  * offload.c - axpy_multi's device run: many calls of three kernels, and no data region.
  *
- * Every launch copies its vectors to the device and back, as in a program that calls kernels from
- * many places. A launch copies only the data that its kernel needs: axpy() copies x to the device
- * and not back. To measure the time that a region saves, put one around the loop in
- * run_on_device(), and use rows of REX_PRESENT() as in examples/pathfinder.
+ * Every launch copies its vectors to the device, as in a program that calls kernels from many
+ * places. It copies back only the vectors that its kernel changes: axpy() copies y back, and not x.
+ * To measure the time that a region saves, put one around the loop in run_on_device(), and use rows
+ * of REX_PRESENT() as in examples/pathfinder.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -63,7 +63,7 @@ static void print_help(const struct settings *settings)
     for (int i = 0; i < count_extra(settings); i++)
         print_option(settings->extra[i].name, settings->extra[i].argument, settings->extra[i].help);
     if (settings->has_ways) {
-        print_option("queue", NULL, "put the launches in a queue, and wait once");
+        print_option("queue", NULL, "put the launches in a queue, and do not wait for each");
         print_option("graph", NULL, "capture the launches in a graph, and launch the graph");
     }
     if (settings->has_devices)

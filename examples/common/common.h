@@ -1,6 +1,6 @@
 /*
- * common.h - code for the reduced Rodinia programs: options, the clock, and the lines that each
- * program prints. start_offload() is the only function that offloads.
+ * common.h - code that several examples share: options, the start, the clock, random numbers, and
+ * the lines that each program prints.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -28,9 +28,9 @@ struct shares {
 };
 
 /*
- * Divides @pieces among settings->devices devices, from device 0 on. The maximum is the number of
- * devices and the number of pieces. Returns 0, or an error with a line on stderr. Call
- * close_shares() in any case.
+ * Divides @pieces among settings->devices devices, from device 0 on; ONE_DEVICE: settings->device
+ * has all pieces. The maximum is the number of devices and the number of pieces. Returns 0, or an
+ * error with a line on stderr. Call close_shares() in any case.
  */
 int open_shares(struct shares *shares, const struct settings *settings, int64_t pieces);
 void close_shares(struct shares *shares);

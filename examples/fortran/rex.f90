@@ -6,10 +6,10 @@
 !     error = rex_launch('axpy', [rex_value(n), rex_to(x), rex_tofrom(y)], trip_count=n)
 !     if (error /= 0) print *, rex_last_error()
 !
-! librex's manual describes each function under its name. Functions return 0 or an error. Functions
-! such as rex_to() take variables, and arrays of any type and rank. Arrays must be contiguous
-! targets: librex refuses a row of x(3, :), whose address is NULL. Pass x(:n) instead of x(*), which
-! has no size. Any thread may call a function after rex_init() has returned.
+! librex's manual describes most functions under their names. Integer functions return 0 or an
+! error. Functions such as rex_to() take variables, and arrays of any type and rank. Arrays must be
+! contiguous targets: librex refuses a row of x(3, :), whose address is NULL. Pass x(:n) instead of
+! x(*), which has no size. Any thread may call a function after rex_init() has returned.
 !
 ! SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 module rex

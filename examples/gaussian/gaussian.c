@@ -1,8 +1,8 @@
 /*
  * gaussian - solves a system of linear equations by elimination.
  *
- * A program of the Rodinia suite, on librex. It launches twice for each column of the matrix and
- * once for each unknown, all in one data region. gaussian.h lists the files.
+ * A program of the Rodinia suite, on librex. It launches twice for each column of the matrix except
+ * the last, and once for each unknown, all in one data region. gaussian.h lists the files.
  *
  * Run it:  make && $(make -s print-O)/examples/gaussian/gaussian --help
  *

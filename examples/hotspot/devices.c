@@ -29,7 +29,7 @@ enum {
     THREADS = 128,
     MAX_TEAMS = 65535,
     MOST_HALO = 8, /* rows of a neighbour, and steps that a device takes alone */
-    REPORTS = 20   /* number of times that a run reads the extremes */
+    REPORTS = 20   /* a long run reads the extremes about this often */
 };
 
 /* A run. All pointers are host addresses. In a row they stand for the copies of each device. */

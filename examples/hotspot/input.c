@@ -2,7 +2,7 @@
  * input.c - hotspot's input files: size x size lines, row by row, with one number in each. This is
  * the form of Rodinia's own temp_N and power_N, and of the file that --output writes.
  *
- * The reader reports every wrong line, and a file that is too short or too long. Otherwise a wrong
+ * The reader refuses a file with a wrong line, or with too few or too many lines. Otherwise a wrong
  * file could make a picture that looks right.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -178,9 +178,7 @@ static double load_at(double x, double y)
     return load;
 }
 
-/*
- * Returns the first temperature at a place: a gentle slope of half a degree.
- */
+/* Returns the first temperature at a place: at most half a degree above the surroundings. */
 static double warmth_at(double x, double y)
 {
     double dx = x - 0.7, dy = y - 0.3;

@@ -1,9 +1,9 @@
 /*
  * offload.c - hotspot's device run: one data region around many launches.
  *
- * run_region() maps five arrays once. Each launch swaps the two temperature buffers: a step reads
- * the buffer that the step before wrote. No row of a launch copies. At the end one update copies
- * the result from the buffer that was written last.
+ * run_region() maps five arrays once. Each step swaps the two temperature buffers: it reads the
+ * buffer that the step before wrote. No row of a launch copies. At the end one update copies the
+ * result from the buffer that was written last.
  *
  * The host reads no data between two steps. With --queue it puts the steps in a queue, and waits
  * only to read the extremes. Each pair of steps makes equal calls. So with --graph the program
@@ -26,7 +26,7 @@ REX_KERNEL(hotspot_extremes);
 enum {
     THREADS = 128,
     MAX_TEAMS = 65535,
-    REPORTS = 20 /* number of times that a run reads the extremes */
+    REPORTS = 20 /* a long run reads the extremes about this often */
 };
 
 /* A run. All pointers are host addresses. In a row they stand for the device's copies. */

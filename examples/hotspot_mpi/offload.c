@@ -24,7 +24,7 @@ REX_KERNEL(hotspot_part_extremes);
 enum {
     THREADS = 128,
     MAX_TEAMS = 65535,
-    REPORTS = 10,    /* number of times that a run reads the extremes */
+    REPORTS = 10,    /* a long run reads the extremes about this often */
     EXCHANGES = 20   /* number of exchanges to time before the run */
 };
 

@@ -5,8 +5,8 @@
  * queues. It waits once for all devices, so each device is as busy as a single device. In this file
  * a launch takes all of a device's records, and not a window of ten.
  *
- * Copies of several devices run in parallel only from pinned memory, hence rex_host_register(). If
- * it fails, the copies are slower.
+ * From pinned memory the copies to all devices run in parallel, hence rex_host_register(). If it
+ * fails, the copies are slower.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

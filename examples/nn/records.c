@@ -2,7 +2,7 @@
  * records.c - record files in the format of Rodinia's nearest neighbours: see nn.h. A list names
  * the files, one a line, relative to the current directory.
  *
- * The reader reports every wrong record. Otherwise records of another length would have coordinates
+ * The reader stops at a wrong record. Otherwise records of another length would have coordinates
  * from wrong columns.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

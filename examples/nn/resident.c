@@ -2,9 +2,10 @@
  * resident.c - nn's device run with --queue and --graph. It reads all records first and maps them
  * once. Each launch still has a window of at most ten records, but the host does not wait for it.
  *
- * Look at launch_windows(). A launch in this file copies nothing. So it takes the host only two
- * microseconds, and the host waits once for all launches. In a graph a launch takes half of that
- * time, if the graph computes the distances again. The program needs memory for all records.
+ * Look at launch_windows(). A launch in this file copies nothing. So it takes the host about three
+ * microseconds, and the host waits once for all launches. In a graph a launch takes less than half
+ * of that time, if the graph computes the distances again. The program needs memory for all
+ * records.
  *
  * With --resident 0 the queue copies a window's data before and after its launch. Two copies cost
  * more than the launch, but the host does not wait for them. Such copies need pinned memory, hence

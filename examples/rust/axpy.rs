@@ -121,6 +121,7 @@ fn axpy(a: f64, x: &[f64], y: &mut [f64]) -> Result<(), String> {
     unsafe {
         match rex_module_target_kernel(addr_of_mut!(MODULE), -1, 64, 128, addr_of!(KEY), &packet) {
             0 => Ok(()),
+            -1 => Err("nothing was launched".into()),
             _ => Err(CStr::from_ptr(rex_last_error()).to_string_lossy().into_owned()),
         }
     }

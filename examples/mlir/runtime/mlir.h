@@ -1,6 +1,7 @@
 /*
- * mlir.h - librex-mlir: the functions mgpu* on top of librex. Lowered code of MLIR's gpu dialect
- * calls these functions of a runtime. Names and parameters are those of LLVM 22.
+ * mlir.h - librex-mlir: functions mgpu* on top of librex. Lowered code of MLIR's gpu dialect calls
+ * these functions of a runtime. Names and parameters are those of LLVM 22. Functions for clusters,
+ * tensor maps and sparse matrices are missing.
  *
  * Lowered code checks no result, so librex-mlir keeps the first error until a call of
  * rex_mlir_error(). Calls after an error still run, and may fail, too.
