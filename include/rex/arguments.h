@@ -9,7 +9,7 @@
  * REX_KERNEL() declares a function, axpy__arguments__(), which is never defined. REX_LAUNCH()
  * writes a call of this function inside a sizeof, which evaluates nothing. The call has an argument
  * for each row that passes one to the kernel. So the compiler reports a row that does not fit its
- * parameter. In C the two macros write these lines, among others:
+ * parameter. In C the result is equivalent to these lines:
  *
  *     int axpy__arguments__(int, struct rex_integer n, struct rex_double a, const double *x,
  *                           double *y);
@@ -97,8 +97,9 @@ struct rex_any_pointer {
 };
 }
 /**
- * REX_ARGUMENT(expression): an argument for axpy__arguments__(). Its type stands for the type of
- * @expression: `REX_ARGUMENT(1)` has the type struct rex_integer. It is never evaluated.
+ * REX_ARGUMENT(expression): an argument in the call of axpy__arguments__() (head of this file). Its
+ * type stands for the type of @expression: `REX_ARGUMENT(1)` has the type struct rex_integer. The
+ * call is never evaluated.
  */
 #define REX_ARGUMENT(...) rex_argument(__VA_ARGS__)
 /**
@@ -107,7 +108,10 @@ struct rex_any_pointer {
  */
 #define REX_ARGUMENT_TYPE(...) \
     rex_argument_of<__typeof__(__VA_ARGS__), REX_KIND_OF_TYPE(__VA_ARGS__)>::rex_type
-/** REX_ARGUMENT_POINTER: an argument for axpy__arguments__() that fits each pointer parameter. */
+/**
+ * REX_ARGUMENT_POINTER: an argument in the call of axpy__arguments__() (head of this file). It fits
+ * each pointer parameter.
+ */
 #define REX_ARGUMENT_POINTER rex_any_pointer()
 #else
 /* clang-format off */
@@ -142,9 +146,9 @@ struct rex_any_pointer {
  *     REX_TO(x, n)        (((void)sizeof(__typeof__(x))), rex_row_section(...))
  *     REX_NO_PARAM(row)   (((void)0), rex_row_without(...))
  *
- * In an expression, the comma operator ignores @of. REX_OF_ROW() takes @of out of the tokens of a
- * row. It uses two means of rex/parameters.h: a macro before parentheses, and REX_PARAMETER_PICK().
- * These are the steps for REX_TO(x, n). R is the whole row, and O is `sizeof(__typeof__(x))`:
+ * The comma operator ignores @of in a row. REX_OF_ROW() takes @of out of the tokens of a row, by
+ * two means of rex/parameters.h: a macro before parentheses, and REX_PARAMETER_PICK(). These are
+ * the steps for REX_TO(x, n). R is the whole row, and O is `sizeof(__typeof__(x))`:
  *
  *     REX_OF_ROW(R)               R begins with a parenthesis: next line
  *     REX_OF_OPENED(R)            in it, the first item ((void)O) begins with a parenthesis
@@ -156,8 +160,8 @@ struct rex_any_pointer {
  * If a parenthesis is missing, REX_OF_OTHER(R) follows instead of the next line. Its result is
  * REX_OF_UNKNOWN, which is 2.
  *
- * REX_ROW_ARGUMENT() and REX_ROW_ELEMENT() then join the beginning of a name and @of. The joined
- * name is that of a macro, or of a macro with arguments:
+ * REX_ROW_ARGUMENT() and REX_ROW_ELEMENT() then join the beginning of a name and @of. The result is
+ * the name of a macro below, or a call of a macro below:
  *
  *     REX_ARGUMENT_ and 0                       REX_ARGUMENT_0
  *     REX_ARGUMENT_ and sizeof(__typeof__(x))   REX_ARGUMENT_sizeof(__typeof__(x))
@@ -181,21 +185,24 @@ struct rex_at_most_64_rows {
  */
 #define REX_ROW(of, ...) (((void)of), __VA_ARGS__)
 /**
- * REX_OF(expression): the @of of a row that passes an argument with the type of @expression, which
- * may be an array. REX_OF() does not evaluate @expression, except one of variable array type.
+ * REX_OF(expression): first argument of REX_ROW(): the row passes an argument with the type of
+ * @expression; for an array, with the type of a pointer to its elements. REX_OF() evaluates only a
+ * pointer to variable length arrays.
  */
 #define REX_OF(...) sizeof(__typeof__(__VA_ARGS__))
-/** REX_OF_NONE: the @of of a row that passes no argument. */
+/** REX_OF_NONE: first argument of REX_ROW(): the row passes no argument. */
 #define REX_OF_NONE 0
 /**
- * REX_OF_ANY_POINTER: the @of of a row that passes a pointer, which fits each pointer parameter.
+ * REX_OF_ANY_POINTER: first argument of REX_ROW(): the row passes a pointer that fits each pointer
+ * parameter.
  */
 #define REX_OF_ANY_POINTER 1
 /** REX_OF_UNKNOWN: the result of REX_OF_ROW() for a row that REX_ROW() did not make. */
 #define REX_OF_UNKNOWN 2
 /**
- * REX_OF_ROW(row): the @of in @row: `REX_OF_ROW(REX_NO_PARAM(row))` is 0. If @row does not begin
- * with three parentheses, REX_OF_UNKNOWN. The steps are at the head of this section.
+ * REX_OF_ROW(row): the first argument of the REX_ROW() that made @row: for REX_NO_PARAM(...) it is
+ * 0. If @row does not begin with three parentheses, it is REX_OF_UNKNOWN. The steps of the macro
+ * are at the head of this section.
  */
 #define REX_OF_ROW(row) \
     REX_PARAMETER_PICK(REX_PARAMETER_TYPE row, REX_OF_OPENED, REX_OF_OTHER, )(row)
@@ -272,13 +279,13 @@ struct rex_at_most_64_rows {
 /** REX_ELEMENT_OPENED(row): REX_ROW_ELEMENT() for a row that begins with a parenthesis. */
 #define REX_ELEMENT_OPENED(row) REX_ELEMENT_OF(REX_OF_ROW(row))(row)
 /**
- * REX_ELEMENT_OF(of): the name of the macro that writes a row with this @of: REX_ELEMENT_0 for 0,
- * REX_ELEMENT_1 for `sizeof(__typeof__(x))`.
+ * REX_ELEMENT_OF(of): the name of the macro that writes the row. @of is the result of REX_OF_ROW():
+ * the name is REX_ELEMENT_0 for 0, and REX_ELEMENT_1 for `sizeof(__typeof__(x))`.
  */
 #define REX_ELEMENT_OF(...) REX_ELEMENT_IS(__VA_ARGS__)
 /** REX_ELEMENT_IS(of): joins REX_ELEMENT_ and @of, which REX_ELEMENT_OF() has expanded. */
 #define REX_ELEMENT_IS(...) REX_ELEMENT_##__VA_ARGS__
-/** REX_ELEMENT_0(row): @row and a comma, for REX_OF_NONE. */
+/** REX_ELEMENT_0(row): @row and a comma, for REX_OF_NONE, which is 0. */
 #define REX_ELEMENT_0(row) row,
 /** REX_ELEMENT_1(row): @row and a comma, for REX_OF_ANY_POINTER and REX_OF(). */
 #define REX_ELEMENT_1(row) row,
@@ -299,11 +306,11 @@ struct rex_at_most_64_rows {
 #endif
 
 /**
- * REX_ROW_ARGUMENT(none, between, m, context, row): a comma and an argument of axpy__arguments__()
- * for @row: `, REX_ARGUMENT(x)` for REX_TO(x, n). Nothing for an empty row, or a row that passes no
- * argument. REX_WALK() calls it for each row; the other arguments have no effect. If REX_ROW() did
- * not make @row, the argument is a struct rex_row. It fits only a kernel that was declared without
- * a parameter list.
+ * REX_ROW_ARGUMENT(none, between, m, context, row): a comma and an argument in the call of
+ * axpy__arguments__() (head of this file): `, REX_ARGUMENT(x)` for REX_TO(x, n). The result is
+ * empty for an empty row, and for a row that passes no argument. REX_WALK() calls the macro for
+ * each row; the other arguments have no effect. If REX_ROW() did not make @row, the argument is a
+ * struct rex_row. It fits only a kernel that was declared without a parameter list.
  */
 #define REX_ROW_ARGUMENT(none, between, m, context, row) \
     REX_PARAMETER_PICK(REX_PARAMETER_TYPE row, REX_ARGUMENT_OF_ROW, REX_ROW_MAYBE, )(row)
@@ -316,13 +323,13 @@ struct rex_at_most_64_rows {
 /** REX_ARGUMENT_OF_ROW(row): REX_ROW_ARGUMENT() for a row that is not empty. */
 #define REX_ARGUMENT_OF_ROW(row) REX_ARGUMENT_OF(REX_OF_ROW(row))
 /**
- * REX_ARGUMENT_OF(of): a comma and an argument for a row with this @of: `, REX_ARGUMENT(x)` for
- * `sizeof(__typeof__(x))`. Nothing for 0.
+ * REX_ARGUMENT_OF(of): a comma and an argument for a row. @of is the result of REX_OF_ROW(): the
+ * result is `, REX_ARGUMENT(x)` for `sizeof(__typeof__(x))`, and empty for 0.
  */
 #define REX_ARGUMENT_OF(...) REX_ARGUMENT_IS(__VA_ARGS__)
 /** REX_ARGUMENT_IS(of): joins REX_ARGUMENT_ and @of, which REX_ARGUMENT_OF() has expanded. */
 #define REX_ARGUMENT_IS(...) REX_ARGUMENT_##__VA_ARGS__
-/** REX_ARGUMENT_0: nothing, for REX_OF_NONE. */
+/** REX_ARGUMENT_0: empty, for REX_OF_NONE, which is 0. */
 #define REX_ARGUMENT_0
 /** REX_ARGUMENT_1: a comma and a pointer that fits each pointer parameter: REX_OF_ANY_POINTER. */
 #define REX_ARGUMENT_1 , REX_ARGUMENT_POINTER

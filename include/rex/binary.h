@@ -96,12 +96,13 @@ __asm__(".weak __start_omp_offloading_entries, __stop_omp_offloading_entries\n"
 #define REX_RETAINED "R"
 #ifndef __CUDA_ARCH__
 /*
- * This text makes a section, rex_kept_entries, with a pointer to the file's section of entries. Its
- * flag R makes linkers keep it, and so they also keep the entries. The reference is weak, because a
- * file may have no entry.
+ * This text makes a section, rex_kept_entries, with a pointer to the file's section of entries. The
+ * flag R makes linkers keep rex_kept_entries, and so also the entries. The reference is weak,
+ * because a file may have no entry.
  *
- * The entries themselves do not have the attribute `retain`, because generated code may add entries
- * without it to the section. gcc warns if only some objects of a section have the attribute.
+ * The entries themselves cannot have the attribute `retain`: gcc warns if only some objects of a
+ * section have it, and entries of generated code may lack it. gcc compares the objects of one file,
+ * or with -flto the objects of the whole program.
  *
  * With -flto one assembler may read this text several times, and `.ifndef` skips all but the first.
  * After an entry, `.weak` would change the symbol of the section itself.
@@ -131,7 +132,8 @@ extern const struct rex_image_row rex_images_end[] __asm__("__stop_rex_images") 
 /**
  * __cubin_desc: the descriptor of this binary's registered image, which belongs to librex; NULL
  * before registration and after rex_offload_fini() has returned 0. If a binary has several images,
- * each image with an entry has a descriptor. `__cubin_desc` is then the first image's descriptor.
+ * each image with an entry has a descriptor. `__cubin_desc` is then the descriptor of the first of
+ * these images.
  */
 extern REX_HIDDEN struct __tgt_bin_desc *__cubin_desc;
 /**
@@ -140,7 +142,10 @@ extern REX_HIDDEN struct __tgt_bin_desc *__cubin_desc;
  */
 extern REX_HIDDEN ident_t rex_target_kernel_ident;
 
-/* REX_IS_HELPER: defined in a helper, which gets only declarations of the names it may define. */
+/*
+ * REX_IS_HELPER: defined in a helper without REX_KMP_DEFINE: this header then only declares the
+ * names that the helper may define.
+ */
 #if defined REX_KMP_INTERNAL && !defined REX_KMP_DEFINE
 #define REX_IS_HELPER
 #else
@@ -150,7 +155,7 @@ REX_PER_BINARY ident_t rex_target_kernel_ident = {0, 2, 0, 0, ";unknown;unknown;
 
 /*
  * The module refers to `__cubin_desc` and rex_target_kernel_ident by weak references, because in a
- * binary of helpers no file may define them. Their declarations above are not weak: a helper's
+ * binary of helpers no file has to define them. Their declarations above are not weak: a helper's
  * definition after a weak declaration would also be weak.
  */
 /* rex_found_desc: `__cubin_desc`. Its address is NULL if no file of the binary defines it. */
@@ -252,12 +257,12 @@ REX_PER_BINARY int rex_offload_init(void)
  * Returns 0, or one of these errors; the module then stays registered:
  *
  * REX_EINVAL  the call is in the program's log function, which rex_offload_fini() has called in
- *             this thread while it ends the module. Or the thread has ended, except for its last
- *             destructors.
- * REX_EBUSY   a queue (rex/queue.h) still uses the module, and REX_OPTION_UNFINISHED is `error`;
- *             the message names the queue. Or the call was made inside a launch, a data call or the
- *             program's log function. Or launches or data calls of other threads have not ended
- *             within a minute.
+ *             this thread while it ends the module. Or the thread runs its last destructors.
+ * REX_EBUSY   a queue (rex/queue.h) has unfinished commands that use the module, or any unfinished
+ *             commands if no other module is registered. The message names the queue. With
+ *             REX_OPTION_UNFINISHED `wait` the call waits instead. Or the call was made inside a
+ *             launch, a data call or the program's log function. Or launches or data calls of other
+ *             threads have not ended within a minute.
  * REX_ENOMEM  the host has too little memory for librex's data of this thread.
  * REX_ECUDA   a launch or a queue, even a destroyed one, has found a device lost since the process
  *             began.
@@ -278,8 +283,8 @@ REX_PER_BINARY int rex_offload_fini(void)
  *     void rex_offload_init(void);    rex_this_init_void    a declaration of rex_declared_init()
  *
  * In the first line the macro does not expand again, because no macro expands inside itself.
- * rex_declared_init is another compiler's name of the function: its result may be void, though the
- * result of rex_this_init() is int.
+ * rex_declared_init is a second name of the function for the compiler: its result may be void,
+ * though the result of rex_this_init() is int.
  */
 
 /* rex_this_init(...): rex_this_init_ for a call, and rex_this_init_void for a declaration. */

@@ -1,9 +1,9 @@
 /*
  * rex/names.h - saves and restores the program's macros whose names librex's headers use.
  *
- * rex_kmp.h and rex/abi.h have ordinary words, such as `size`, as names of fields, parameters and
- * types. The program may have macros of these names. So each of the two headers includes this file
- * twice:
+ * rex_kmp.h, rex/abi.h and the headers that they include have ordinary words, such as `size`, as
+ * names of fields, parameters and types. The program may have macros of these names. So rex_kmp.h
+ * and rex/abi.h each include this file twice:
  *
  * - At its begin, before it includes any other header. This file then saves the program's macros of
  *   the names below, and undefines them.
