@@ -205,8 +205,8 @@ static inline struct rex_row rex_row_without(struct rex_row row, int64_t type)
  * rex_map_of(): copies @count rows to the columns @base, @begin, @sizes and @types, which have
  * @count elements each. Returns the map with these columns. @text is two characters and then the
  * source text of the rows, which messages quote. The map's `storage` is the address of one of the
- * two characters, the one at an odd address. It means a text, because no allocation has an odd
- * address.
+ * two characters, the one at an odd address. An odd `storage` means a text, because no allocation
+ * has an odd address.
  */
 static inline struct rex_map rex_map_of(const struct rex_row *rows, size_t count, void **base,
                                         void **begin, int64_t *sizes, int64_t *types,
@@ -395,7 +395,7 @@ REX_API void *rex_module_queue_global(struct rex_module *module, struct rex_queu
 struct rex_data_scope {
     struct rex_map *map; /**< the region's map. */
     int64_t device;      /**< device number; -1: the default device. */
-    bool is_open;        /**< true if the beginning succeeded, and the end has to end the region. */
+    bool is_open;        /**< true if the beginning succeeded. */
     bool again;          /**< true if the beginning succeeded and the block has not run yet. */
     int *error;          /**< the program's int for the result; may be NULL. */
 };

@@ -135,8 +135,8 @@ template <unsigned... numbers> struct rex_kinds;
 #else
 
 /**
- * struct rex_device_entry: a row of a host image's own entry table. It has the layout of `struct
- * __tgt_offload_entry` (rex/abi.h).
+ * struct rex_device_entry: a row of a host image's own entry table. It has the layout of
+ * `struct __tgt_offload_entry` (rex/abi.h).
  */
 struct rex_device_entry {
     void *addr;       /**< address of the function or variable. */
@@ -212,8 +212,9 @@ REX_DEVICE uint64_t rex_detail_next_word(void ***cells, __builtin_va_list *argum
 /**
  * REX_DEVICE_CALL(kernel, S, parameters...): defines the function `rex_call_KERNEL()`, which reads
  * an argument for each parameter and calls `Sbody__()`. On LLVM 18, 23 and 24 the host device calls
- * this function instead of @kernel: librex puts its name into the entry. LLVM 18 passes one more
- * argument before the kernel's own, and LLVM 23 and 24 pass an array.
+ * this function instead of @kernel: librex registers the kernel's entry with the name of this
+ * function. LLVM 18 passes one more argument before the kernel's own, and LLVM 23 and 24 pass an
+ * array.
  */
 #define REX_DEVICE_CALL(kernel, S, ...)                                                          \
     REX_DEVICE_LINKAGE void rex_call_##kernel(void **rex_detail_cells, ...);                     \

@@ -10,10 +10,11 @@
  * compiler reports an error for a type without parentheses, and for more than 64 parameters. Empty
  * items of a list have no effect.
  *
- * The macros for lists take the name of a macro, @m, and call it for each parameter: `m(context,
- * type, name)`. The caller chooses @context, which may be empty. @type is in parentheses, so that
- * `__typeof__ type name` declares the parameter, also a pointer to an array or a function. @m can
- * use `sizeof type` and `REX_KIND_OF_TYPE type`. @m cannot call a macro for lists.
+ * The macros for lists take the name of a macro, @m, and call it for each parameter:
+ * `m(context, type, name)`. The caller chooses @context, which may be empty. @type is in
+ * parentheses, so that `__typeof__ type name` declares the parameter, also a pointer to an array or
+ * a function. @m can use `sizeof type` and `REX_KIND_OF_TYPE type`. @m cannot call a macro for
+ * lists.
  *
  * Everything here is since 0.2 unless it says otherwise.
  *
@@ -82,21 +83,24 @@
  * for two.
  */
 #define REX_PARAMETER_COUNT(...) (0 REX_EACH_PARAMETER(REX_PARAMETER_ONE, , __VA_ARGS__))
-/** REX_PARAMETER_ONE(context, type, name): as @m: `+1`, for REX_PARAMETER_COUNT(). */
+/** REX_PARAMETER_ONE(context, type, name): the @m of REX_PARAMETER_COUNT(): `+1`. */
 #define REX_PARAMETER_ONE(context, type, name) +1
-/** REX_PARAMETER_DECLARE(context, type, name): as @m: `__typeof__ (int) n` for `(int) n`. */
+/**
+ * REX_PARAMETER_DECLARE(context, type, name): an @m that declares the parameter:
+ * `__typeof__ (int) n` for `(int) n`.
+ */
 #define REX_PARAMETER_DECLARE(context, type, name) __typeof__ type name
 /**
- * REX_PARAMETER_ARGUMENT(context, type, name): as @m: `struct rex_integer n` for `(int) n`: the
- * parameter with the type REX_ARGUMENT_TYPE() (rex/arguments.h).
+ * REX_PARAMETER_ARGUMENT(context, type, name): an @m that declares the parameter with the type
+ * REX_ARGUMENT_TYPE() (rex/arguments.h): `REX_ARGUMENT_TYPE (int) n` for `(int) n`.
  */
 #define REX_PARAMETER_ARGUMENT(context, type, name) REX_ARGUMENT_TYPE type name
 /**
- * REX_PARAMETER_KIND(context, type, name): as @m: a comma and the kind of the parameter's type: `,
- * REX_KIND_OF_TYPE (int)` for `(int) n`. The kinds are in rex/kinds.h.
+ * REX_PARAMETER_KIND(context, type, name): an @m that writes a comma and the kind of the type
+ * (rex/kinds.h): `, REX_KIND_OF_TYPE (int)` for `(int) n`.
  */
 #define REX_PARAMETER_KIND(context, type, name) , REX_KIND_OF_TYPE type
-/** REX_PARAMETER_NAME(context, type, name): as @m: `n` for `(int) n`. */
+/** REX_PARAMETER_NAME(context, type, name): an @m that writes the name: `n` for `(int) n`. */
 #define REX_PARAMETER_NAME(context, type, name) name
 
 /**
@@ -126,16 +130,17 @@
 /** REX_THEN_OF(then, otherwise): @then. */
 #define REX_THEN_OF(then, otherwise) then
 /**
- * REX_OTHERWISE_OF(first): the name REX_OTHERWISE. If @first is not empty, the type has no
- * parentheses: the name of a type that does not exist makes the compiler report an error.
+ * REX_OTHERWISE_OF(first): the name REX_OTHERWISE. If @first is not empty, such as `int n`, the
+ * macro first writes a name that does not exist, REX_WRITE_THE_TYPE_IN_PARENTHESES_int, and the
+ * compiler reports an error.
  */
 #define REX_OTHERWISE_OF(first) REX_WRITE_THE_TYPE_IN_PARENTHESES_##first REX_OTHERWISE
 /** REX_OTHERWISE(then, otherwise): @otherwise. */
 #define REX_OTHERWISE(then, otherwise) otherwise
 
 /**
- * REX_PARAMETER_TYPE: is written before a parameter: `REX_PARAMETER_TYPE (int) n` becomes `(int),
- * n`, which is two arguments.
+ * REX_PARAMETER_TYPE: is written before a parameter: `REX_PARAMETER_TYPE (int) n` becomes
+ * `(int), n`, which is two arguments.
  */
 #define REX_PARAMETER_TYPE(...) (__VA_ARGS__),
 /** REX_PARAMETER_PICK(arguments...): the third of the arguments, which are expanded first. */
@@ -191,7 +196,8 @@
  *     each(, between, m, context, ITEM)                                 // items 2 to 64
  *     each(, (), REX_HAS_MORE_THAN_64_PARAMETERS, context, ITEM)        // item 65
  *
- * Later items are ignored. REX_PARAMETER(), as @each, then reports an error for item 65.
+ * Later items are ignored. If @each is REX_PARAMETER() and item 65 is a parameter, the compiler
+ * reports an error.
  */
 #define REX_WALK(each, none, first, between, m, context, ...)                                      \
     REX_WALK_64(each, none, first, between, m, context, __VA_ARGS__, , , , , , , , , , , , , , , , \
