@@ -186,8 +186,8 @@ struct rex_at_most_64_rows {
 #define REX_ROW(of, ...) (((void)of), __VA_ARGS__)
 /**
  * REX_OF(expression): first argument of REX_ROW(): the row passes an argument with the type of
- * @expression; for an array, with the type of a pointer to its elements. REX_OF() evaluates only a
- * pointer to variable length arrays.
+ * @expression; for an array, with the type of a pointer to its elements. REX_OF() evaluates
+ * @expression only if its type has a variable array length.
  */
 #define REX_OF(...) sizeof(__typeof__(__VA_ARGS__))
 /** REX_OF_NONE: first argument of REX_ROW(): the row passes no argument. */
