@@ -4,11 +4,12 @@
  * rex/map.h includes this header. A program that is written by hand uses few of these names. The
  * functions for rows are for a program that makes rows by functions, or that has its own macros for
  * rows: REX_ROW() of rex/arguments.h. The functions that take a module are for code that has
- * several modules, or a module of its own. rex_launch() and the like pass this binary's module.
- * Names that begin with rex_detail_ are reserved: if the program has a variable of such a name, a
- * variable in a macro hides it.
+ * several modules, or a module of its own. Functions such as rex_launch() pass this binary's module
+ * to them. Names that begin with rex_detail_ are reserved: librex's macros declare variables of
+ * such names, which would hide the program's variables.
  *
- * The inline functions do not check pointers for NULL. Any thread may call them.
+ * The inline functions do not check pointers for NULL; only the `error` of a data scope may be
+ * NULL. Any thread may call them.
  *
  * Guide: rex-maps(7).
  *
@@ -38,13 +39,14 @@ struct rex_queue;
 /*
  * ---- Rows from addresses, sizes and values ----------------------------------------------------
  *
- * Sizes are in bytes. A row has addresses; the memory belongs to the program.
+ * Sizes are in bytes. A row has addresses; the memory belongs to the program. @type has the
+ * REX_MAP_ bits of rex/abi.h.
  */
 
 /**
  * rex_row_bytes(): returns the size of @length elements of @element bytes each; -1 if the size
- * overflows an int64_t. librex refuses a row with the size -1, but a raw launch does not check
- * sizes.
+ * overflows an int64_t. librex refuses a row with a negative size, but a raw launch (rex_kmp.h) may
+ * pass the size to libomptarget.
  */
 static inline int64_t rex_row_bytes(int64_t length, size_t element)
 {
@@ -52,16 +54,19 @@ static inline int64_t rex_row_bytes(int64_t length, size_t element)
     return __builtin_mul_overflow(length, element, &bytes) ? -1 : bytes;
 }
 
-/** REX_ELEMENT(pointer): size of an element that @pointer points to, in bytes. */
+/**
+ * REX_ELEMENT(pointer): size of the element that @pointer points to, in bytes: 8 for `double *`.
+ */
 #define REX_ELEMENT(pointer) sizeof(__typeof__(*(pointer)))
 /** REX_END_OF(object, member): number of bytes from the begin of @object to the end of @member. */
 #define REX_END_OF(object, member) \
     (offsetof(__typeof__(object), member) + sizeof(((__typeof__(&(object)))0)->member))
 
 /**
- * rex_row_section(): returns the row of REX_SECTION(); @element in bytes, @lower and @length in
- * elements. @base is an integer, because gcc assumes that a function reads the memory of a pointer
- * to const, and warns if that memory is uninitialised.
+ * rex_row_section(): returns the row of REX_SECTION(). @base is the address of element 0, and
+ * @element the size of an element in bytes. The row has @length elements from element @lower on.
+ * @base is an integer: gcc assumes that a function reads the memory of a pointer to const, and
+ * warns if that memory is uninitialised.
  */
 static inline struct rex_row rex_row_section(int64_t type, uintptr_t base, size_t element,
                                              int64_t lower, int64_t length)
@@ -71,7 +76,10 @@ static inline struct rex_row rex_row_section(int64_t type, uintptr_t base, size_
                       type | REX_MAP_TARGET_PARAM);
 }
 
-/** rex_row_attach(): returns the row of REX_ATTACH(), for the pointer at @pointer. */
+/**
+ * rex_row_attach(): returns the row of REX_ATTACH(). @pointer is the address of the pointer
+ * variable, which is read in the call. @element, @lower and @length are those of rex_row_section().
+ */
 static inline struct rex_row rex_row_attach(int64_t type, const volatile void *pointer,
                                             size_t element, int64_t lower, int64_t length)
 {
@@ -82,22 +90,25 @@ static inline struct rex_row rex_row_attach(int64_t type, const volatile void *p
     return row;
 }
 
-/** rex_row_part(): returns a row of the bytes from @begin to @end of the object at @base. */
+/**
+ * rex_row_part(): returns a row of bytes @begin to @end - 1 of the object at @base, which is the
+ * row's base.
+ */
 static inline struct rex_row rex_row_part(int64_t type, uintptr_t base, size_t begin, size_t end)
 {
     return rex_row_of((const void *)base, (const void *)(base + begin),
                       (int64_t)end - (int64_t)begin, type);
 }
 
-/** rex_row_object(): returns a row of the @size bytes at @address, with the base @address. */
+/** rex_row_object(): returns a row of the @size bytes at @address, which is also the row's base. */
 static inline struct rex_row rex_row_object(const volatile void *address, size_t size, int64_t type)
 {
     return rex_row_of(address, address, (int64_t)size, type);
 }
 
 /**
- * rex_row_value(): returns a literal row, a parameter, of the @size bytes at @value; at most 8
- * bytes.
+ * rex_row_value(): returns a row that passes a value to a kernel: the @size bytes at @value, at
+ * most 8. They are copied into the row.
  */
 static inline struct rex_row rex_row_value(const void *value, size_t size)
 {
@@ -106,7 +117,7 @@ static inline struct rex_row rex_row_value(const void *value, size_t size)
     return rex_row_of(bits, bits, (int64_t)size, REX_MAP_LITERAL | REX_MAP_TARGET_PARAM);
 }
 
-/** rex_row_address(): returns a literal row, a parameter, with @address as its value. */
+/** rex_row_address(): returns a row that passes @address itself to a kernel and maps nothing. */
 static inline struct rex_row rex_row_address(const volatile void *address)
 {
     return rex_row_of(address, address, (int64_t)sizeof address,
@@ -114,8 +125,8 @@ static inline struct rex_row rex_row_address(const volatile void *address)
 }
 
 /**
- * rex_row_scalar(): returns the row of REX_VALUE() for the @size bytes at @value; @kind is
- * REX_KIND_OF_TYPE() of their type.
+ * rex_row_scalar(): returns the row of REX_VALUE() for the value of @size bytes at @value. @kind is
+ * REX_KIND_OF_TYPE() of the value's type: a signed integer is extended to 8 bytes by its sign.
  */
 static inline struct rex_row rex_row_scalar(const volatile void *value, size_t size, unsigned kind)
 {
@@ -130,23 +141,29 @@ static inline struct rex_row rex_row_scalar(const volatile void *value, size_t s
 }
 #ifdef __cplusplus
 extern "C++" {
-/* rex_row_scalar(): returns the row of REX_VALUE() for @value, in C++. */
+/* rex_row_scalar(): returns the row of REX_VALUE() for @value. The template is for C++. */
 template <class type> inline struct rex_row rex_row_scalar(type value)
 {
     static_assert(sizeof value <= 8, "a value of more than 8 bytes: use REX_FIRSTPRIVATE");
     return rex_row_scalar(&value, sizeof value, REX_KIND_OF_TYPE(type));
 }
-/* rex_row_scalar(): makes the compiler refuse an array, which is not a value. */
+/* rex_row_scalar(): the overload for an array, which the compiler refuses: it is not a value. */
 template <class type, size_t count> inline struct rex_row rex_row_scalar(type (&)[count])
 {
     static_assert(count == 0, "an array is not a value: write REX_TO(array, length)");
     return rex_row_of(NULL, NULL, 0, 0);
 }
 }
-/** REX_SCALAR(expression): the arguments of rex_row_scalar() for @expression. */
+/**
+ * REX_SCALAR(expression): the arguments of rex_row_scalar() for the value of @expression. In C++:
+ * the value, for the template.
+ */
 #define REX_SCALAR(expression) (expression)
 #else
-/* REX_SCALAR(expression): in C: address, size and kind of a copy of @expression. */
+/*
+ * REX_SCALAR(expression): in C: three arguments: the address of a copy of the value, its size and
+ * its kind. The struct adds 0 to the size, and has two assertions about the type.
+ */
 #define REX_SCALAR(expression)                                                                     \
     (REX_DECAYED(expression)[1]){(expression)},                                                    \
         sizeof(REX_DECAYED(expression)) +                                                          \
@@ -159,7 +176,7 @@ template <class type, size_t count> inline struct rex_row rex_row_scalar(type (&
                 char rex_unused;                                                                   \
             }),                                                                                    \
         REX_KIND_OF_TYPE(expression)
-/* REX_DECAYED(expression): the type of the expression's value: a pointer for an array. */
+/* REX_DECAYED(expression): the type of the value of @expression: `int *` for `int x[2]`. */
 #define REX_DECAYED(expression) __typeof__(((void)0, (expression)))
 #endif
 
@@ -181,14 +198,15 @@ static inline struct rex_row rex_row_without(struct rex_row row, int64_t type)
  * ---- Columns of REX_MAP() and of launches in one line -----------------------------------------
  */
 
-/** REX_MAP_ROWS(name): the number of rows of REX_MAP(name, ...), as a constant expression. */
+/** REX_MAP_ROWS(name): number of rows of the map of REX_MAP(name, ...), a constant expression. */
 #define REX_MAP_ROWS(name) (sizeof rex_detail_##name##_rows / sizeof *rex_detail_##name##_rows)
 
 /**
- * rex_map_of(): fills the columns with @count rows and returns the map of REX_MAP(). @text has two
- * characters, and then the source text of the rows. `storage` becomes the address of one of the two
- * characters, the one at an odd address. An odd `storage` marks a text, because no allocation has
- * an odd address.
+ * rex_map_of(): copies @count rows to the columns @base, @begin, @sizes and @types, which have
+ * @count elements each. Returns the map with these columns. @text is two characters and then the
+ * source text of the rows, which messages quote. The map's `storage` is the address of one of the
+ * two characters, the one at an odd address. An odd `storage` means a text, because no allocation
+ * has an odd address.
  */
 static inline struct rex_map rex_map_of(const struct rex_row *rows, size_t count, void **base,
                                         void **begin, int64_t *sizes, int64_t *types,
@@ -221,9 +239,9 @@ struct rex_columns {
 };
 
 /**
- * rex_columns_fill(): makes a map of the first @count rows, at most REX_MOST_ROWS, in @columns, and
- * returns its address. Messages quote @text, which begins with two commas and an argument that is
- * not a row.
+ * rex_columns_fill(): makes a map of the first @count rows, at most REX_MOST_ROWS, in @columns.
+ * Returns the map's address. @text is two commas, then the source text of one argument that is not
+ * a row, a comma, and the text of the rows: ",,128, REX_TO(x, n)". Messages quote the rows.
  */
 static inline struct rex_map *rex_columns_fill(struct rex_columns *columns, const char *text,
                                                const struct rex_row *rows, size_t count)
@@ -234,12 +252,12 @@ static inline struct rex_map *rex_columns_fill(struct rex_columns *columns, cons
 }
 #ifdef __cplusplus
 extern "C++" {
-/** rex_row_made(): returns @row. */
+/** rex_row_made(): returns @row; for any other type the compiler reports REX_NO_ROW. */
 inline struct rex_row rex_row_made(const struct rex_row &row)
 {
     return row;
 }
-/** rex_row_made(): makes the compiler refuse any other type. */
+/* rex_row_made(): the overload for types that are not a row, which the compiler refuses. */
 template <class type> inline struct rex_row rex_row_made(const type &)
 {
     static_assert(sizeof(type) == 0, REX_NO_ROW);
@@ -267,16 +285,22 @@ inline struct rex_map *rex_columns_fill(struct rex_columns *columns, const char 
 }
 }
 /* clang-format off */
-/** REX_ROWS(rows..., ): the arguments of rex_columns_fill() for the rows. */
+/**
+ * REX_ROWS(rows..., ): the arguments after @text of rex_columns_fill(). An empty item follows the
+ * rows. In C++: a struct rex_row_list.
+ */
 #define REX_ROWS(...) rex_row_list{__VA_ARGS__}
 /* clang-format on */
 #else
 /*
- * REX_ROWS(rows..., ): in C: the array of REX_ROW_ARRAY(), and the number of its rows without the
- * empty last row.
+ * REX_ROWS(rows..., ): in C: two arguments: the array of REX_ROW_ARRAY(), and the number of the
+ * program's rows in it.
  */
 #define REX_ROWS(...) REX_ROW_ARRAY(__VA_ARGS__), REX_ROW_COUNT(sizeof(REX_ROW_ARRAY(__VA_ARGS__)))
-/** REX_ROW_ARRAY(rows..., ): an array of the rows, and of an empty row after them. */
+/**
+ * REX_ROW_ARRAY(rows..., ): an array of the rows and a last row of zeros, so that the array of no
+ * rows is not empty: `(const struct rex_row[]){row, row, rex_row_of(NULL, NULL, 0, 0)}`.
+ */
 #define REX_ROW_ARRAY(...)                                   \
     (const struct rex_row[])                                 \
     {                                                        \
@@ -284,8 +308,9 @@ inline struct rex_map *rex_columns_fill(struct rex_columns *columns, const char 
         rex_row_of(NULL, NULL, 0, 0)                         \
     }
 /**
- * REX_ROW_COUNT(bytes): the number of rows of an array of @bytes, without the empty last row. The
- * compiler refuses more than 64 rows.
+ * REX_ROW_COUNT(bytes): number of the program's rows in a REX_ROW_ARRAY() of @bytes bytes, without
+ * the last row. For more than 64 rows it is a struct rex_at_most_64_rows, which the compiler
+ * refuses as an argument.
  */
 #define REX_ROW_COUNT(bytes)                                                       \
     __builtin_choose_expr((bytes) <= (REX_MOST_ROWS + 1) * sizeof(struct rex_row), \
@@ -298,17 +323,19 @@ inline struct rex_map *rex_columns_fill(struct rex_columns *columns, const char 
 
 /**
  * rex_map_for_runtime(): the body of a mapper function of libomptarget's kind, for the `mappers`
- * column. It calls @mapper for the elements of the section, and passes the rows to libomptarget
- * (`__tgt_push_mapper_component`). REX_RUNTIME_MAPPER() defines such a function.
+ * column of a map. REX_RUNTIME_MAPPER() defines such a mapper function. rex_map_for_runtime() calls
+ * @mapper for each element of the section, and passes the rows that @mapper adds to libomptarget
+ * (`__tgt_push_mapper_component`).
  *
  * @mapper        the function that maps one element.
  * @element_size  bytes of an element.
  * @handle        and the parameters after it are those that libomptarget passes to a mapper
  *                function. @size is in bytes. @base may be NULL.
  *
- * libomptarget cannot receive an error: librex logs the error, and rex_last_error() describes it.
- * If @mapper or @handle is NULL, the error is REX_EINVAL, and nothing is mapped. Otherwise it is an
- * error of @mapper or rex_map_add_mapped(), and the elements before the failed element are mapped.
+ * A mapper function returns nothing, so libomptarget cannot receive an error. librex logs the
+ * error, and rex_last_error() describes it. If @mapper or @handle is NULL, the error is REX_EINVAL,
+ * and libomptarget receives no rows. Otherwise it is an error of @mapper or rex_map_add_mapped(),
+ * and libomptarget maps the rows that were added before the error.
  */
 REX_API void rex_map_for_runtime(rex_mapper *mapper, int64_t element_size, void *handle, void *base,
                                  void *begin, int64_t size, int64_t type);
@@ -316,42 +343,45 @@ REX_API void rex_map_for_runtime(rex_mapper *mapper, int64_t element_size, void 
 /*
  * ---- Launches, data calls and queues of a named module ----------------------------------------
  *
- * Each function first registers @module if it is not registered. It has the results and errors of
- * the function without `module` in its name.
+ * Each comment names a function for this binary's module. The function with @module has the same
+ * results and errors. It registers @module if @module has entries and is not registered.
  */
 
-/** rex_module_launch_map(): calls rex_launch() for @module; @map NULL: no arguments. */
+/**
+ * rex_module_launch_map(): like rex_launch(), for @module. If @map is NULL, there are no arguments.
+ */
 REX_API int rex_module_launch_map(struct rex_module *module, const struct rex_launch_config *launch,
                                   const struct rex_map *map);
 /**
- * rex_module_resident_blocks(): calls rex_resident_blocks() for @module, or for the registered
- * module that has the launch's key.
+ * rex_module_resident_blocks(): like rex_resident_blocks(), for @module. If another known module
+ * has the launch's key, it uses that module.
  */
 REX_API int64_t rex_module_resident_blocks(struct rex_module *module,
                                            const struct rex_launch_config *launch);
-/** rex_module_data_enter(): calls rex_data_enter() for @module. */
+/** rex_module_data_enter(): like rex_data_enter(), for @module. */
 REX_API int rex_module_data_enter(struct rex_module *module, int64_t device,
                                   const struct rex_map *map);
 /**
- * rex_module_region_end(): ends a data region of @module, like rex_module_data_exit(), but does
- * not check rows of REX_PRESENT().
+ * rex_module_region_end(): ends a data region, as the end of REX_DATA_REGION() does, for @module.
+ * It is like rex_data_exit(), but does not check if rows of REX_PRESENT() are mapped. With such
+ * rows it also returns REX_ENOMEM if there is no memory for a copy of the types.
  */
 REX_API int rex_module_region_end(struct rex_module *module, int64_t device,
                                   const struct rex_map *map);
-/** rex_module_data_exit(): calls rex_data_exit() for @module. */
+/** rex_module_data_exit(): like rex_data_exit(), for @module. */
 REX_API int rex_module_data_exit(struct rex_module *module, int64_t device,
                                  const struct rex_map *map);
-/** rex_module_data_update(): calls rex_data_update() for @module. */
+/** rex_module_data_update(): like rex_data_update(), for @module. */
 REX_API int rex_module_data_update(struct rex_module *module, int64_t device,
                                    const struct rex_map *map);
 /**
- * rex_module_queue_create(): calls rex_queue_create() for @module; if @stream is not NULL, calls
- * rex_queue_from_stream() for @module and the stream *@stream.
+ * rex_module_queue_create(): like rex_queue_create(), for @module. If @stream is not NULL, it is
+ * like rex_queue_from_stream(), for @module and the stream *@stream.
  */
 REX_API int rex_module_queue_create(struct rex_queue **queue, struct rex_module *module,
                                     int64_t device, const char *name, unsigned flags,
                                     void *const *stream);
-/** rex_module_queue_global(): calls rex_queue_global() for @module. */
+/** rex_module_queue_global(): like rex_queue_global(), for @module. */
 REX_API void *rex_module_queue_global(struct rex_module *module, struct rex_queue *queue,
                                       const void *variable);
 
@@ -361,16 +391,19 @@ REX_API void *rex_module_queue_global(struct rex_module *module, struct rex_queu
 
 #ifndef REX_BUILDING_LIBRARY
 
-/** struct rex_data_scope: a region of REX_DATA_REGION() or REX_DATA_REGION_MAP(). */
+/** struct rex_data_scope: a data region of REX_DATA_REGION() or REX_DATA_REGION_MAP(). */
 struct rex_data_scope {
     struct rex_map *map; /**< the region's map. */
-    int64_t device;      /**< the region's device. */
-    bool is_open;        /**< true after the region has begun. */
-    bool again;          /**< true until the block runs. */
+    int64_t device;      /**< device number; -1: the default device. */
+    bool is_open;        /**< true if the beginning succeeded. */
+    bool again;          /**< true if the beginning succeeded and the block has not run yet. */
     int *error;          /**< the program's int for the result; may be NULL. */
 };
 
-/** rex_data_scope_begin(): begins a region and writes the result to @error, which may be NULL. */
+/**
+ * rex_data_scope_begin(): begins a data region and returns its scope. Writes the result of
+ * rex_module_data_enter() to *@error, if @error is not NULL.
+ */
 static inline struct rex_data_scope rex_data_scope_begin(int *error, int64_t device,
                                                          struct rex_map *map)
 {
@@ -382,8 +415,8 @@ static inline struct rex_data_scope rex_data_scope_begin(int *error, int64_t dev
 }
 
 /**
- * rex_data_scope_next(): returns true once, if the beginning of @scope succeeded: the block then
- * runs.
+ * rex_data_scope_next(): the condition of the `for` loop that runs the block. Returns true in the
+ * first call if the beginning of @scope succeeded, and otherwise false.
  */
 static inline bool rex_data_scope_next(struct rex_data_scope *scope)
 {
@@ -393,8 +426,9 @@ static inline bool rex_data_scope_next(struct rex_data_scope *scope)
 }
 
 /**
- * rex_data_scope_end(): ends the region of @scope. The compiler calls it when the program leaves
- * the block; exit() and longjmp() do not call it.
+ * rex_data_scope_end(): ends the data region of @scope if its beginning succeeded. If the end
+ * fails, writes the error to the program's int. The compiler calls it when the program leaves the
+ * block; exit() and longjmp() do not call it.
  */
 static inline void rex_data_scope_end(struct rex_data_scope *scope)
 {
@@ -405,8 +439,8 @@ static inline void rex_data_scope_end(struct rex_data_scope *scope)
 }
 
 /**
- * REX_DATA_SCOPE(scope, error, device, map): the head of a region's block; @scope names its
- * variable.
+ * REX_DATA_SCOPE(scope, error, device, map): the head of the block of a data region: a `for` loop
+ * that runs the block once. @scope is the name of its variable. @map is the address of a map.
  */
 #define REX_DATA_SCOPE(scope, error, device, map)                                       \
     for (struct rex_data_scope scope __attribute__((__cleanup__(rex_data_scope_end))) = \
@@ -414,8 +448,9 @@ static inline void rex_data_scope_end(struct rex_data_scope *scope)
          rex_data_scope_next(&scope);)
 
 /**
- * REX_DATA_ROWS(scope, columns, once, error, text, device, rows..., ): the head of a region's
- * block, with a map of the rows in the variable @columns, which lives as long as the block.
+ * REX_DATA_ROWS(scope, columns, once, error, text, device, rows..., ): REX_DATA_SCOPE() with a map
+ * of the rows. The outer loop runs once; it declares the variables @columns, which contains the map
+ * as long as the block runs, and @once.
  */
 #define REX_DATA_ROWS(scope, columns, once, error, text, device, ...)             \
     for (struct rex_columns columns, *once = &columns; once != NULL; once = NULL) \

@@ -1,7 +1,32 @@
 /*
- * rex/kernelform.h - parts of a kernel: the function in the image, its parameters of 8 bytes each,
- * their kinds in the image, and its entry in a host image. rex/kernel.h includes it, and has the
- * macros that a program writes.
+ * rex/kernelform.h - the functions and objects that REX_DEVICE_KERNEL() writes into an image.
+ *
+ * rex/kernel.h includes it, and has the macros that a program writes. This kernel is an example:
+ *
+ *     REX_DEVICE_KERNEL(axpy, (int64_t) n, (float) a) { BODY }
+ *
+ * In a host image it becomes these definitions:
+ *
+ *     const uint16_t rex_signature_axpy__kernel__[] = {2, 11, 13};     // plain, int64_t, float
+ *     struct rex_device_entry rex_entry_of_axpy__kernel__ = {...};     // a row of the entry table
+ *     void rex_call_axpy__kernel__(void **cells, ...) {...}            // for LLVM 18, 23 and 24
+ *     void axpy__kernel__(uint64_t n, uint64_t a)                      // for other releases
+ *     {
+ *         axpy__body__(NULL, INT64_IN(n), FLOAT_IN(a));
+ *     }
+ *     static inline void axpy__body__(void *rex_environment, int64_t n, float a) { BODY }
+ *
+ * In an image for a GPU it becomes:
+ *
+ *     __global__ void rex_signature_axpy__kernel__(rex_kinds<2, 11, 13> *) {}
+ *     extern "C" __global__ void axpy__kernel__(int64_t n, rex_slot<float>::rex_type a)
+ *     {
+ *         axpy__body__(NULL, n, a);
+ *     }
+ *     static __device__ void axpy__body__(void *rex_environment, int64_t n, float a) { BODY }
+ *
+ * In the macros, S is the stem, `axpy__`. A *plain* kernel has the parameters of the list. An *env*
+ * kernel also has a parameter of the runtime, before these.
  *
  * Everything here is since 0.2 unless it says otherwise.
  *
@@ -18,8 +43,8 @@
 
 #ifdef __cplusplus
 /**
- * REX_PARAMETER_FITS(context, type, name): makes the compiler refuse a parameter of more than 8
- * bytes.
+ * REX_PARAMETER_FITS(context, type, name): an assertion, with which the compiler refuses a
+ * parameter of more than 8 bytes.
  */
 #define REX_PARAMETER_FITS(context, type, name)                                               \
     static_assert(sizeof type <= 8,                                                           \
@@ -33,9 +58,9 @@
 #endif
 
 /**
- * REX_DEVICE_BODY(S, parameters...): head of the inline function with a kernel's body. The
- * parameter `rex_environment` is the runtime's in an env kernel. In a plain kernel it is NULL. It
- * is -1 in a call by REX_DEVICE_CALL().
+ * REX_DEVICE_BODY(S, parameters...): head of `Sbody__()`, the inline function with a kernel's body.
+ * The callers pass these values as @rex_environment: an env kernel the runtime's parameter, a plain
+ * kernel NULL, and the function of REX_DEVICE_CALL() -1.
  */
 #define REX_DEVICE_BODY(S, ...)                                                 \
     REX_DEVICE void S##body__(__attribute__((__unused__)) void *rex_environment \
@@ -45,40 +70,43 @@
 #define REX_DEVICE_ENTRY(symbol, address, bytes)
 
 /**
- * struct rex_slot: a kernel's parameter of @type, in 8 bytes: rex_type is @type itself if it has 8
- * bytes, else a struct that converts to @type.
+ * struct rex_slot: its member rex_type is a type of 8 bytes for a kernel's parameter of @type. It
+ * is @type itself if @type has 8 bytes, and otherwise a struct that converts to @type.
  */
 template <class type, bool rex_is_whole = sizeof(type) == 8> struct rex_slot {
-    /** a smaller value, padded to 8 bytes. */
+    /** a value of fewer than 8 bytes, padded to 8 bytes. */
     struct __attribute__((__aligned__(8))) rex_type {
         type rex_value; /**< the value. */
-        /** the value. */
+        /** returns the value: the body's function takes a @type. */
         __device__ __forceinline__ operator type() const
         {
             return rex_value;
         }
     };
 };
-/* A type of 8 bytes. */
+/* rex_slot of a type of 8 bytes. */
 template <class type> struct rex_slot<type, true> {
     typedef type rex_type; /**< the type itself: a pointer stays a pointer. */
 };
-/** REX_PARAMETER_SLOT(context, type, name): declares a kernel's parameter of 8 bytes. */
+/** REX_PARAMETER_SLOT(context, type, name): declares the kernel's parameter @name, of 8 bytes. */
 #define REX_PARAMETER_SLOT(context, type, name) rex_slot<__typeof__ type>::rex_type name
 
 /**
- * struct rex_kinds: never defined. Its mangled name in the image contains a kernel's form, 2 for
- * plain and 3 for env, and then the REX_KIND_OF_TYPE() of each parameter.
+ * struct rex_kinds: the parameter type of `rex_signature_KERNEL()`; never defined. @numbers are the
+ * kernel's form, 2 for plain and 3 for env, and the REX_KIND_OF_TYPE() of each parameter. The
+ * mangled name of the function has these numbers.
  */
 template <unsigned... numbers> struct rex_kinds;
 
 /**
- * REX_SIGNATURE(kernel, form, parameters...): the signature of @kernel: its form, 2 for plain and 3
- * for env, and the REX_KIND_OF_TYPE() of each parameter. For a GPU the signature is the mangled
- * name of an empty kernel, `rex_signature_KERNEL`; compilers and linkers keep all kernels. In a
- * host image the signature is an array of numbers, also named `rex_signature_KERNEL`. If a
- * parameter is wider in the signature than in the image, librex logs a warning and does not use the
- * signature.
+ * REX_SIGNATURE(kernel, form, parameters...): defines the signature of @kernel: its form, 2 for
+ * plain and 3 for env, and the REX_KIND_OF_TYPE() of each parameter. librex reads the signature in
+ * the image.
+ *
+ * In an image for a GPU the signature is the mangled name of an empty kernel,
+ * `rex_signature_KERNEL`. It is a kernel, because compilers and linkers keep all kernels. In a host
+ * image the signature is an array of numbers, `rex_signature_KERNEL`. If a parameter is wider in
+ * the signature than in the image, librex logs a warning and does not use the signature.
  */
 #define REX_SIGNATURE(kernel, form, ...)                                         \
     REX_EACH_PARAMETER(REX_PARAMETER_FITS, , __VA_ARGS__)                        \
@@ -87,11 +115,14 @@ template <unsigned... numbers> struct rex_kinds;
     {                                                                            \
     }
 /**
- * REX_DEVICE_FORM(S, form, environment, bounds, slots, parameters...): a kernel. @form is 2 for
- * plain, 3 for env. @environment is the value that the kernel passes to its body as
- * `rex_environment`. @slots is the kernel's parameter list in parentheses. If the kernel is env,
- * the list begins with the runtime's parameter. @bounds is CUDA's `__launch_bounds__(...)`, or
- * empty.
+ * REX_DEVICE_FORM(S, form, environment, bounds, slots, parameters...): defines a kernel: its
+ * signature, `Skernel__()`, and the head of `Sbody__()`; the body follows.
+ * @form         2 for plain, 3 for env.
+ * @environment  the argument that the kernel passes to its body as `rex_environment`.
+ * @bounds       CUDA's `__launch_bounds__(...)`, or empty.
+ * @slots        the kernel's parameter list in parentheses, with parameters of 8 bytes. The list of
+ *               an env kernel begins with the runtime's parameter.
+ * @parameters   the parameter list of the body.
  */
 #define REX_DEVICE_FORM(S, form, environment, bounds, slots, ...)                     \
     REX_SIGNATURE(S##kernel__, form, __VA_ARGS__)                                     \
@@ -104,8 +135,8 @@ template <unsigned... numbers> struct rex_kinds;
 #else
 
 /**
- * struct rex_device_entry: a row of a host image's own entry table; the layout of `struct
- * __tgt_offload_entry`.
+ * struct rex_device_entry: a row of a host image's own entry table. It has the layout of
+ * `struct __tgt_offload_entry` (rex/abi.h).
  */
 struct rex_device_entry {
     void *addr;       /**< address of the function or variable. */
@@ -116,21 +147,24 @@ struct rex_device_entry {
 };
 
 /**
- * REX_DEVICE_ENTRY(symbol, address, bytes): a row of a host image's entry table. LLVM 14 and 15
- * match the rows of the host program and the host image by position. librex therefore reads this
- * table and puts the program's rows in the order of this table.
+ * REX_DEVICE_ENTRY(symbol, address, bytes): defines a row of a host image's entry table. LLVM 14
+ * and 15 match the rows of the program and of the host image by position, not by name. For these
+ * releases librex puts a copy of the program's rows in the order of the image's rows.
  */
 #define REX_DEVICE_ENTRY(symbol, address, bytes)                                             \
     static struct rex_device_entry rex_entry_of_##symbol                                     \
         __attribute__((__section__("omp_offloading_entries"), __used__, __aligned__(8))) = { \
             (void *)(uintptr_t)(address), #symbol, (bytes), 0, 0};
 
-/* REX_PARAMETER_SLOT(context, type, name): declares a kernel's parameter of 8 bytes. */
+/*
+ * REX_PARAMETER_SLOT(context, type, name): declares the kernel's parameter @name, a word of 8 bytes
+ * that contains the value.
+ */
 #define REX_PARAMETER_SLOT(context, type, name) uint64_t name
 
 #ifdef __cplusplus
 extern "C++" {
-/** rex_unpack(): returns the value in the first bytes of @word. */
+/** rex_unpack(): returns the value of @type in the first bytes of @word. */
 template <class type> REX_DEVICE type rex_unpack(uint64_t word)
 {
     union {
@@ -140,7 +174,10 @@ template <class type> REX_DEVICE type rex_unpack(uint64_t word)
     return both.rex_value;
 }
 }
-/** REX_PARAMETER_VALUE(context, type, name): a comma and the value in the word @name. */
+/**
+ * REX_PARAMETER_VALUE(context, type, name): a comma and the value of @type in the word @name, as
+ * the next argument of `Sbody__()`.
+ */
 #define REX_PARAMETER_VALUE(context, type, name) , rex_unpack<__typeof__ type>(name)
 #else
 #define REX_PARAMETER_VALUE(context, type, name) \
@@ -153,8 +190,9 @@ template <class type> REX_DEVICE type rex_unpack(uint64_t word)
 
 /*
  * rex_detail_next_word(): returns the next argument that libomptarget passed to the function of
- * REX_DEVICE_CALL(). From LLVM 23 on *@cells points into an array of pointers to arguments. On LLVM
- * 18 *@cells is -1, and the arguments are in @arguments.
+ * REX_DEVICE_CALL(). LLVM 23 and later pass an array of pointers to the arguments. *@cells points
+ * to the next pointer, and each call increments *@cells. LLVM 18 passes -1 as the first argument,
+ * so *@cells is -1. The next argument is then that of @arguments.
  */
 REX_DEVICE uint64_t rex_detail_next_word(void ***cells, __builtin_va_list *arguments)
 {
@@ -165,16 +203,18 @@ REX_DEVICE uint64_t rex_detail_next_word(void ***cells, __builtin_va_list *argum
     return word;
 }
 /**
- * REX_PARAMETER_FETCH(context, type, name): declares the parameter's word, from
- * rex_detail_next_word().
+ * REX_PARAMETER_FETCH(context, type, name): declares the word @name, with the next argument as its
+ * value.
  */
 #define REX_PARAMETER_FETCH(context, type, name) \
     uint64_t name = rex_detail_next_word(&rex_detail_cells, &rex_detail_arguments);
 
 /**
- * REX_DEVICE_CALL(kernel, S, parameters...): defines the function `rex_call_KERNEL`. On LLVM 18, 23
- * and 24 librex makes the host device call this function instead of @kernel. The function reads an
- * argument for each parameter, and calls the function of REX_DEVICE_BODY(S, parameters...).
+ * REX_DEVICE_CALL(kernel, S, parameters...): defines the function `rex_call_KERNEL()`, which reads
+ * an argument for each parameter and calls `Sbody__()`. On LLVM 18, 23 and 24 the host device calls
+ * this function instead of @kernel: librex registers the kernel's entry with the name of this
+ * function. LLVM 18 passes one more argument before the kernel's own, and LLVM 23 and 24 pass an
+ * array.
  */
 #define REX_DEVICE_CALL(kernel, S, ...)                                                          \
     REX_DEVICE_LINKAGE void rex_call_##kernel(void **rex_detail_cells, ...);                     \
@@ -188,8 +228,8 @@ REX_DEVICE uint64_t rex_detail_next_word(void ***cells, __builtin_va_list *argum
     }
 
 /*
- * REX_SIGNATURE(kernel, form, parameters...): the signature of @kernel. In a host image it is an
- * array: @form, then the kind of each parameter.
+ * REX_SIGNATURE(kernel, form, parameters...): defines the signature of @kernel in a host image, an
+ * array of @form and the kind of each parameter.
  */
 #define REX_SIGNATURE(kernel, form, ...)                        \
     REX_EACH_PARAMETER(REX_PARAMETER_FITS, , __VA_ARGS__)       \

@@ -1,10 +1,16 @@
 /*
- * rex/names.h - saves and restores the program's macros.
+ * rex/names.h - saves and restores the program's macros whose names librex's headers use.
  *
- * The headers for generated code have ordinary words as names of fields, parameters and types, and
- * the program may have macros of such names. So each of these headers includes this file twice:
- * before all other includes, also of system headers, and at its end with REX_NAMES_RESTORE defined.
- * Includes may be nested. The two lists must have equal names.
+ * rex_kmp.h, rex/abi.h and the headers that they include have ordinary words, such as `size`, as
+ * names of fields, parameters and types. The program may have macros of these names. So rex_kmp.h
+ * and rex/abi.h each include this file twice:
+ *
+ * - At its begin, before it includes any other header. This file then saves the program's macros of
+ *   the names below, and undefines them.
+ * - At its end, with REX_NAMES_RESTORE defined. This file then restores the macros.
+ *
+ * The includes may be nested, as rex_kmp.h includes rex/abi.h. This file has three lists, of
+ * push_macro, #undef and pop_macro, which must have the same names.
  *
  * Everything here is since 0.2 unless it says otherwise.
  *

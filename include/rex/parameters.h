@@ -1,16 +1,20 @@
 /*
  * rex/parameters.h - macros that take lists of kernel parameters apart.
  *
- * rex/kernel.h and rex/entry.h include it. Most programs use no name of this header.
+ * rex/kernel.h, rex/entry.h and rex/arguments.h include it. Most programs use no name of this
+ * header.
  *
  *     REX_DEVICE_KERNEL(axpy, (int64_t) n, (double) a, (const double *) x, (double *) y)
  *
- * A parameter is a type in parentheses and a name. A list has 1 to 64 parameters, or is `void`. For
- * anything else the compiler reports an error.
+ * A parameter is a type in parentheses and a name. A list has 1 to 64 parameters, or is `void`. The
+ * compiler reports an error for a type without parentheses, and for more than 64 parameters. Empty
+ * items of a list have no effect.
  *
- * These macros call a macro `m` as `m(context, type, name)`; the type is still in parentheses.
- * `__typeof__ type name` then declares the parameter, also a pointer to an array or a function. `m`
- * can use `sizeof type` and `REX_KIND_OF_TYPE type`. A macro `m` cannot process another list.
+ * The macros for lists take the name of a macro, @m, and call it for each parameter:
+ * `m(context, type, name)`. The caller chooses @context, which may be empty. @type is in
+ * parentheses, so that `__typeof__ type name` declares the parameter, also a pointer to an array or
+ * a function. @m can use `sizeof type` and `REX_KIND_OF_TYPE type`. @m cannot call a macro for
+ * lists.
  *
  * Everything here is since 0.2 unless it says otherwise.
  *
@@ -19,109 +23,193 @@
 #ifndef REX_PARAMETERS_H
 #define REX_PARAMETERS_H
 
-/** REX_JOIN(a, b): one token of @a and @b, after both are expanded. */
+/*
+ * ---- How the macros work ----------------------------------------------------------------------
+ *
+ * The preprocessor has no conditional operator and no loop. Three means replace them.
+ *
+ * - **A macro before parentheses.** REX_PARAMETER_TYPE is a macro with arguments, which expands to
+ *   its arguments in parentheses and a comma. So `REX_PARAMETER_TYPE (int) n` becomes `(int), n`,
+ *   which is two arguments of another macro. `REX_PARAMETER_TYPE void` does not change, because no
+ *   parenthesis follows the name: it is one argument.
+ * - **The third argument.** REX_PARAMETER_PICK() expands its arguments, and then selects the third.
+ *   So the first argument decides between two names of macros, YES and NO in these lines:
+ *
+ *     REX_PARAMETER_PICK(REX_PARAMETER_TYPE (int) n, YES, NO, )   // (int), n, YES, NO: YES
+ *     REX_PARAMETER_PICK(REX_PARAMETER_TYPE void, YES, NO, )      // ... void, YES, NO: NO
+ *
+ * - **64 calls.** A macro cannot call itself, so REX_WALK_64() has a call for each of 64 items.
+ *   REX_WALK() adds empty items to a shorter list.
+ *
+ * Macros in pairs, such as REX_JOIN() and REX_JOIN_EXPANDED(), serve a rule of C. The preprocessor
+ * does not expand an argument beside ## before it joins. It also counts the arguments of a macro
+ * before it expands them. So the first macro of a pair only passes its arguments on, and they are
+ * expanded before the second macro reads them.
+ *
+ * These are the main steps of an example; calls for empty items are left out:
+ *
+ *     REX_PARAMETER_COUNT((int) n, (double) a)
+ *     (0 REX_EACH_PARAMETER(REX_PARAMETER_ONE, , (int) n, (double) a))
+ *     (0 REX_WALK(REX_PARAMETER, , (), (), REX_PARAMETER_ONE, , (int) n, (double) a))
+ *     (0 REX_PARAMETER(, (), REX_PARAMETER_ONE, , (int) n)
+ *        REX_PARAMETER(, (), REX_PARAMETER_ONE, , (double) a))
+ *     (0 REX_PARAMETER_ONE(, (int), n) REX_PARAMETER_ONE(, (double), a))
+ *     (0 +1 +1)
+ */
+
+/** REX_JOIN(a, b): one token of @a and @b, which are expanded first: `REX_JOIN(x, __LINE__)`. */
 #define REX_JOIN(a, b) REX_JOIN_EXPANDED(a, b)
-/** REX_JOIN_EXPANDED(a, b): one token of @a and @b, which are not expanded. */
+/** REX_JOIN_EXPANDED(a, b): one token of @a and @b, which REX_JOIN() has expanded. */
 #define REX_JOIN_EXPANDED(a, b) a##b
 
 /**
  * REX_EACH_PARAMETER(m, context, parameters...): `m(context, type, name)` for each parameter, in
- * order.
+ * order; nothing for `void`.
  */
 #define REX_EACH_PARAMETER(m, context, ...) REX_PARAMETERS(, (), (), m, context, __VA_ARGS__)
 /**
- * REX_PARAMETER_LIST(none, m, context, parameters...): REX_EACH_PARAMETER() with commas between the
- * results; @none if the list is `void`.
+ * REX_PARAMETER_LIST(none, m, context, parameters...): `m(context, type, name)` for each parameter,
+ * with commas between them: `n, a` with REX_PARAMETER_NAME as @m. For `void` it is @none.
  */
 #define REX_PARAMETER_LIST(none, m, context, ...) \
     REX_PARAMETERS(none, (), (, ), m, context, __VA_ARGS__)
-/** REX_PARAMETER_TAIL(m, context, parameters...): REX_EACH_PARAMETER() with a comma before each. */
+/**
+ * REX_PARAMETER_TAIL(m, context, parameters...): a comma and `m(context, type, name)` for each
+ * parameter: `, n, a` with REX_PARAMETER_NAME as @m.
+ */
 #define REX_PARAMETER_TAIL(m, context, ...) REX_PARAMETERS(, (, ), (, ), m, context, __VA_ARGS__)
-/** REX_PARAMETER_COUNT(parameters...): number of parameters, as a constant expression. */
+/**
+ * REX_PARAMETER_COUNT(parameters...): number of parameters, as a constant expression: `(0 +1 +1)`
+ * for two.
+ */
 #define REX_PARAMETER_COUNT(...) (0 REX_EACH_PARAMETER(REX_PARAMETER_ONE, , __VA_ARGS__))
-/** REX_PARAMETER_ONE(context, type, name): counts one parameter. */
+/** REX_PARAMETER_ONE(context, type, name): the @m of REX_PARAMETER_COUNT(): `+1`. */
 #define REX_PARAMETER_ONE(context, type, name) +1
-/** REX_PARAMETER_DECLARE(context, type, name): declares a parameter with its own type. */
+/**
+ * REX_PARAMETER_DECLARE(context, type, name): an @m that declares the parameter:
+ * `__typeof__ (int) n` for `(int) n`.
+ */
 #define REX_PARAMETER_DECLARE(context, type, name) __typeof__ type name
-/** REX_PARAMETER_ARGUMENT(context, type, name): declares a parameter of REX_ARGUMENT_TYPE(). */
+/**
+ * REX_PARAMETER_ARGUMENT(context, type, name): an @m that declares the parameter with the type
+ * REX_ARGUMENT_TYPE() (rex/arguments.h): `REX_ARGUMENT_TYPE (int) n` for `(int) n`.
+ */
 #define REX_PARAMETER_ARGUMENT(context, type, name) REX_ARGUMENT_TYPE type name
-/** REX_PARAMETER_KIND(context, type, name): a comma and the parameter's kind: rex/kinds.h. */
+/**
+ * REX_PARAMETER_KIND(context, type, name): an @m that writes a comma and the kind of the type
+ * (rex/kinds.h): `, REX_KIND_OF_TYPE (int)` for `(int) n`.
+ */
 #define REX_PARAMETER_KIND(context, type, name) , REX_KIND_OF_TYPE type
-/** REX_PARAMETER_NAME(context, type, name): the parameter's name. */
+/** REX_PARAMETER_NAME(context, type, name): an @m that writes the name: `n` for `(int) n`. */
 #define REX_PARAMETER_NAME(context, type, name) name
 
 /**
- * REX_IF_PARAMETERS(parameters...): is written before `(then, otherwise)`. Expands to @then if the
- * parameters are a list or `void`, and to @otherwise if they are empty.
+ * REX_IF_PARAMETERS(parameters...): is written before `(then, otherwise)`. The whole expands to
+ * @then if the parameters are a list or `void`, and to @otherwise if they are empty. For a type
+ * without parentheses the compiler reports an error.
  */
 #define REX_IF_PARAMETERS(...) REX_IF_PARAMETERS_OF(__VA_ARGS__, )
-/** REX_IF_PARAMETERS_OF(first, more...): REX_IF_PARAMETERS() for the first parameter. */
+/**
+ * REX_IF_PARAMETERS_OF(first, more...): the name of the macro that reads `(then, otherwise)`:
+ * REX_THEN_OF if @first begins with a parenthesis, else the result of REX_IF_VOID().
+ */
 #define REX_IF_PARAMETERS_OF(first, ...) \
     REX_PARAMETER_PICK(REX_PARAMETER_TYPE first, REX_THEN, REX_IF_VOID, )(first)
-/** REX_IF_VOID(first): REX_IF_PARAMETERS() for a @first without parentheses. */
+/**
+ * REX_IF_VOID(first): for a @first that does not begin with a parenthesis: REX_THEN_OF if @first is
+ * `void`, and REX_OTHERWISE if it is empty.
+ */
 #define REX_IF_VOID(first) REX_PARAMETER_PICK(REX_IS_##first, REX_THEN, REX_OTHERWISE_OF, )(first)
-/** REX_IS_void: a comma, with which REX_IF_VOID() treats `void` as a list. */
+/**
+ * REX_IS_void: a comma, which makes two arguments of `REX_IS_##first` in REX_IF_VOID(). Without the
+ * macro, a name such as `REX_IS_int` is one argument.
+ */
 #define REX_IS_void ,
-/** REX_THEN(first): the macro that selects the first of two arguments. */
+/** REX_THEN(first): the name REX_THEN_OF. */
 #define REX_THEN(first) REX_THEN_OF
 /** REX_THEN_OF(then, otherwise): @then. */
 #define REX_THEN_OF(then, otherwise) then
-/** REX_OTHERWISE_OF(first): the macro that selects the second of two arguments. */
-#define REX_OTHERWISE_OF(first) REX_OTHERWISE
+/**
+ * REX_OTHERWISE_OF(first): the name REX_OTHERWISE. If @first is not empty, such as `int n`, the
+ * macro first writes a name that does not exist, REX_WRITE_THE_TYPE_IN_PARENTHESES_int, and the
+ * compiler reports an error.
+ */
+#define REX_OTHERWISE_OF(first) REX_WRITE_THE_TYPE_IN_PARENTHESES_##first REX_OTHERWISE
 /** REX_OTHERWISE(then, otherwise): @otherwise. */
 #define REX_OTHERWISE(then, otherwise) otherwise
 
-/** REX_PARAMETER_TYPE: is written before `(type) name`. Expands to `(type), name`. */
+/**
+ * REX_PARAMETER_TYPE: is written before a parameter: `REX_PARAMETER_TYPE (int) n` becomes
+ * `(int), n`, which is two arguments.
+ */
 #define REX_PARAMETER_TYPE(...) (__VA_ARGS__),
-/** REX_PARAMETER_PICK(): the third argument, after all are expanded. */
+/** REX_PARAMETER_PICK(arguments...): the third of the arguments, which are expanded first. */
 #define REX_PARAMETER_PICK(...) REX_PARAMETER_THIRD(__VA_ARGS__)
-/** REX_PARAMETER_THIRD(): the third argument. */
+/** REX_PARAMETER_THIRD(a, b, c, more...): @c, for REX_PARAMETER_PICK(). */
 #define REX_PARAMETER_THIRD(a, b, c, ...) c
 /**
- * REX_PARAMETER(none, between, m, context, parameter): the tokens inside the parentheses of
- * @between, and m() for the parameter; @none if the parameter is `void` or empty.
+ * REX_PARAMETER(none, between, m, context, parameter): `m(context, type, name)` for one parameter.
+ * The tokens inside the parentheses of @between come before it: a comma if @between is `(, )`. If
+ * the parameter is `void` or empty, the result is only @none.
  */
 #define REX_PARAMETER(none, between, m, context, parameter)                                    \
     REX_PARAMETER_PICK(REX_PARAMETER_TYPE parameter, REX_PARAMETER_SOME, REX_PARAMETER_NONE, ) \
     (none, between, m, context, parameter)
-/** REX_PARAMETER_SOME(): REX_PARAMETER() for a parameter. */
+/** REX_PARAMETER_SOME(): REX_PARAMETER() for a parameter that begins with a parenthesis. */
 #define REX_PARAMETER_SOME(none, between, m, context, parameter) \
     REX_PARAMETER_BETWEEN between REX_PARAMETER_CALL(m, context, REX_PARAMETER_TYPE parameter)
 /**
- * REX_PARAMETER_NONE(): REX_PARAMETER() for `void`, and for an empty parameter after the last one.
+ * REX_PARAMETER_NONE(): REX_PARAMETER() for a parameter that does not begin with a parenthesis:
+ * @none for `void` and for an empty parameter. For `int n` it writes a name that does not exist,
+ * REX_WRITE_THE_TYPE_IN_PARENTHESES_int, and the compiler reports an error.
  */
 #define REX_PARAMETER_NONE(none, between, m, context, parameter) \
     none REX_WRITE_THE_TYPE_IN_PARENTHESES_##parameter
-/** REX_WRITE_THE_TYPE_IN_PARENTHESES_void: `void` needs no parentheses. */
+/** REX_WRITE_THE_TYPE_IN_PARENTHESES_void: nothing, because `void` needs no parentheses. */
 #define REX_WRITE_THE_TYPE_IN_PARENTHESES_void
-/** REX_WRITE_THE_TYPE_IN_PARENTHESES_: an empty parameter needs none. */
+/** REX_WRITE_THE_TYPE_IN_PARENTHESES_: nothing, because an empty parameter is not an error. */
 #define REX_WRITE_THE_TYPE_IN_PARENTHESES_
-/** REX_PARAMETER_BETWEEN(between): the tokens inside parentheses. */
+/**
+ * REX_PARAMETER_BETWEEN: is written before tokens in parentheses, and removes the parentheses:
+ * `REX_PARAMETER_BETWEEN (, )` becomes a comma.
+ */
 #define REX_PARAMETER_BETWEEN(...) __VA_ARGS__
 /**
- * REX_PARAMETER_CALL(m, context, type, name): m() with the type and the name as separate arguments.
+ * REX_PARAMETER_CALL(m, context, type, name): `m(context, type, name)`. The caller writes the last
+ * two arguments as `REX_PARAMETER_TYPE parameter`, which becomes two arguments here.
  */
 #define REX_PARAMETER_CALL(m, ...) m(__VA_ARGS__)
 
-/** REX_PARAMETERS(): REX_PARAMETER() for each parameter. */
+/**
+ * REX_PARAMETERS(none, first, between, m, context, parameters...): REX_PARAMETER() for each
+ * parameter. The first parameter has @first as @between, and only it has @none.
+ */
 #define REX_PARAMETERS(none, first, between, m, context, ...) \
     REX_WALK(REX_PARAMETER, none, first, between, m, context, __VA_ARGS__)
 
 /* clang-format off */
 /**
- * REX_WALK(each, none, first, between, m, context, items...): `each(none, first, m, context, item)`
- * for the first item, and `each(, between, m, context, item)` for each other item. Empty items fill
- * the list up to 65 items. For the 65th, @each gets REX_HAS_MORE_THAN_64_PARAMETERS as @m; later
- * items are ignored.
+ * REX_WALK(each, none, first, between, m, context, items...): calls the macro @each 65 times, once
+ * for each item and then for empty items. The calls are:
+ *
+ *     each(none, first, m, context, ITEM)                               // item 1
+ *     each(, between, m, context, ITEM)                                 // items 2 to 64
+ *     each(, (), REX_HAS_MORE_THAN_64_PARAMETERS, context, ITEM)        // item 65
+ *
+ * Later items are ignored. If @each is REX_PARAMETER() and item 65 is a parameter, the compiler
+ * reports an error.
  */
 #define REX_WALK(each, none, first, between, m, context, ...)                                      \
     REX_WALK_64(each, none, first, between, m, context, __VA_ARGS__, , , , , , , , , , , , , , , , \
                 , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , \
                 , , , , , , , , )
-/** REX_HAS_MORE_THAN_64_PARAMETERS(): an error of the compiler with this reason. */
+/**
+ * REX_HAS_MORE_THAN_64_PARAMETERS(...): makes the compiler report that a kernel has at most 64
+ * parameters.
+ */
 #define REX_HAS_MORE_THAN_64_PARAMETERS(...) \
     _Pragma("GCC error \"a kernel has at most 64 parameters\"")
-/** REX_WALK_64(): REX_WALK() for 64 items. */
+/** REX_WALK_64(): the 65 calls of REX_WALK(); p1 to p64 and @more are the items. */
 #define REX_WALK_64(                                                                               \
     each, none, first, between, m, context, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12,     \
     p13, p14, p15, p16, p17, p18, p19, p20, p21, p22, p23, p24, p25, p26, p27, p28, p29, p30, p31, \
@@ -138,7 +226,7 @@
     REX_WALK_7(each, between, m, context, p51, p52, p53, p54, p55, p56, p57)                       \
     REX_WALK_7(each, between, m, context, p58, p59, p60, p61, p62, p63, p64)                       \
     each(, (), REX_HAS_MORE_THAN_64_PARAMETERS, context, more)
-/** REX_WALK_7(): `each(, between, m, context, item)` for seven items. */
+/** REX_WALK_7(): `each(, between, m, context, ITEM)` for seven items, p1 to p7. */
 #define REX_WALK_7(each, between, m, context, p1, p2, p3, p4, p5, p6, p7) \
     each(, between, m, context, p1)                                       \
     each(, between, m, context, p2)                                       \

@@ -228,9 +228,20 @@ void rex_map_for_runtime(rex_mapper *mapper, int64_t element_size, void *handle,
     REX_REAL(push_mapper_component)
     (handle, NULL, NULL, 0, 0, NULL);
     builder.row = REX_REAL(mapper_num_components)(handle);
+    /*
+     * The mapper may return an error without setting a message. Clear the last error, because an
+     * older error may have the same number.
+     */
+    struct rex_kept_error last;
+    rex_error_keep(&last);
+    if (last.code != REX_OK)
+        rex_fail_again(REX_OK, "");
     int result = rex_map_add_mapped(&builder, mapper, section, element_size);
-    /* The mapper may return an error without setting a message. */
-    if (result != REX_OK && rex_last_error_code() != result)
+    if (rex_last_error_code() == REX_OK)
+        rex_error_restore(&last);
+    else if (rex_last_error_code() == result)
+        return;
+    if (result != REX_OK)
         rex_fail(
             result,
             "a mapper that libomptarget called returned %d (%s): the rows after it are not mapped",

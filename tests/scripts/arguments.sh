@@ -66,6 +66,9 @@ MISTAKES = [
     ("65 rows of a region", "region", [X] * 65, "rex_at_most_64_rows|more than 64 rows: use REX_MAP"),
     ("65 parameters of REX_KERNEL()", "parameters", ["(int) p%d" % i for i in range(65)], "a kernel has at most 64 parameters"),
     ("65 parameters of a kernel", "kernel", ["(int) p%d" % i for i in range(65)], "a kernel has at most 64 parameters"),
+    ("a type without parentheses in REX_KERNEL()", "parameters", ["int n", "double a"], "REX_WRITE_THE_TYPE_IN_PARENTHESES_int"),
+    ("a type without parentheses after a parameter", "parameters", ["(int64_t) n", "double a"], "REX_WRITE_THE_TYPE_IN_PARENTHESES_double|expected '\\)'"),
+    ("a type without parentheses in a kernel", "kernel", ["double p"], "REX_WRITE_THE_TYPE_IN_PARENTHESES_double"),
     ("a parameter of 16 bytes", "kernel", ["(struct two) p"], "parameter p has more than 8 bytes.*REX_FIRSTPRIVATE"),
 ]
 

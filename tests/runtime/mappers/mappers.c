@@ -327,6 +327,34 @@ TEST(runtime_kind_with_errors)
     fell_leaves(leaf, 5);
 }
 
+/* An error that the mapper alone returns replaces an older error of the same number; without an error the older one stays. */
+static int refuse_all(struct rex_map_builder *builder, void *element)
+{
+    (void)builder, (void)element;
+    return REX_EINVAL;
+}
+REX_RUNTIME_MAPPER(runtime_refusing, refuse_all, struct leaf)
+
+TEST(runtime_kind_with_an_older_error)
+{
+    struct leaf *leaf = grow_leaves(2);
+    void *right = address_of(runtime_leaf), *refusing = address_of(runtime_refusing);
+    start();
+    REX_MAP(region, REX_TO(leaf, 2));
+    assert_int_equal(rex_data_enter(-1, NULL), REX_EINVAL);
+    region.mappers = &right;
+    REX_DATA_REGION_MAP(NULL, -1, region) {
+    }
+    assert_non_null(strstr(rex_last_error(), "NULL"));
+    region.mappers = &refusing;
+    REX_DATA_REGION_MAP(NULL, -1, region) {
+    }
+    assert_int_equal(rex_last_error_code(), REX_EINVAL);
+    assert_non_null(strstr(rex_last_error(), "a mapper that libomptarget called returned"));
+    check_leaves_absent(leaf, 2);
+    fell_leaves(leaf, 2);
+}
+
 /* Memory at NULL would be copied from there. */
 TEST(runtime_kind_with_null)
 {
