@@ -26,7 +26,7 @@
 /*
  * ---- How the macros work ----------------------------------------------------------------------
  *
- * The preprocessor has no conditional operator and no loop. Three means replace them.
+ * The preprocessor has no conditional operator and no loop. Three techniques replace them.
  *
  * - **A macro before parentheses.** REX_PARAMETER_TYPE is a macro with arguments, which expands to
  *   its arguments in parentheses and a comma. So `REX_PARAMETER_TYPE (int) n` becomes `(int), n`,
