@@ -33,8 +33,8 @@
 #define REX_ROW_RETURNED (REX_MAP_RETURN_PARAM | REX_MAP_FB_NULLIFY)
 
 /*
- * If the type of a mapped row has only these bits, each begin with the row adds one reference, and
- * each end drops one reference.
+ * If the type of a mapped row has only these bits, each begin (target enter data) with the row adds
+ * one reference, and each end (target exit data) drops one reference.
  */
 #define REX_ROW_COUNTED ((REX_ROW_MAPPED & ~REX_MAP_OMPX_HOLD) | REX_ROW_RETURNED)
 
