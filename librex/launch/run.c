@@ -259,9 +259,9 @@ static bool put_launch_graph(struct rex_launch_context *context, const struct re
 }
 
 /*
- * Launches PLAN as a graph if a graph can make the launch, and enough similar launches came before.
- * If a graph could make the launch, but it is too early, counts the launch. Returns false if
- * nothing was put in the stream. The caller then launches by single calls.
+ * Launches PLAN as a graph if a graph can make the launch, and enough similar launches came before
+ * (launch/run.h). If too few came before, only counts the launch. Returns false if nothing was put
+ * in the stream. The caller then launches by single calls.
  */
 static bool launch_as_graph(const struct rex_plan *plan)
 {

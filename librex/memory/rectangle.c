@@ -30,7 +30,7 @@ struct rectangle {
     struct side to, from;
     int host;
     bool may_gather; /* one side is the host, and the other may be a GPU */
-    size_t gathered;
+    size_t gathered; /* number of elements of `copy` in use: runs that are not copied yet */
     struct rex_copy copy[COPIES];
 };
 
