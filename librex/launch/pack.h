@@ -118,8 +118,9 @@ int rex_pack_launch(struct rex_stream_gpu *gpu, struct rex_module *module,
                     struct rex_packed *packed);
 
 /*
- * Packs the rows of MAP in ARGUMENTS for KERNEL, which has FORM. DEVICE[i] is the device address of
- * row i. The caller has checked the number of rows. Returns 0 or an error.
+ * Packs the rows of MAP in ARGUMENTS for KERNEL. FORM says if the runtime passes the first
+ * parameter of KERNEL (omp/release.h). DEVICE[i] is the device address of row i. The caller has
+ * checked the number of rows. Returns 0 or an error.
  */
 int rex_pack_arguments(struct rex_arguments *arguments, const struct rex_loaded_kernel *kernel,
                        enum rex_kernel_form form, const struct rex_map *map,

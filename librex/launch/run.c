@@ -86,7 +86,7 @@ static int copy_in_stream(const struct rex_plan *plan, uint64_t device, uintptr_
 
 static int copy_own_rows(const struct rex_plan *plan, int64_t direction)
 {
-    if (plan->is_staged) { /* one copy has all rows */
+    if (plan->is_staged) { /* one copy transfers all own rows */
         const struct rex_launch_context *context = plan->context;
         bool is_out = direction == REX_MAP_FROM;
         size_t begin = is_out ? plan->staged.out_begin : 0;
@@ -172,9 +172,12 @@ free_blocks:
 
 /*
  * Returns the graph for KERNEL and STAGED. If there is none, ends the graph that was used least
- * recently, and returns its element of the array, for a new graph. The ends of the bytes that a
- * graph copies are rounded to multiples of `step`. The size of the arena is a multiple of `step`,
- * so a rounded copy stays inside the arena.
+ * recently, and returns its element of the array, for a new graph.
+ *
+ * A graph copies whole multiples of `step` bytes, so that similar launches share the graph.
+ * Example: with a `step` of 512, launches that copy 600 or 1000 bytes to the device share a graph
+ * that copies 1024 bytes. The size of the arena is a multiple of `step`, so such a copy stays
+ * inside the arena.
  */
 static struct rex_launch_graph *find_launch_graph(struct rex_launch_context *context,
                                                   const struct rex_loaded_kernel *kernel,
@@ -256,9 +259,9 @@ static bool put_launch_graph(struct rex_launch_context *context, const struct re
 }
 
 /*
- * Launches PLAN as a graph if a graph can make the launch, and enough similar launches came before.
- * If a graph could make the launch, but it is too early, counts the launch. Returns false if
- * nothing was put in the stream. The caller then launches by single calls.
+ * Launches PLAN as a graph if a graph can make the launch, and enough similar launches came before
+ * (launch/run.h). If too few came before, only counts the launch. Returns false if nothing was put
+ * in the stream. The caller then launches by single calls.
  */
 static bool launch_as_graph(const struct rex_plan *plan)
 {
@@ -345,7 +348,10 @@ int rex_plan_run(struct rex_plan *plan)
         uint64_t device = plan->is_staged ? context->arena + outer->offset : outer->device;
         plan->device[own->span.row] = (uintptr_t)device + (own->span.begin - outer->span.begin);
     }
-    /* If a row of size 0 begins in an own row, the kernel gets the device address of that byte. */
+    /*
+     * A row of size 0, such as a[4:0], may begin inside an own row (launch/plan.h), such as a[0:8].
+     * The kernel then gets the device address of a[4].
+     */
     for (size_t i = 0; plan->has_empty && i < plan->ranges.count; i++) {
         const struct rex_range *range = &plan->ranges.range[i];
         for (size_t j = 0; j < plan->own_count; j++) {

@@ -43,9 +43,12 @@ static bool may_copy_rows(const struct rex_map *map)
 /* ---- updates --------------------------------------------------------------------------------- */
 
 /*
- * Cuts the rows of MAP into parts without attached pointers, and writes the parts to PARTS, unless
- * PARTS is NULL. Returns the number of parts. Sets *HAS_POINTERS to true if a row has an attached
- * pointer.
+ * Cuts the rows of MAP into parts without attached pointers. An attached pointer is a pointer in
+ * mapped memory whose value on the device is a device address. Example: a row of 64 bytes has an
+ * attached pointer at byte 24. Its parts are the bytes 0 to 23 and 32 to 63.
+ *
+ * Writes the parts to PARTS, unless PARTS is NULL. Returns the number of parts. Sets *HAS_POINTERS
+ * to true if a row has an attached pointer.
  */
 static size_t cut_at_pointers(const struct rex_map *map, int number, struct rex_map *parts,
                               bool *has_pointers)
@@ -73,9 +76,10 @@ static size_t cut_at_pointers(const struct rex_map *map, int number, struct rex_
 }
 
 /*
- * Updates the rows of MAP, except their attached pointers. COUNT is the number of parts between the
- * pointers. An update of whole rows by libomptarget would also copy the pointers of the host, and
- * then restore the pointers of the device. In between, a kernel could follow a host pointer.
+ * Updates the rows of MAP, except their attached pointers. COUNT is the result of
+ * cut_at_pointers(). If libomptarget updated whole rows, it would first copy the host's pointers to
+ * the device, and then write the device addresses back. In between, a kernel could follow a host
+ * pointer.
  */
 static int update_beside_pointers(const char *what, int64_t device, int number,
                                   const struct rex_map *map, size_t count)
@@ -161,7 +165,10 @@ int rex_rows_update(const char *what, int64_t device, int number, const struct r
 
 /* ---- the begin of a region ------------------------------------------------------------------- */
 
-/* Calls rex_copy_some(), and writes the copies to the trace if they are made. */
+/*
+ * Calls rex_copy_some(), and returns its result. If *ARE_MADE becomes true, librex has made these
+ * copies: writes them to the trace.
+ */
 static int32_t copy_and_trace(const struct rex_copy *copies, int32_t count, int number,
                               bool *are_made)
 {
@@ -200,9 +207,10 @@ int rex_rows_begin(const char *what, int64_t device, int number, const struct re
         types[i] = map->types[i];
         copies[i] = (struct rex_copy){.host = copy.host};
         /*
-         * librex copies after the begin, which gives the row its device address. Between the begin
-         * and the copy, a launch by libomptarget may use an older mapping of the row, but cannot
-         * use a new mapping. So copy only a row that makes a new mapping.
+         * librex copies after libomptarget's begin, which gives the row its device address. Between
+         * the begin and the copy, a launch by another thread may use memory that was mapped before
+         * the begin. But the launch waits if this begin makes the mapping. So librex copies only a
+         * row that makes a mapping.
          */
         if ((types[i] & REX_MAP_TO) && copy.size > 0 &&
             rex_mapping_is_new(copy.host, copy.size, number) &&

@@ -17,7 +17,8 @@
 #include "omp/device.h"
 #include "rex/device.h"
 
-#define FILL_BYTES 65536 /* maximum bytes of a copy; a multiple of each width of a pattern */
+/* Maximum bytes of a copy: a multiple of 1, 2 and 4, which are the sizes of a pattern. */
+#define FILL_BYTES 65536
 
 int rex_fill_of(struct rex_fill *fill, const char *caller, void *to, const void *pattern,
                 size_t pattern_size, size_t size)

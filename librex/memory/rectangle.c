@@ -30,7 +30,7 @@ struct rectangle {
     struct side to, from;
     int host;
     bool may_gather; /* one side is the host, and the other may be a GPU */
-    size_t gathered;
+    size_t gathered; /* number of elements of `copy` in use: runs that are not copied yet */
     struct rex_copy copy[COPIES];
 };
 
@@ -109,8 +109,10 @@ static int copy_runs(struct rectangle *all, int count)
     int64_t index[REX_MOST_DIMENSIONS] = {0};
     int run = count - 1, result = REX_OK;
     /*
-     * If both parts have all elements of the last dimensions, a run spans these dimensions and the
-     * dimension before them.
+     * A run is a group of adjacent elements. A run spans the dimensions from `run` to the last.
+     * Example: both parts are [2:3][0:20]. If both arrays are [10][20], one run copies all 60
+     * elements, and `run` is 0. If one array is [10][30], 3 runs of 20 elements copy the part, and
+     * `run` is 1.
      */
     while (run > 0 && rex_dimension_is_whole(&to->dimensions[run]) &&
            rex_dimension_is_whole(&from->dimensions[run]))
@@ -119,7 +121,7 @@ static int copy_runs(struct rectangle *all, int count)
     size_t size = (size_t)to->pitch[run];
     if (to->dimensions[run].stride == 1 && from->dimensions[run].stride == 1) {
         size *= (size_t)to->dimensions[run].length;
-        last--; /* the index of this dimension stays 0 */
+        last--; /* one run copies the whole dimension, so its index stays 0 */
     }
     do
         result = copy_run(all, to->base + offset_of(to, index, run),

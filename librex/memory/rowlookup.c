@@ -18,8 +18,9 @@
 #include "omp/runtime.h"
 
 /*
- * Returns true if row I may be larger than its mapping. Only an implicit row may be larger. But it
- * may not be larger in two cases:
+ * Returns true if row I may be larger than its mapping. Only an implicit row may be larger.
+ * Example: a kernel uses the array a[100] without a map clause, and only a[0:50] is mapped. But the
+ * implicit row may not be larger in two cases:
  * - The row is copied: libomptarget would copy the whole row.
  * - The row is a section with a mapper: libomptarget would map the elements beyond the mapping in
  *   other device memory.
@@ -41,24 +42,25 @@ static bool is_looked_up(const struct rex_map *map, int32_t i, enum rex_purpose 
     if (rex_row_has(type, REX_MAP_NOT_MAPPED))
         return false;
     /*
-     * A launch in a queue maps nothing. The kernel gets NULL for a section of size 0, unless the
-     * row is implicit or has PRESENT.
+     * A launch in a queue maps nothing. For a section of size 0, the kernel gets NULL without a
+     * look-up, unless the row is implicit or has PRESENT.
      */
     if (purpose == REX_FOR_QUEUE)
         return map->sizes[i] > 0 || rex_row_has(type, REX_MAP_IMPLICIT | REX_MAP_PRESENT);
-    /* A section of size 0 maps nothing, but with PRESENT its memory must be mapped. */
+    /* A section of size 0, such as a[4:0], maps nothing. But with PRESENT, a[4] must be mapped. */
     if (map->sizes[i] == 0)
         return rex_row_has(type, REX_MAP_PRESENT);
     /*
-     * An update copies the members of a parent, but not the parent itself, which may be mapped in
-     * part.
+     * A parent is a row that spans its members, for example from s.x to s.z. An update copies the
+     * members s.x and s.z, but not the parent. So the parent may be mapped in part.
      */
     if (purpose == REX_FOR_UPDATE)
         return rex_row_has(type, REX_MAP_TOFROM | REX_MAP_PRESENT);
     /*
-     * Skip a member without an attached pointer: its parent, which is checked, contains it. Look up
-     * a member with PRESENT, because its memory may have to be mapped before the call maps the
-     * parent.
+     * Skip a member such as s.x: its parent contains it, and is looked up. But do not skip two
+     * kinds of members:
+     * - Memory of an attached pointer, such as s.p[0:n]: it lies outside the parent.
+     * - A member with PRESENT: in some releases, its memory must be mapped before the call.
      */
     if (rex_purpose_begins(purpose) && rex_row_has(type, REX_MAP_MEMBER_OF_MASK) &&
         !rex_row_has(type, REX_MAP_PTR_AND_OBJ | REX_MAP_PRESENT))
@@ -122,8 +124,9 @@ static int check_span(struct look *look, const struct rex_row_span *wanted)
     if (look->purpose == REX_FOR_UPDATE || look->purpose == REX_FOR_QUEUE ||
         rex_row_has(type, REX_MAP_PRESENT)) {
         /*
-         * If an earlier row of the call maps this memory, the row passes. Ignore earlier rows with
-         * `may_exceed`: their mappings may be smaller than the rows.
+         * Accept a row with PRESENT if an earlier row of this call maps its memory. Releases with
+         * `presence_at_entry` do not accept such a row. Ignore earlier rows with `may_exceed`:
+         * their mappings may be smaller than the rows.
          */
         bool is_asked =
             is_absent && !look->release->presence_at_entry && rex_purpose_begins(look->purpose);
@@ -166,8 +169,9 @@ static int check_mapped_row(struct look *look, int32_t i)
     int64_t type = map->types[i], parent = rex_row_parent(type);
     uintptr_t begin = (uintptr_t)map->begin[i], end = begin + (uintptr_t)map->sizes[i];
     /*
-     * libomptarget maps the attached pointer before the memory of the row, unless the parent of the
-     * row contains the pointer.
+     * Example: the row p[0:n] attaches the pointer p. libomptarget first maps p itself, and then
+     * p[0:n]. So check p, too. But if the pointer lies in the parent of the row, as s.p lies in s,
+     * libomptarget maps it with the parent.
      */
     if (rex_purpose_begins(look->purpose) && rex_row_has(type, REX_MAP_PTR_AND_OBJ) &&
         !rex_row_has(type, REX_MAP_NOT_MAPPED) &&
@@ -187,10 +191,10 @@ static int check_mapped_row(struct look *look, int32_t i)
 }
 
 /*
- * Returns true if the present table shows that all rows are right. Each row then lies in one
- * mapping, or is new. A new row is absent, has no special type bits, and does not overlap another
- * row. Returns false if librex has to ask libomptarget. The table cannot show that a row is absent
- * in two cases:
+ * Returns true if the present table shows that all rows are right. Returns false if librex has to
+ * ask libomptarget. If the result is true, no row is a member or has an attached pointer, and each
+ * row lies in one mapping. In a begin, a row may also be new: the call makes its mapping, and no
+ * row has PRESENT. The table cannot show that memory is absent in two cases:
  * - Another call is mapping memory that has no entry yet.
  * - A call may have mapped the row outside the table: librex does not see all mappings, or the
  *   process has fallback reasons.
@@ -221,7 +225,8 @@ int rex_check_presence(const struct rex_map *map, enum rex_purpose purpose, int 
     if (map == NULL || (ranges != NULL && are_ranges_right(map, ranges, purpose)))
         return REX_OK;
     look.release = rex_runtime();
-    size_t size = 2 * (size_t)map->count * sizeof *look.spans; /* a row and its pointer */
+    /* A row needs at most two spans: for its memory, and for the pointer that it attaches. */
+    size_t size = 2 * (size_t)map->count * sizeof *look.spans;
     if (size > sizeof on_stack && (look.spans = malloc(size)) == NULL)
         return rex_fail_memory(size, "the rows of a call");
     int result = REX_OK;
@@ -234,10 +239,10 @@ int rex_check_presence(const struct rex_map *map, enum rex_purpose purpose, int 
     if (result != REX_OK || purpose != REX_FOR_LAUNCH || !look.release->one_end_a_call)
         goto free_spans;
     /*
-     * Refuse a row of size 0 if a later row of the launch maps the memory around it. At the begin
-     * the row of size 0 comes first, finds no mapping, and adds no reference. At the end of the
-     * launch the row of size 0 drops a reference. The end of the later row then finds no mapping,
-     * and libomptarget aborts.
+     * Refuse a row of size 0 if a later row of the launch maps the memory around it. Example:
+     * a[4:0] comes before a[0:8]. At the begin of the launch, a[4:0] finds no mapping, and adds no
+     * reference. Then a[0:8] makes a mapping with one reference. At the end of the launch, both
+     * rows drop a reference, and libomptarget aborts.
      */
     for (int32_t i = 0; i < map->count; i++) {
         uintptr_t begin = (uintptr_t)map->begin[i];

@@ -10,15 +10,20 @@
 
 #include "rex/launch.h"
 
-/* The state of a map that is being built. */
+/*
+ * The state of a map that is being built. rex_map_build() makes two passes: the first only counts
+ * the rows, and the second writes them. While a mapper runs, `depth` is above 0. Example: for the
+ * section list[0:10], the mapper runs 10 times. It adds the rows of list[0], then of list[1], and
+ * so on.
+ */
 struct rex_map_builder {
-    int64_t row;      /* number of the next row */
-    void **columns;   /* base, begin, sizes, types; NULL in the pass that counts */
-    int64_t capacity; /* elements of a column; INT32_MAX in the pass that counts, 0 with `handle` */
-    int64_t section;  /* type of the section whose mapper runs; valid if `depth` > 0 */
+    int64_t row;          /* number of the next row */
+    void **columns;       /* base, begin, sizes, types; NULL in the first pass and with `handle` */
+    int64_t capacity;     /* elements of a column; INT32_MAX in the first pass, 0 with `handle` */
+    int64_t section;      /* type of the section; valid if `depth` > 0 */
     struct rex_row part;  /* the section, but `base` is the address of the current element */
     int64_t element_size; /* bytes of an element */
-    int64_t parent;       /* row that is the parent of the elements; valid if `depth` > 0 */
+    int64_t parent;       /* number of the parent of the elements' rows; valid if `depth` > 0 */
     /*
      * handle of libomptarget, which receives each row as soon as the row is built; NULL if the
      * program builds the map
@@ -28,9 +33,10 @@ struct rex_map_builder {
 };
 
 /*
- * Returns the type of a row for which a mapper gave TYPE. Adds the bits that the section passes on
- * to its elements, and removes the copies that the section does not make. Outside a mapper, returns
- * TYPE.
+ * Returns the type that a row gets in the map, if a mapper adds the row with TYPE. Removes the copy
+ * directions that the section lacks. Example: in a section of type REX_MAP_TO, a row of type
+ * REX_MAP_TOFROM becomes REX_MAP_TO. Adds bits of the section, such as REX_MAP_ALWAYS. A row
+ * without a parent becomes a member of the section's row. Outside a mapper, returns TYPE.
  */
 int64_t rex_type_inside(const struct rex_map_builder *builder, int64_t type);
 

@@ -136,10 +136,10 @@ static struct rex_entries entries_between(const struct __tgt_offload_entry *begi
 
 /*
  * Copies the image into bytes that librex retains (rex_retain()), and adapts the copy to RELEASE.
- * If the copy is a container, adapts each image in the container. An image that cannot be adapted
- * stays unchanged. Also activates the contexts of the GPUs that the images are for. Returns the
- * bytes, or NULL if memory ran out. Messages number the images from NUMBER and name the file
- * BINARY.
+ * If the copy is a container of images (LLVM's OffloadBinary: image/list.h), adapts each image in
+ * the container. An image that cannot be adapted stays unchanged. Also activates the contexts of
+ * the GPUs that the images are for. Returns the bytes, or NULL if memory ran out. Messages number
+ * the images from NUMBER and name the file BINARY.
  */
 static unsigned char *copy_and_fit(const void *image, size_t size,
                                    const struct rex_release *release, const char *binary,
@@ -183,8 +183,9 @@ static unsigned char *copy_and_fit(const void *image, size_t size,
 }
 
 /*
- * If the image is a container whose version the release does not read, libomptarget gets the images
- * inside it instead. Returns the number of these images. Returns 0 for any other image.
+ * BYTES may be a container of images whose format is too new for RELEASE. librex then gives
+ * libomptarget the images in the container, not the container. Returns the number of these images.
+ * Returns 0 if libomptarget gets BYTES as they are.
  */
 static size_t count_opened(const struct rex_release *release, const unsigned char *bytes,
                            size_t size)

@@ -44,7 +44,8 @@ unsigned char *rex_retained(const unsigned char *bytes, size_t size);
 int rex_retain(unsigned char *bytes, size_t size, bool stays);
 
 /*
- * Removes a holder of BYTES. After the last holder, frees the bytes, unless rex_retain() had STAYS.
+ * Removes a holder of BYTES. If BYTES then have no holder, frees them, except if STAYS was true in
+ * the call of rex_retain().
  */
 void rex_retained_drop(const void *bytes);
 
@@ -58,23 +59,24 @@ enum rex_need {
     /* The module is registered. */
     REX_NEED_MODULE,
     /*
-     * The module is registered, for a wrapper that launches. If registering fails,
-     * rex_module_ready() returns REX_EHOST, and the caller runs its host version. The last error
-     * has the cause. In four cases rex_module_ready() returns the cause itself: after a fork, at
-     * the end of the process, with REX_REQUIRE_GPU, and with OMP_TARGET_OFFLOAD=mandatory.
+     * The module is registered, for a launch whose caller has a host version of the kernel. If
+     * registering fails, rex_module_ready() returns REX_EHOST, and the caller runs its host
+     * version. The last error has the cause. In four cases rex_module_ready() returns the cause
+     * itself: after a fork, at the end of the process, with REX_REQUIRE_GPU, and with
+     * OMP_TARGET_OFFLOAD=mandatory.
      */
     REX_NEED_MODULE_OR_HOST,
     /*
-     * libomptarget has devices, for a data call, which needs no kernel. If another module provides
-     * devices, a module without entries of its own is not registered. If MODULE has no entries and
-     * offloading is disabled, rex_module_ready() returns REX_EHOST without a message: the caller
-     * has nothing to do.
+     * libomptarget has devices, for a data call, which needs no kernel. If MODULE has no entries of
+     * its own, another module is registered instead (rex_modules_ready()). But if offloading is
+     * disabled, nothing is registered, and rex_module_ready() returns REX_EHOST without a message:
+     * the caller has nothing to do.
      */
     REX_NEED_DEVICES,
     /*
-     * libomptarget has devices, for a queue. A module without entries of its own is registered only
-     * if offloading is disabled: a program whose kernels are all in libraries has no module to
-     * register.
+     * libomptarget has devices, for a queue. If MODULE has no entries of its own, another module is
+     * registered instead. But if offloading is disabled, MODULE itself is registered: if all
+     * kernels are in libraries, the program has no other module.
      */
     REX_NEED_DEVICES_OR_MODULE
 };
@@ -117,12 +119,13 @@ struct rex_registration *rex_modules_know(struct rex_module *module);
 void rex_modules_list(struct rex_module *module, struct rex_registration *known);
 
 /*
- * Claims the module's keys and its kind of device, before the module is registered. ON_HOST is true
- * if the image is for the CPU. Returns 0, REX_EKEY if another registered module has one of the
- * keys, or REX_EUNSUPPORTED if another registered module has an image for the other kind of device.
+ * Call rex_modules_claim() before the module is registered. It claims the module's host keys, and
+ * the kind of device of the module's image: the CPU if ON_HOST is true, otherwise a GPU. Returns 0,
+ * REX_EKEY if another registered module has one of the keys, or REX_EUNSUPPORTED if another
+ * registered module has an image for the other kind of device.
  */
 int rex_modules_claim(struct rex_registration *registration, bool on_host);
-/* Releases the claim. */
+/* Undoes rex_modules_claim(): another module may then claim the keys. */
 void rex_modules_unclaim(struct rex_registration *registration);
 
 /*

@@ -26,8 +26,8 @@
 /* ---- functions for device memory ------------------------------------------------------------- */
 
 /*
- * `own` has the functions of libomptarget. `counted` has functions that pass the gate and call the
- * functions of `own`.
+ * `own` has the functions of libomptarget. Each function of `counted` enters the gate (omp/gate.h),
+ * calls the function of `own`, and leaves the gate.
  */
 static struct rex_omp own, counted;
 
@@ -54,8 +54,8 @@ int rex_devices_enter(void)
 }
 
 /*
- * Defines a function that enters the gate and calls the function NAME of libomptarget. The function
- * returns REFUSED if the gate is closed or no module is registered.
+ * Defines the function NAME of `counted`. The function returns REFUSED if the gate is closed or no
+ * module is registered.
  */
 #define IN_FLIGHT(type, name, parameters, arguments, refused) \
     static type name parameters                               \

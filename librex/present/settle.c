@@ -10,9 +10,11 @@
 #include "present/mappings.h"
 
 /*
- * If END owns an entry in RANGE that begins at *AT, and STAYS is false, marks the entry as gone. If
- * STAYS is true, the entry stays. Sets *AT to the begin of the next entry in RANGE that END owns.
- * Returns false if there is no next entry.
+ * Settles one entry of the call END, and finds the next. END owns the entries of the mappings that
+ * it may have ended. *AT is the begin of the entry to settle; 0: no entry. STAYS is true if the
+ * mapping of the entry still exists. If STAYS is false, marks the entry as gone, except a loose
+ * entry (loose: see present.h). Then sets *AT to the begin of the next entry in RANGE that END
+ * owns. Returns false if there is no next entry.
  */
 static bool settle_entry(struct rex_present_table *table, const struct rex_range_lock *end,
                          const struct rex_range *range, uintptr_t *at, bool stays)
@@ -32,8 +34,9 @@ static bool settle_entry(struct rex_present_table *table, const struct rex_range
             entry->is_kept |= stays && entry->is_attached;
             entry->refs = REX_REFS_UNKNOWN;
             /*
-             * A launch for which the end did not wait may have added a reference, and no later call
-             * checks the entry. So the memory becomes loose.
+             * If the process has fallback reasons, END perhaps has not waited for a launch by
+             * libomptarget. Such a launch may have added a reference, and then ends the mapping
+             * itself. No later call checks the entry. So the memory becomes loose.
              */
             if (stays && rex_process_reasons() != 0)
                 rex_entries_loosen(table, entry->begin, entry->end);
@@ -64,8 +67,9 @@ static bool find_unowned(struct rex_present_table *table, const struct rex_range
 }
 
 /*
- * Asks libomptarget for each entry whether its mapping still exists. Call this after an end that
- * may have ended any mapping. If a mapping still exists, its reference count is unknown.
+ * For each entry that no other call owns, asks libomptarget if the mapping still exists. Call this
+ * after END if END may have ended mappings outside its rows, for example by a mapper. If a mapping
+ * still exists, marks its reference count as unknown.
  */
 static void settle_table(struct rex_present_table *table, const struct rex_range_lock *end)
 {
@@ -88,9 +92,10 @@ static void settle_table(struct rex_present_table *table, const struct rex_range
 }
 
 /*
- * A row whose size is 0 may drop the last reference of the mapping before or after it
- * (rex_entries_forget_beside()). Removes the entries beside such rows of END if libomptarget no
- * longer has their mappings.
+ * A row of size 0 may end a mapping beside the row (rex_entries_forget_beside()). Example: a[8:2]
+ * is mapped with the base a, and END has the row a[0:0]. For each such row, looks at the nearest
+ * entry before the row and the nearest entry after it. Removes the entry if libomptarget no longer
+ * has the mapping.
  */
 static void look_beside(struct rex_present_table *table, const struct rex_range_lock *end)
 {

@@ -85,9 +85,10 @@ int rex_before_unmap(const struct rex_map *map, int number, const char *what);
 int rex_before_unload(const struct rex_registration *registration, bool last);
 
 /*
- * Call rex_before_library_unload() before a library is unloaded. It is like rex_before_unload(),
- * but does not check for a lost device, because libomptarget does not know the library. Call
- * rex_unfinished_forget() after the unload: all queues then forget the kernels of the library.
+ * Call rex_before_library_unload() before a library is unloaded. The function does what
+ * rex_before_unload() does, but does not check for a lost device, because libomptarget does not
+ * know the library. Call rex_unfinished_forget() after the unload: all queues then forget the
+ * kernels of the library.
  */
 int rex_before_library_unload(const struct rex_registration *registration);
 void rex_unfinished_forget(const struct rex_registration *registration);
@@ -103,8 +104,9 @@ void rex_unfinished_sync(const struct rex_map *map, int number, const char *call
 int rex_unfinished_sync_all(int number);
 
 /*
- * Calls rex_unfinished_sync() for the raw call CALL of the program on DEVICE, if MAP has columns.
- * DEVICE -1 is the default device.
+ * Call this before the end of mappings if the program itself calls libomptarget's function CALL,
+ * such as __tgt_target_data_end(). If MAP has rows and all four columns, calls
+ * rex_unfinished_sync() for MAP and DEVICE. DEVICE -1 is the default device.
  */
 void rex_unfinished_wait(const struct rex_map *map, int64_t device, const char *call);
 

@@ -13,9 +13,13 @@
 #define TOLD_AFTER 10   /* seconds before a wait is logged */
 
 /*
+ * While a begin or an end waits, launches and updates wait for it only in windows. An open time of
+ * equal length follows each window (struct rex_table_wait, present.h). Example: the first window is
+ * from 0 to 10 ms, its open time from 10 to 20 ms, and the next window from 20 to 40 ms.
+ *
  * For a call that has waited WAITED milliseconds, returns the end of the current window or open
- * time (struct rex_table_wait), in milliseconds. Sets *IS_OPEN to true in an open time, and to
- * false in a window.
+ * time, in milliseconds. Sets *IS_OPEN to true in an open time, and to false in a window. Example:
+ * returns 40 for 25, and sets *IS_OPEN to false.
  */
 static int64_t find_window(int64_t waited, bool *is_open)
 {

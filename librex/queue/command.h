@@ -123,7 +123,7 @@ struct rex_event {
     /* in state TIMED: time of the record, on a device that executes commands at once */
     struct timespec at;
     int number;                            /* in state TIMED: number of the device of the queue */
-    const struct rex_driver_event *driver; /* in state DRIVER: the last recorded of `drivers` */
+    const struct rex_driver_event *driver; /* in state DRIVER: element of `drivers` recorded last */
     struct rex_driver_event *drivers;      /* the driver's events, one for each context */
     uint64_t graph;                        /* in state GRAPH: number of the graph */
     uint32_t point;                        /* in state GRAPH: number of the event */

@@ -28,8 +28,9 @@ static const struct rex_image_symbol *kernel_of(const struct image *image, const
 }
 
 /*
- * count_of() returns the number of parameters of KERNEL, and parameter_of() returns parameter
- * INDEX. The runtime's parameter does not count.
+ * LLVM's runtime passes the first parameter of some kernels (`env` is true). The program passes
+ * only the other parameters. count_of() returns the number of parameters that the program passes,
+ * and parameter_of() returns parameter INDEX of these parameters.
  */
 static size_t count_of(const struct rex_image_symbol *kernel)
 {
@@ -110,7 +111,10 @@ static char *told_list(const struct told *told)
     return list;
 }
 
-/* An image without a signature may have the runtime's parameter in addition to COUNT parameters. */
+/*
+ * Returns true if KERNEL may have COUNT parameters that the program passes. A kernel without a
+ * signature may have COUNT + 1 parameters: the first may be the runtime's (see count_of()).
+ */
 static bool has_count(const struct rex_image_symbol *kernel, size_t count)
 {
     size_t own = count_of(kernel);

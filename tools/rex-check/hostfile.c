@@ -45,8 +45,11 @@ void check_includes(const struct tokens *tokens, struct report *report)
 enum pass { PASS_NAMES, PASS_CLOCKS, PASS_REPORT };
 
 struct calls {
-    const struct token *own; /* name of a function that returns the time, or NULL */
-    /* places of the first clock call, and of the latest rex_offload_init() call */
+    const struct token *own; /* name of the program's function that returns the time, or NULL */
+    /*
+     * places of the first clock call (a call of a function that returns the time, such as clock()),
+     * and of the latest rex_offload_init() call
+     */
     struct place clock, init;
     bool times, has_main, registers;
 };
@@ -101,8 +104,10 @@ static bool is_kept(const struct tokens *tokens, size_t index)
 }
 
 /*
- * Reports a second call of rex_offload_init(). Also reports a call after the clock call CLOCK in
- * the same function; CLOCK may be NULL.
+ * TOKEN is a call of rex_offload_init(). CLOCK is an earlier call of a function that returns the
+ * time, such as clock(), in the same function of the program; NULL: there is none. Reports TOKEN if
+ * it is a second call of rex_offload_init(), without a rex_offload_fini() between the two calls. If
+ * the program measures time, also reports TOKEN if CLOCK is not NULL.
  */
 static void check_call(struct calls *calls, struct place at, const struct token *token,
                        const struct token *clock, struct report *report)

@@ -73,8 +73,8 @@ static bool find_by_relocation(const struct program *program, const struct table
 }
 
 /*
- * Finds the module in the sections of data: it has the address of the begin of TABLE, followed by
- * the address of its end.
+ * Finds the module in the sections of data. The module has two adjacent addresses: where TABLE
+ * begins, and where TABLE ends.
  */
 static bool find_in_data(const struct program *program, const struct table *table,
                          struct elf_place *place)

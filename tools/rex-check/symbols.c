@@ -39,8 +39,8 @@ static void note_object(struct program *program, const struct elf_symbol *symbol
     else if (name_stem(symbol->name, MODULE, &stem, &length) && length == 0)
         program->module_at = (struct target){TARGET_PLACE, symbol->place, symbol->name};
     /*
-     * A symbol in the table is not always an entry: marks like __start_ and __TMC_END__ may be
-     * there.
+     * A symbol in the table is not always an entry: linkers may put symbols like __start_NAME and
+     * __TMC_END__ in the table.
      */
     else if (name_stem(symbol->name, ENTRY_SUFFIX, &stem, &length) ||
              (table != NO_TABLE && symbol->type == STT_OBJECT && symbol->size > 0)) {
@@ -113,8 +113,9 @@ static void name_rows_at(struct row **rows, size_t count, const struct elf_symbo
 }
 
 /*
- * Stores in each of ROWS the name of a symbol at the place of its key. ROWS are the rows whose
- * place has no symbol that ends in id__: the key belongs to clang or to a global, or is wrong.
+ * Each of ROWS is an entry whose `key` points to a place without a host key (a symbol such as
+ * saxpy_id__). The entry is clang's own, or is for a global, or is wrong. Stores the name of any
+ * other symbol at that place in `key.symbol`, for example the name of the global.
  */
 static void name_others(struct program *program, struct row **rows, size_t count)
 {

@@ -8,10 +8,13 @@
 
 #include "program.h"
 
-/* Reads host keys, entries and the module, by their names. Call it after tables_find(). */
+/*
+ * Finds the symbols of host keys, of entries and of the module, by their names. Call it after
+ * tables_find().
+ */
 void symbols_read(struct program *program);
 
-/* Finds the symbols that entries point to. Call it after pointers_read(). */
+/* Finds the symbol to which the key of each entry points. Call it after pointers_read(). */
 void symbols_name(struct program *program);
 
 #endif

@@ -29,8 +29,8 @@
 #define FLAG_DESTRUCTOR 0x04
 
 /*
- * clang 20 has entries of the newer form in the older section: the first word is 0, and a version
- * follows.
+ * Returns true if BYTES begin with an entry of the newer form: 64 bits that are 0, then a version.
+ * clang 20 writes entries of the newer form to the section of the older form.
  */
 static bool looks_newer(const unsigned char *bytes, uint64_t size)
 {

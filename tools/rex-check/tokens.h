@@ -38,9 +38,9 @@ struct tokens {
 void tokens_read(struct tokens *tokens, const char *text, size_t size);
 
 /*
- * TOKEN is a name or a mark in both functions, otherwise the result is false. token_is() returns
- * true if TOKEN equals TEXT. token_is_any() returns true if TOKEN equals one of WORDS. The last of
- * WORDS is NULL.
+ * token_is() returns true if TOKEN equals TEXT. token_is_any() returns true if TOKEN equals one of
+ * WORDS. The last of WORDS is NULL. Both functions return false for a TOKEN that is not a
+ * TOKEN_NAME or a TOKEN_MARK, such as a number.
  */
 bool token_is(const struct token *token, const char *text);
 bool token_is_any(const struct token *token, const char *const *words);

@@ -39,7 +39,7 @@ struct by_runtime {
 
 struct findings {
     bool gpu;         /* a GPU was used: on the CPU, pinned memory and queues change nothing */
-    bool is_complete; /* the trace has its end */
+    bool is_complete; /* the trace has its last line, "]" */
     struct mappings mappings;
     struct seen *seen; /* hash table of the copies made */
     struct repeat repeats[MOST_REPEATS];

@@ -61,7 +61,7 @@ static void end_as(int status, void (*behind)(void))
         behind();
     if (WIFEXITED(status))
         exit(WEXITSTATUS(status));
-    /* The child may have written a core file. Then rex-run does not write a second core file. */
+    /* Write no core file, because the child may have written its own. */
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
     signal(WTERMSIG(status), SIG_DFL);
     sigemptyset(&none);

@@ -205,10 +205,7 @@ bool lead_to(const struct program *program, const char *library)
         check_images(NULL, program->path, &linked);
         ask_loader(program, check_images, &linked);
     }
-    /*
-     * Programs of librex, for example, do not find libomptarget by the loader, but by this
-     * variable.
-     */
+    /* A program that uses librex finds libomptarget by this variable, not by the loader. */
     setenv("REX_OMPTARGET", path, 1);
     tell("%s is not linked with libomptarget: only its libraries and the programs that it starts "
          "use LLVM %d's, %s, which --omptarget names",
@@ -231,8 +228,8 @@ bool lead_to(const struct program *program, const char *library)
 
 struct missing {
     const struct program *program;
-    const char *name;      /* linked name that the loader does not find */
-    char folder[PATH_MAX]; /* folder that has the linked name */
+    const char *name;      /* linked file that the loader does not find: libomptarget.so.19.1 */
+    char folder[PATH_MAX]; /* folder that has a file of this name, or "" */
 };
 
 /* Ends rex-run if the user has named a libomptarget by REX_OMPTARGET: ERROR is about this file. */
@@ -244,12 +241,14 @@ static void see_error(const char *error)
 }
 
 /*
- * Receives a fact of rex_info(). Two facts name a file of libomptarget: the file that librex has
- * bound (group "libomptarget", name "path"), and a file that librex has found (group "found"). A
- * found file is usable if VALUE begins with "LLVM "; otherwise VALUE is the reason why it is not.
+ * Receives a fact of rex_info(). Two facts name a file of libomptarget:
+ * - Group "libomptarget", name "path": VALUE is the file that librex has bound.
+ * - Group "found": NAME is a file that librex has found. If VALUE begins with "LLVM ", the file is
+ *   usable. Otherwise VALUE is the reason why the file is not usable.
  *
- * If the folder of the bound file or of a usable file has the linked name, and that library runs
- * programs of the linked release, sets ->folder to the folder.
+ * CONTEXT is a struct missing. Checks if the folder of the bound file or of a usable file has a
+ * file with the name in `name`. If that file runs programs of the release in its name, sets
+ * `folder` to the folder.
  */
 static void see_found(const char *group, const char *name, const char *value, void *context)
 {
