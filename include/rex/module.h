@@ -8,7 +8,8 @@
  *   rex_module`. rex/binary.h defines a module for each linked binary: most programs never name the
  *   module.
  * - The first launch finds LLVM's libomptarget, reads the image and registers the module. To keep
- *   this time out of the launch, call rex_offload_init() (rex/binary.h) or rex_module_init() before.
+ *   this time out of the launch, call rex_offload_init() (rex/binary.h) or rex_module_init()
+ *   before.
  * - Launches and data calls are in rex/launch.h and rex/queue.h, libomptarget's raw calls in
  *   rex_kmp.h.
  * - A call that fails returns a negative `enum rex_error` (rex/error.h).
@@ -115,9 +116,9 @@ struct rex_module {
 };
 
 /**
- * rex_module_register(): registers @module with libomptarget, once, even if many threads call. If no
- * device has been used yet, the call does not load the image on a device. Otherwise the call loads
- * the image on all devices.
+ * rex_module_register(): registers @module with libomptarget, once, even if many threads call. The
+ * call does not load the image on a device. But if another module is registered and a device has
+ * been used, the call loads the image on all devices.
  * @module      the module; static storage. librex keeps the module's shared object loaded until the
  *              process ends, because libomptarget keeps the object's keys and names.
  * @image_name  the image file to register instead of the module's own images, found as the file
@@ -155,19 +156,19 @@ struct rex_module {
  *
  * All modules that are registered at one time have images for GPUs, or all have host images.
  * Otherwise libomptarget ends the process at the first use of a device for which a module has no
- * image. Instead LLVM 15 to 20 may use the image of another module.
+ * image. LLVM 15 to 20 may instead use the image of another module.
  *
  * Returns 0 or
  *
- * REX_EINVAL        @module is NULL, or its `struct_size` is too small; or the process is ending; or
- *                   the program's log function makes the call while @module is being registered or
- *                   ended.
+ * REX_EINVAL        @module is NULL, or its `struct_size` is too small; or the process is ending;
+ *                   or the program's log function makes the call while @module is being registered
+ *                   or ended.
  * REX_ENOMEM        the host has no memory, or a GPU has no memory for a context. Or devices are in
  *                   use already, and a GPU has too little free memory to load the image.
  * REX_ENORUNTIME    no libomptarget can be used; the message lists the files that librex tried,
  *                   each with the reason.
  * REX_ERUNTIME      libomptarget has no device for the image. Or devices are in use already, and
- *                   the file in which libomptarget opens a host image cannot be written.
+ *                   libomptarget could not write the file of a host image.
  * REX_EUNSUPPORTED  the release cannot use the image: a CUBIN of CUDA 13 for an architecture above
  *                   sm_90 on LLVM 18 to 20; on 23 and 24, a host image whose kernels
  *                   REX_DEVICE_KERNEL did not make; on 18, 23 and 24, a host image of an older
@@ -179,8 +180,8 @@ struct rex_module {
  * REX_EREAD         the file cannot be read: it is a directory, permission is denied, or reading
  *                   fails. Or the name of the file is too long.
  * REX_EIMAGE        the file is empty or truncated, or not an image; or the CUDA driver refuses the
- *                   PTX, and the message has the driver's reason. Or a host image needs a library or
- *                   a symbol that this machine lacks. Or a clang kernel has a symbol
+ *                   PTX, and the message has the driver's reason. Or a host image needs a library
+ *                   or a symbol that this machine lacks. Or a clang kernel has a symbol
  *                   NAME_kernel_environment of a size on which the release would abort.
  * REX_EUNSAFE       other users could have written a host image that was found by a name without a
  *                   slash.
@@ -195,9 +196,9 @@ struct rex_module {
  *                   REX_DEVICE_KERNEL.
  * REX_EKEY          two entries, or an entry and another registered module, have the same host key;
  *                   or two images in memory have the kernel or global of one entry.
- * REX_EFORK         the process was forked after its parent had registered @module for a GPU. Or the
- *                   image is for a GPU, and the parent had started the driver. Or the process was
- *                   forked while another thread was inside libomptarget or loaded it.
+ * REX_EFORK         the process was forked after its parent had registered @module for a GPU. Or
+ *                   the image is for a GPU, and the parent had started the driver. Or the process
+ *                   was forked while another thread was inside libomptarget or loaded it.
  * REX_EBUSY         the call was made inside a launch, a data call or the program's log function,
  *                   or launches or data calls of other threads have not ended within a minute.
  */
@@ -208,12 +209,13 @@ REX_API int rex_module_register(struct rex_module *module, const char *image_nam
  * the image on the default device. Call it before a timed part of the program, which then includes
  * neither the registration nor the load.
  *
- * Returns 0, an error of rex_module_register(), or one of these errors. After one of these errors
- * @module is registered, and the next use of the device loads the image.
+ * Returns 0 or an error of rex_module_register(). If the registration succeeds but the load fails,
+ * returns one of these errors. @module is then registered, and the next use of the device loads the
+ * image.
  *
  * REX_EDEVICE   the default device number is out of range.
  * REX_ENOMEM    the GPU has too little free memory to load the image.
- * REX_ERUNTIME  the file in which libomptarget opens a host image cannot be written.
+ * REX_ERUNTIME  libomptarget could not write the file of a host image.
  * REX_ECUDA     the driver failed while it loaded the image, or the device is lost.
  */
 REX_API int rex_module_init(struct rex_module *module);
@@ -227,9 +229,10 @@ REX_API int rex_module_init(struct rex_module *module);
  *
  * REX_EINVAL  @module is NULL, or its `struct_size` is too small; or the program's log function
  *             makes the call while @module is being ended.
- * REX_EBUSY   a queue (rex/queue.h) has unfinished launches of @module; or the call was made inside
- *             a launch, a data call or the program's log function; or launches or data calls of
- *             other threads have not ended within a minute.
+ * REX_EBUSY   a queue (rex/queue.h) has unfinished launches of @module. Or no other module is
+ *             registered, and a queue has unfinished work. Or the call was made inside a launch, a
+ *             data call or the program's log function. Or launches or data calls of other threads
+ *             have not ended within a minute.
  * REX_ECUDA   a queue, even a destroyed one, or another call has found a device lost.
  */
 REX_API int rex_module_fini(struct rex_module *module);
@@ -245,8 +248,8 @@ REX_API int rex_module_add(struct rex_module *module);
 /**
  * rex_module_image_path(): returns the source of @module's registered image: the path of a file, or
  * "memory". For several images in memory, returns "memory" and the number of the first registered
- * image, such as "memory 1". Returns "" if @module is not registered. If @module is NULL, returns ""
- * and sets the last error to REX_EINVAL. The string is valid until @module is registered again.
+ * image, such as "memory 1". Returns "" if @module is not registered. If @module is NULL, returns
+ * "" and sets the last error to REX_EINVAL. The string is valid until @module is registered again.
  */
 REX_API const char *rex_module_image_path(const struct rex_module *module);
 
