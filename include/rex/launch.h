@@ -278,7 +278,7 @@ static inline int64_t rex_resident_blocks(const struct rex_launch_config *launch
  *                      ",,128, REX_VALUE(n)", ARRAY, 1))
  *
  * The call of axpy__arguments__() stands in a sizeof and never runs. There the compiler compares
- * the type of n with the parameter of the kernel. ARRAY is an array of one row.
+ * the type of n with the parameter of the kernel. ARRAY has the row and an empty row after it.
  *
  * @stem is the kernel's name and two underscores. @text is the source text of the rows, for
  * messages: two commas, one argument that is not a row, and the rows. The argument list ends in a
