@@ -43,9 +43,11 @@ REX_API int rex_device_count(void);
  * result is then the local rank modulo the number of GPUs, or of libomptarget's devices if there
  * are fewer. The launcher sets the rank in the environment, so the result is equal before and after
  * MPI_Init(). GPUs that CUDA_VISIBLE_DEVICES hides do not count. If no launcher started the
- * process, or there is no GPU, returns 0. The call starts the driver but makes no context. With
- * REX_REQUIRE_GPU=on, returns REX_ENODEVICE if there is no GPU or offloading is disabled. Then
- * returns REX_EFORK instead if the parent of this process had started the driver before it forked.
+ * process, or there is no GPU, returns 0. The call starts the driver but makes no context.
+ *
+ * With REX_REQUIRE_GPU=on, a missing GPU or disabled offloading is an error. The call then returns
+ * REX_ENODEVICE, or REX_EFORK if the parent of this process had started the driver before it
+ * forked.
  */
 REX_API int rex_device_for_rank(void);
 
@@ -125,8 +127,8 @@ REX_API int rex_device_gpu(int64_t device);
  * rex_offload_init(), a launch or a data call. Earlier no memory is mapped, and a copy returns
  * REX_EINVAL.
  *
- * If the process was forked while another thread was inside libomptarget, no function of this
- * section works. Those that return an error then return REX_EFORK.
+ * In a process that was forked while another thread was inside libomptarget, these functions fail
+ * with REX_EFORK. There rex_target_is_present() returns false, and rex_mapped_ptr() returns NULL.
  */
 
 /**
