@@ -203,8 +203,8 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
  */
 #define REX_HOLD(row) REX_ROW(REX_OF_ROW(row), rex_row_with((row), REX_MAP_OMPX_HOLD))
 /**
- * REX_NO_PARAM(row): makes a row like @row that is not a parameter of the kernel. It is for memory
- * that the kernel reaches by another pointer, or for a global of REX_GLOBAL(). The load of the
+ * REX_NO_PARAM(row): makes a row like @row that is not a parameter of the kernel: for memory that
+ * the kernel reaches by another pointer, or for a global of REX_GLOBAL(). The load of the
  * image maps such a global: only REX_ALWAYS() and updates copy the global.
  */
 #define REX_NO_PARAM(row) REX_ROW(REX_OF_NONE, rex_row_without((row), REX_MAP_TARGET_PARAM))
@@ -217,7 +217,7 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
 /*
  * ---- Rows of values, private copies and device addresses --------------------------------------
  *
- * For launches only: REX_EINVAL in a data call.
+ * These rows are for launches only. In a data call they are REX_EINVAL.
  */
 
 /**
@@ -236,12 +236,12 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
     REX_ROW(REX_OF_ANY_POINTER, rex_row_address((const volatile void *)(pointer)))
 /**
  * REX_FIRSTPRIVATE(object): firstprivate: the kernel gets the address of its own copy of @object,
- * which may have any size; changes are not copied back. A queue refuses it.
+ * which may have any size; changes are not copied back. In a queue the row is REX_EINVAL.
  */
 #define REX_FIRSTPRIVATE(object) REX_OBJECT(REX_MAP_PRIVATE | REX_MAP_TO, object)
 /**
  * REX_PRIVATE(object): private: the kernel gets the address of uninitialised memory with the size
- * of @object. A queue refuses it.
+ * of @object. In a queue the row is REX_EINVAL.
  */
 #define REX_PRIVATE(object) REX_OBJECT(REX_MAP_PRIVATE, object)
 
@@ -408,7 +408,7 @@ typedef int rex_rows(struct rex_map_builder *builder, void *context);
  * - @builder is NULL;
  * - there are more rows than the first pass counted, or more than 2147483647;
  * - the size of @row is negative;
- * - the parent of a member does not come before the member;
+ * - the parent of a member does not come before the member, or its number is above REX_PARENT_MAX;
  * - a mapper adds memory at NULL, or memory of the section that is outside its element.
  */
 REX_API int rex_map_add(struct rex_map_builder *builder, struct rex_row row);
