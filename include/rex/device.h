@@ -202,13 +202,18 @@ REX_API int rex_device_copy_to(void *to, const void *from, size_t size, int64_t 
 REX_API int rex_device_copy_from(void *to, const void *from, size_t size, int64_t device);
 
 /**
- * rex_device_fill(): fills @size bytes of device memory @to with copies of the @pattern_size bytes
- * (1, 2 or 4) at @pattern, and returns when the fill is done. @to and @size are multiples of
- * @pattern_size. If @device is the number of the host, @to is host memory. Returns 0; REX_EINVAL (a
- * pointer is NULL, @pattern_size is not 1, 2 or 4, @to or @size is not a multiple, no module is
- * registered, offloading is disabled, or the process is ending); REX_EDEVICE; REX_ENOMEM; REX_ECUDA
- * (the driver refused the fill, or the device is lost); or REX_ERUNTIME (libomptarget could not
- * copy the pattern).
+ * rex_device_fill(): fills @size bytes of device memory @to with copies of a pattern, the
+ * @pattern_size bytes (1, 2 or 4) at @pattern. The call returns when the fill is done. @to and
+ *               @size are multiples of @pattern_size. If @device is the number of the host, @to is
+ *               host memory. Returns 0 or:
+ *
+ * REX_EINVAL    a pointer is NULL; @pattern_size is not 1, 2 or 4; @to or @size is not a multiple
+ *               of @pattern_size; no module is registered; offloading is disabled; or the process
+ *               is ending.
+ * REX_EDEVICE   the device number is out of range.
+ * REX_ENOMEM    the host or the device has too little memory.
+ * REX_ECUDA     the driver refused the fill, or the device is lost.
+ * REX_ERUNTIME  libomptarget could not copy the pattern.
  */
 REX_API int rex_device_fill(void *to, const void *pattern, size_t pattern_size, size_t size,
                             int64_t device);
@@ -222,9 +227,9 @@ REX_API int rex_device_fill(void *to, const void *pattern, size_t pattern_size, 
 
 /**
  * rex_host_alloc(): allocates @size bytes of pinned host memory, aligned for any type, but not
- * always to a page. Free the memory with rex_host_free(). Returns the address; or returns NULL and
- * sets the last error to REX_EINVAL (@size is 0), REX_ENOMEM, REX_ECUDA or REX_EFORK (the parent of
- * this process had started the driver before it forked).
+ * always to a page. Free the memory with rex_host_free(). Returns the address. After an error,
+ * returns NULL and sets the last error to REX_EINVAL (@size is 0); REX_ENOMEM; REX_ECUDA; or
+ * REX_EFORK (the parent of this process had started the driver before it forked).
  */
 REX_API void *rex_host_alloc(size_t size);
 

@@ -101,9 +101,9 @@ struct rex_image_list {
  *
  * Any thread.
  *
- * Returns 0, REX_EINVAL (a pointer is NULL), REX_ENOMEM or REX_EIMAGE (an empty file, a file that
- * is not an image, an image for another processor, or a damaged fatbin or OffloadBinary). After an
- * error nothing has changed.
+ * Returns 0, REX_EINVAL (a pointer is NULL), REX_ENOMEM or REX_EIMAGE. REX_EIMAGE is the error for
+ * an empty file, a file that is not an image, an image for another processor, and a damaged fatbin
+ * or OffloadBinary. After an error nothing has changed.
  */
 REX_API int rex_image_list_open(struct rex_image_list **list, const void *bytes, size_t size,
                                 const char *name);
@@ -321,8 +321,9 @@ REX_API int rex_info(int release, rex_info_row *row, void *context);
  * rex_runtime_tell(): returns the LLVM release of the libomptarget @path, 14 to 24. The call
  * detects the release from the exported symbols; it loads and runs nothing. For a release that
  * librex does not know, returns the known release whose rules librex applies. Returns REX_EINVAL if
- * @path is NULL. Returns REX_ENORUNTIME if the file is not a libomptarget for this machine, if it
- * cannot be read, or if every user can write to the file or to its folder. Any thread.
+ * @path is NULL. Returns REX_ENORUNTIME if the file is not a libomptarget for this machine or
+ *       cannot be read. Also returns REX_ENORUNTIME if every user can write to the file or to its
+ *       folder. Any thread.
  */
 REX_API int rex_runtime_tell(const char *path);
 

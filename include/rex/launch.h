@@ -524,10 +524,15 @@ struct rex_array_part {
  *
  * If a length is 0, the call copies nothing. Any thread.
  *
- * Returns 0; REX_EINVAL (a pointer is NULL, the lengths differ, a part is invalid for
- * rex_map_add_strided(), no module is registered, offloading is disabled, or the process is
- * ending); REX_EDEVICE; REX_ENOMEM; REX_ECUDA (a device is lost); REX_EFORK (the process was forked
- * while another thread was inside libomptarget); or REX_ERUNTIME (libomptarget could not copy).
+ * Returns 0 or:
+ *
+ * REX_EINVAL    a pointer is NULL; the lengths differ; a part is invalid for rex_map_add_strided();
+ *               no module is registered; offloading is disabled; or the process is ending.
+ * REX_EDEVICE   a device number is out of range.
+ * REX_ENOMEM    the host has too little memory.
+ * REX_ECUDA     a device is lost.
+ * REX_ERUNTIME  libomptarget could not copy.
+ * REX_EFORK     the process was forked while another thread was inside libomptarget.
  */
 REX_API int rex_device_copy_part(const struct rex_array_part *to, const struct rex_array_part *from,
                                  int64_t element_size, int count);

@@ -452,10 +452,11 @@ REX_API void rex_map_free(struct rex_map *map);
 
 /**
  * rex_mapper: a function of the program that maps one element of a type. The function adds the rows
- * of the element at @element, and of the memory that its pointers point to, as if the element were
- * mapped tofrom. librex removes from each row's type the directions that the section does not have,
- * and adds always, delete, close, present and hold of the section. These rows are not parameters.
- * Rows without a parent become members of the section's row, so a mapper needs no row numbers:
+ * of the element at @element, and of the memory that pointers of the element point to. The rows are
+ * those of an element that is mapped tofrom. librex removes from each row's type the directions
+ * that the section does not have, and adds always, delete, close, present and hold of the section.
+ * These rows are not parameters. Rows without a parent become members of the section's row, so a
+ * mapper needs no row numbers:
  *
  *     static int map_list(struct rex_map_builder *builder, void *element)
  *     {

@@ -224,8 +224,8 @@ REX_API int rex_module_init(struct rex_module *module);
  * rex_module_fini(): unregisters @module, which may then be registered again, with any image; on
  * LLVM 18 only with the image that it had. The data regions of @module must have ended. The call
  * waits until other threads leave launches and data calls. If @module is not registered, or the
- * process is ending, the call does nothing and returns 0. Returns 0, or an error, without any
- * effect:
+ * process is ending, the call does nothing and returns 0. Otherwise returns 0, or one of these
+ * errors, after which @module is still registered:
  *
  * REX_EINVAL  @module is NULL, or its `struct_size` is too small; or the program's log function
  *             makes the call while @module is being ended.
