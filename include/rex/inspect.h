@@ -322,8 +322,8 @@ REX_API int rex_info(int release, rex_info_row *row, void *context);
  * detects the release from the exported symbols; it loads and runs nothing. For a release that
  * librex does not know, returns the known release whose rules librex applies. Returns REX_EINVAL if
  * @path is NULL. Returns REX_ENORUNTIME if the file is not a libomptarget for this machine or
- *       cannot be read. Also returns REX_ENORUNTIME if every user can write to the file or to its
- *       folder. Any thread.
+ * cannot be read. Also returns REX_ENORUNTIME if every user can write to the file or to its folder.
+ * Any thread.
  */
 REX_API int rex_runtime_tell(const char *path);
 
