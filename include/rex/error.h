@@ -131,7 +131,7 @@ REX_API const char *rex_error_name(int error);
  *                   last error is then the cause: see rex_module_target_kernel().
  * REX_EINVAL        an argument is invalid: a NULL pointer, a negative count, an unknown flag. Or
  *                   the call comes too early or too late: no module is registered, or the process
- *                   is ending.
+ *                   or the calling thread is ending.
  * REX_ENOMEM        an allocation failed, a size does not fit in size_t, or a row to map is larger
  *                   than 1 TiB.
  * REX_ENORUNTIME    no libomptarget could be opened; the message lists the files that librex tried,

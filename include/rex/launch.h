@@ -176,7 +176,7 @@ static inline struct rex_launch_config rex_launch_config_for(const void *key, in
  *                   has 0 teams or threads in x; the grid or the block is too large for the GPU or
  *                   the kernel (in a queue: REX_ECUDA); a cooperative grid or a cluster does not
  *                   fit; a value has more than 8 bytes, and libomptarget has to launch; the queue
- *                   was destroyed; the process is ending.
+ *                   was destroyed; the process or the calling thread is ending.
  * REX_EKEY          no registered module has the key, or it is the key of a global.
  * REX_ENOKERNEL     the launch is in a queue on a GPU, and the image does not describe the kernel's
  *                   parameters.
@@ -186,6 +186,7 @@ static inline struct rex_launch_config rex_launch_config_for(const void *key, in
  * REX_EDEVICE       the device number is out of range, or is not that of the queue's device.
  * REX_EUNSUPPORTED  the release cannot do the launch ("Releases" in librex(7)). The launch has
  *                   attributes, and libomptarget, an old GPU or driver, or the CPU would launch it.
+ *                   REX_LAUNCH_BY is `driver`, and libomptarget has to launch.
  *                   A block needs more shared memory than the GPU has for one block (in a queue:
  *                   REX_EINVAL). In a queue: the module has device globals, and the queue lacks
  *                   REX_QUEUE_OWN_GLOBALS; or a value on the host device has more than 8 bytes.

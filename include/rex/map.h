@@ -124,7 +124,7 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
  * If the memory is mapped already, the call copies nothing: only the reference count changes. If
  * @length is negative, the call returns REX_EINVAL. If @length is 0, the call maps nothing. If
  * no earlier call has mapped the memory either, the kernel gets the host address, or NULL on LLVM
- * 14 and 15.
+ * 14 and 15, also in a queue.
  *
  * Guide: rex-maps(7).
  */
