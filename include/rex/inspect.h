@@ -168,18 +168,21 @@ struct rex_image_symbol {
     uint16_t parameters; /**< number of a kernel's parameters, or REX_PARAMETERS_UNKNOWN. */
     /** index of the first parameter that is not 8 bytes wide, if @odd_size is not 0. */
     uint16_t odd_index;
-    /** width of the parameter @odd_index in bytes; 0: all parameters are 8 bytes wide. */
+    /** width of the parameter @odd_index in bytes; 0: all known parameters are 8 bytes wide. */
     uint32_t odd_size;
     /** maximum number of threads of a block by __launch_bounds__; 0: the image sets no maximum. */
     uint32_t max_threads;
     uint32_t registers; /**< number of registers of a thread; 0: unknown. */
     /** static shared memory of a block in bytes, with the memory that the compiler reserves. */
     uint32_t shared_memory;
-    /** value of the symbol NAME_exec_mode, by which LLVM 14 to 17 launch; -1: no such symbol. */
+    /**
+     * value of the symbol NAME_exec_mode, by which LLVM 14 to 17 decide how to launch; -1: no such
+     * symbol.
+     */
     int16_t exec_mode;
     /**
-     * mode in the symbol NAME_kernel_environment, by which LLVM 18 and later launch: 1 is generic,
-     * 2 is SPMD, 3 is both.
+     * mode in the symbol NAME_kernel_environment, by which LLVM 18 and later decide how to launch:
+     * 1 is generic, 2 is SPMD, 3 is both.
      */
     uint8_t environment_mode;
     /** size of the symbol NAME_kernel_environment in bytes; 0: no such symbol. */
@@ -200,7 +203,10 @@ struct rex_image_symbol {
     const struct rex_image_parameter *parameter;
 };
 
-/** struct rex_image_view: an opened image. The view owns all memory that its fields point to. */
+/**
+ * struct rex_image_view: an opened image. The view owns the memory that its fields point to. Only
+ * the characters of names may lie in the image's bytes.
+ */
 struct rex_image_view {
     enum rex_image_kind kind; /**< kind of the image. */
     /** 90 for a CUBIN of sm_90; for PTX the lowest architecture that it compiles for; else 0. */
