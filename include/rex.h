@@ -34,13 +34,13 @@
  *     nvcc $flags -cubin -arch=sm_90 -o rex_lib_nvidia.cubin axpy.cu                # for a GPU
  *     cc $flags -O2 -fopenmp -x c -shared -fPIC -o rex_lib_host.so axpy.cu          # for the CPU
  *
- * Generated code does not need this include. Its headers have the ABI itself:
+ * Generated code does not need this include. These headers have the ABI itself:
  *
- * - `rex_kmp.h`: libomptarget's calls, such as __tgt_target_kernel(), with checks before them;
- *   register_cubin(); the `__kmpc_*` functions.
+ * - `rex_kmp.h`: libomptarget's calls, such as __tgt_target_kernel(), with checks of their
+ *   arguments; register_cubin(); the `__kmpc_*` functions.
  * - `rex/abi.h`: the structs of libomptarget's calls. rex_kmp.h includes it.
  *
- * This include has these headers, in the order in which a program needs them:
+ * rex.h includes these headers, listed in the order in which a program needs them:
  *
  * - `rex/entry.h`: names of kernels, REX_KERNEL(), and of variables, REX_GLOBAL().
  * - `rex/map.h`: the arguments of launches, written like OpenMP's map clauses.
@@ -51,8 +51,10 @@
  * - `rex/binary.h`: this binary's module, its start and its end.
  * - `rex/configure.h`: settings, the log, the libomptarget that is bound.
  * - `rex/queue.h`: launches and copies that do not wait; events; graphs.
+ * - `rex/detail.h`, by rex/map.h: parts of macros, and functions for programs with a module of
+ *   their own. It includes rex/arguments.h, rex/parameters.h and rex/kinds.h.
  *
- * This include does not have:
+ * rex.h does not include:
  *
  * - `rex/kernel.h`: the kernel side, for kernel sources only. It includes `rex/reduce.h`: sums,
  *   minima, maxima and atomics.
@@ -60,22 +62,22 @@
  * - `rex/library.h`: kernels by name, from images without entries.
  * - `rex/inspect.h`: for tools: the contents of an image, and the choices of librex on this
  *   machine.
- * - `rex/detail.h`: parts of macros, and functions for programs with a module of their own. It
- *   includes rex/arguments.h, rex/parameters.h and rex/kinds.h.
  *
  * Rules for all headers:
  *
- * - **Results.** A function that can fail returns an `int` or a pointer. An `int` is 0 or a
- *   negative `enum rex_error`. A pointer is NULL on failure. rex_last_error() then returns the
- *   reason in one sentence. A question returns a `bool`. A question that can fail returns 1, 0 or a
- *   negative error.
+ * - **Results.** Most functions that can fail return an integer or a pointer. After a failure the
+ *   integer is a negative `enum rex_error`, and the pointer is NULL. rex_last_error() then returns
+ *   the reason. After success the integer is 0, or the number that the function computes. A
+ *   function that answers a question returns a `bool`, or 1, 0 or a negative error. A function that
+ *   returns `void`, `bool` or `size_t` reports a failure by rex_last_error() alone.
  * - **Output parameters** come before the inputs, as in memcpy(). An object that the call makes
  *   comes first: rex_queue_create(&queue, ...), rex_graph_end(&graph, queue). If the call fails,
- *   the output does not change. Only rex_queue_stream() has its outputs last.
+ *   no output parameter changes. Only rex_queue_stream() has its outputs last.
  * - **Device numbers** run from 0; -1 is the default device. librex returns them as `int` and takes
  *   them as `int64_t`. A number that is too large for an `int` is an error and is never truncated.
- * - **Names.** The headers reserve names that begin with rex_, REX_, __rex_ and __tgt_, and ident
- *   and ident_t. rex_kmp.h also reserves register_cubin and names that begin with kmp.
+ * - **Names.** The headers reserve names that begin with rex_, REX_, __rex_ and __tgt_, and the
+ *   names ident, ident_t and __cubin_desc. rex_kmp.h also reserves register_cubin and names that
+ *   begin with kmp.
  *   Parameters and struct fields have ordinary words as names. If a macro of the program is such a
  *   word, define the macro after the include.
  *

@@ -2,7 +2,7 @@
  * rex/device.h - devices, their memory, and pinned host memory.
  *
  * Device numbers run from 0; -1 is the default device, and the number after the last device is the
- * host. A number out of range is REX_EDEVICE.
+ * host. For a number out of range, a call returns REX_EDEVICE.
  *
  * Any thread may call these functions.
  *
@@ -30,20 +30,24 @@ extern "C" {
 /**
  * rex_device_count(): returns the number of devices that libomptarget has for the registered
  * images. Device numbers run from 0 to this number less one; the number itself is the host. Returns
- * 0 if no module is registered (rex_offload_init()), or if OMP_TARGET_OFFLOAD is "disabled".
+ * 0 if no module is registered (rex_offload_init()), if OMP_TARGET_OFFLOAD is "disabled", or if the
+ * process is ending.
  */
 REX_API int rex_device_count(void);
 
 /**
  * rex_device_for_rank(): returns the number of the device that this process should use, for the
- * other functions or omp_set_default_device(). If OMP_DEFAULT_DEVICE is a number, that is the
- * result; another value, such as traits of OpenMP 6, causes a warning. Otherwise the processes that
- * a launcher has started on this machine take the GPUs in turn: the local rank modulo the number of
- * GPUs, or of libomptarget's devices if there are fewer. The launcher sets the rank in the
- * environment, so the result is equal before and after MPI_Init(). GPUs that CUDA_VISIBLE_DEVICES
- * hides do not count. The call starts the driver but makes no context. Returns 0 for a process
- * without a launcher, or if there is no GPU. If REX_REQUIRE_GPU is on, and there is no GPU or
- * offloading is disabled, returns REX_ENODEVICE or REX_EFORK.
+ * other functions or omp_set_default_device(). If OMP_DEFAULT_DEVICE is a number, returns this
+ * number. Another value, such as traits of OpenMP 6, causes a warning and is ignored. Otherwise the
+ * processes that a launcher, such as mpirun, has started on this machine take the GPUs in turn. The
+ * result is then the local rank modulo the number of GPUs, or of libomptarget's devices if there
+ * are fewer. The launcher sets the rank in the environment, so the result is equal before and after
+ * MPI_Init(). GPUs that CUDA_VISIBLE_DEVICES hides do not count. If no launcher started the
+ * process, or there is no GPU, returns 0. The call starts the driver but makes no context.
+ *
+ * With REX_REQUIRE_GPU=on, a missing GPU or disabled offloading is an error. The call then returns
+ * REX_ENODEVICE, or REX_EFORK if the parent of this process had started the driver before it
+ * forked.
  */
 REX_API int rex_device_for_rank(void);
 
@@ -63,7 +67,7 @@ struct rex_gpu {
     uint64_t memory;  /**< device memory in bytes. */
     /** maximum shared memory of a block in bytes, for kernels that ask for it. */
     uint64_t shared_memory;
-    /** free device memory in bytes now; 0 if this process has not started the GPU. */
+    /** free device memory in bytes now; 0 if this process has no context on the GPU. */
     uint64_t free_memory;
     /** bit N is set if this GPU has direct access to the memory of GPU N, over NVLink or PCI. */
     uint64_t peers;
@@ -80,26 +84,28 @@ struct rex_gpu {
 
 /**
  * rex_gpu_count(): returns the number of NVIDIA GPUs that this process may use, at most 64.
- * CUDA_VISIBLE_DEVICES limits it. 0 is not an error; rex_gpu_get() of GPU 0 then reports the
- * reason. The call makes no context but starts the driver: a child that is forked later cannot use
- * a GPU.
+ * CUDA_VISIBLE_DEVICES limits the number. 0 is not an error; rex_gpu_get() of GPU 0 then reports
+ * the reason. The call makes no context but starts the driver: a child that is forked later cannot
+ * use a GPU.
  */
 REX_API int rex_gpu_count(void);
 
 /**
  * rex_gpu_get(): writes a description of GPU @number, in the CUDA driver's order, to @gpu. @size is
  * sizeof *@gpu. The call writes @size bytes: a program that was compiled with an earlier librex may
- * have a smaller struct. The call starts the driver, as rex_gpu_count() does. If there is no GPU at
- * all, the message has the reason: no driver, no device, CUDA_VISIBLE_DEVICES, a driver that is too
- * old, a device file that is missing or not accessible, or a driver whose version is not the kernel
- * module's. This error is not logged. rex-info reports cures.
+ * have a smaller struct. The call starts the driver, as rex_gpu_count() does.
+ *
+ * If there is no GPU at all, the message has the reason. Examples are a missing driver,
+ * CUDA_VISIBLE_DEVICES, a device file that this process may not open, or a driver that does not
+ * match its kernel module. The error is then not logged. rex-info(1) reports cures.
  *
  *     for (int number = 0; rex_gpu_get(&gpu, sizeof gpu, number) == 0; number++)
  *         printf("%d: %s\n", number, gpu.name);
  *
  * Returns 0; or, with @gpu unchanged, REX_EINVAL (@gpu is NULL, @size is 0, or @size is larger than
  * the struct of this librex); REX_EDEVICE (GPU @number does not exist); REX_EFORK (the parent of
- * this process had started the driver before it forked); or REX_ECUDA.
+ * this process had started the driver before it forked); or REX_ECUDA. At its end the loop above
+ * logs REX_EDEVICE if there is a GPU: a loop up to rex_gpu_count() logs nothing.
  */
 REX_API int rex_gpu_get(struct rex_gpu *gpu, size_t size, int number);
 
@@ -107,33 +113,40 @@ REX_API int rex_gpu_get(struct rex_gpu *gpu, size_t size, int number);
  * rex_device_gpu(): returns the CUDA driver's number of the GPU that is libomptarget's device
  * @device (-1: the default device). The two numbers may differ. The call allocates 4 bytes on the
  * device for a moment, which makes the device's context. An error is negative: REX_ENODEVICE (the
- * device is not an NVIDIA GPU; not logged); REX_EDEVICE (the device does not exist; before the
- * first registration there are no devices); REX_EUNSUPPORTED (the driver is older than CUDA 11.4);
- * REX_ENOMEM (the device has no free memory); or REX_ECUDA (also if the device is lost).
+ * device is not an NVIDIA GPU; not logged); REX_EDEVICE (the device does not exist; there are no
+ * devices if rex_device_count() is 0); REX_EUNSUPPORTED (the driver is older than CUDA 11.4);
+ * REX_ENOMEM (the device has no free memory); or REX_ECUDA (the driver failed, or the device is
+ * lost).
  */
 REX_API int rex_device_gpu(int64_t device);
 
 /*
  * ---- Mapped memory and device memory ----------------------------------------------------------
  *
- * Only rex_device_alloc() registers a module. Call the other functions after rex_offload_init(), a
- * launch or a data call. Earlier no memory is mapped, and a copy returns REX_EINVAL.
+ * Of these functions only rex_device_alloc() registers a module. Call the others after
+ * rex_offload_init(), a launch or a data call. Earlier no memory is mapped, and a copy returns
+ * REX_EINVAL.
+ *
+ * In a process that was forked while another thread was inside libomptarget, these functions fail
+ * with REX_EFORK. There rex_target_is_present() returns false, and rex_mapped_ptr() returns NULL.
  */
 
 /**
  * rex_target_is_present(): returns true if one mapping on @device has the @size bytes (0: one byte)
  * at @address. A global is mapped when the image is loaded, by rex_offload_init() or the first
- * launch. On the host all memory counts as mapped. Returns false for NULL. If the device number is
- * out of range, returns false and sets the last error to REX_EDEVICE.
+ * launch. If @device is the number of the host, all memory counts as mapped. Returns false if
+ * @address is NULL, no module is registered, or offloading is disabled. If the device number is out
+ * of range, returns false and sets the last error to REX_EDEVICE.
  */
 REX_API bool rex_target_is_present(const void *address, size_t size, int64_t device);
 
 /**
  * rex_mapped_ptr(): returns the device address of the mapped host @address. The device address is
  * valid until the mapping ends. After this call, launches that use the mapping wait for their
- * kernels, even with REX_LAUNCH_BLOCKING=off. On the host the result is @address. Returns NULL if
- * @address is not mapped. If the device number is out of range, returns NULL and sets the last
- * error to REX_EDEVICE.
+ * kernels, even with REX_LAUNCH_BLOCKING=off. If @device is the number of the host, returns
+ * @address. Returns NULL if @address is not mapped, no module is registered, or offloading is
+ * disabled. If the device number is out of range, returns NULL and sets the last error to
+ * REX_EDEVICE.
  */
 REX_API void *rex_mapped_ptr(const void *address, int64_t device);
 
@@ -144,7 +157,7 @@ REX_API void *rex_mapped_ptr(const void *address, int64_t device);
  * rex_device_free() for the same @device. Returns the device address; or returns NULL and sets the
  * last error to an error of rex_module_register() or:
  *
- * REX_EINVAL   @size is 0; no module is registered; offloading is disabled; the process is ending.
+ * REX_EINVAL   @size is 0; librex finds no module; offloading is disabled; the process is ending.
  * REX_EDEVICE  @device is below -1 or above the number of devices.
  * REX_ENOMEM   the device does not have @size bytes of free memory.
  * REX_ECUDA    the device is lost.
@@ -153,45 +166,54 @@ REX_API void *rex_device_alloc(size_t size, int64_t device);
 
 /**
  * rex_device_free(): frees @memory of rex_device_alloc() for the same @device. If @memory is NULL,
- * the call does nothing. It waits for queues of the device that have unfinished work, and logs a
- * warning. It also waits for launches that have returned before their kernels were done. If the
- * device is lost, the memory is not freed, because libomptarget would abort, and the last error is
- * set to REX_ECUDA. If no module is registered, or the process is ending, the memory is not freed
- * either, and the last error is set to REX_EINVAL.
+ * the call does nothing. If queues of the device have unfinished work, the call logs a warning for
+ * each and waits for it. The call also waits for launches that have returned before their kernels
+ * were done.
+ *
+ * After an error the memory is not freed, and rex_last_error_code() is REX_ECUDA (the device is
+ * lost, and libomptarget would abort); REX_EDEVICE; or REX_EINVAL (no module is registered,
+ * offloading is disabled, or the process is ending).
  */
 REX_API void rex_device_free(void *memory, int64_t device);
 
 /**
  * rex_device_sync(): waits until @device (-1: the default device) has done the commands of all
  * queues, and the launches that have returned before their kernels were done
- * (REX_OPTION_LAUNCH_BLOCKING). If the device is not an NVIDIA GPU, it returns at once. Returns 0;
- * REX_EINVAL (no module is registered, offloading is disabled, or the process is ending);
- * REX_EDEVICE; or REX_ECUDA. The message names the kernels that may have failed, unless an earlier
- * call has reported them.
+ * (REX_OPTION_LAUNCH_BLOCKING). If the device is not an NVIDIA GPU, the call returns at once.
+ * Returns 0; REX_EINVAL (no module is registered, offloading is disabled, or the process is
+ * ending); REX_EDEVICE; or REX_ECUDA. The message of REX_ECUDA names the kernels that may have
+ * failed, unless an earlier call has reported them.
  */
 REX_API int rex_device_sync(int64_t device);
 
 /**
  * rex_device_copy_to(): copies @size bytes from the host's @from to device memory @to
  * (rex_device_alloc(), rex_mapped_ptr()), and returns when the copy is done. Returns 0; REX_EINVAL
- * (@to or @from is NULL, no module is registered, or offloading is disabled); REX_EDEVICE;
- * REX_ECUDA (the device is lost) or REX_ERUNTIME (libomptarget could not copy).
+ * (@to or @from is NULL, no module is registered, offloading is disabled, or the process is
+ * ending); REX_EDEVICE; REX_ECUDA (the device is lost); or REX_ERUNTIME (libomptarget could not
+ * copy).
  */
 REX_API int rex_device_copy_to(void *to, const void *from, size_t size, int64_t device);
 
 /**
  * rex_device_copy_from(): copies @size bytes from device memory @from to the host's @to, and
- * returns when the copy is done. Returns what rex_device_copy_to() returns.
+ * returns when the copy is done. The results are those of rex_device_copy_to().
  */
 REX_API int rex_device_copy_from(void *to, const void *from, size_t size, int64_t device);
 
 /**
- * rex_device_fill(): fills @size bytes of device memory @to with copies of the @pattern_size bytes
- * (1, 2 or 4) at @pattern, and returns when the fill is done. @to and @size are multiples of
- * @pattern_size. If @device is the number of the host, @to is host memory. Returns 0; REX_EINVAL (a
- * pointer is NULL, @pattern_size is not 1, 2 or 4, @to or @size is not a multiple, no module is
- * registered, or offloading is disabled); REX_EDEVICE; REX_ENOMEM; REX_ECUDA (the driver refused
- * the fill, or the device is lost) or REX_ERUNTIME (libomptarget could not copy).
+ * rex_device_fill(): fills @size bytes of device memory @to with copies of a pattern, the
+ * @pattern_size bytes (1, 2 or 4) at @pattern. The call returns when the fill is done. Both @to and
+ * @size are multiples of @pattern_size. If @device is the number of the host, @to is host memory.
+ * Returns 0 or:
+ *
+ * REX_EINVAL    a pointer is NULL; @pattern_size is not 1, 2 or 4; @to or @size is not a multiple
+ *               of @pattern_size; no module is registered; offloading is disabled; or the process
+ *               is ending.
+ * REX_EDEVICE   the device number is out of range.
+ * REX_ENOMEM    the host or the device has too little memory.
+ * REX_ECUDA     the driver refused the fill, or the device is lost.
+ * REX_ERUNTIME  libomptarget could not copy the pattern.
  */
 REX_API int rex_device_fill(void *to, const void *pattern, size_t pattern_size, size_t size,
                             int64_t device);
@@ -199,15 +221,15 @@ REX_API int rex_device_fill(void *to, const void *pattern, size_t pattern_size, 
 /*
  * ---- Pinned host memory, from which a GPU copies fast -----------------------------------------
  *
- * The operating system does not move pinned memory. If there is no GPU, these functions use
- * pageable memory. So a program need not check for a GPU. They need no module.
+ * The operating system does not move pinned memory. If there is no GPU, these functions succeed
+ * with pageable memory, so a program need not check for a GPU. No module has to be registered.
  */
 
 /**
  * rex_host_alloc(): allocates @size bytes of pinned host memory, aligned for any type, but not
- * always to a page. Free the memory with rex_host_free(). Returns the address; or returns NULL and
- * sets the last error to REX_EINVAL (@size is 0), REX_ENOMEM, REX_ECUDA or REX_EFORK (the parent of
- * this process had started the driver before it forked).
+ * always to a page. Free the memory with rex_host_free(). Returns the address. After an error,
+ * returns NULL and sets the last error to REX_EINVAL (@size is 0); REX_ENOMEM; REX_ECUDA; or
+ * REX_EFORK (the parent of this process had started the driver before it forked).
  */
 REX_API void *rex_host_alloc(size_t size);
 
@@ -215,8 +237,8 @@ REX_API void *rex_host_alloc(size_t size);
  * rex_host_free(): frees @memory of rex_host_alloc(). If @memory is NULL, the call does nothing. No
  * queue may still copy from or to the memory; librex does not check this. Returns 0; REX_EINVAL
  * (rex_host_alloc() did not return @memory, or @memory is freed already); or REX_ECUDA (the memory
- * is not freed, and the call may be repeated). In a child of fork() the call returns 0 and does not
- * change the parent's memory.
+ * is not freed, and the call may be repeated). In a child of fork() the call returns 0, and the
+ * parent's memory does not change.
  */
 REX_API int rex_host_free(void *memory);
 
@@ -232,8 +254,8 @@ REX_API int rex_host_register(void *address, size_t size);
 /**
  * rex_host_unregister(): unpins the memory that rex_host_register() pinned at @address. Returns 0;
  * REX_EINVAL (rex_host_register() has pinned no range that begins at @address); or REX_ECUDA (the
- * memory stays pinned, and the call may be repeated). In a child of fork() it returns 0, and the
- * memory stays pinned for the parent.
+ * memory stays pinned, and the call may be repeated). In a child of fork() the call returns 0, and
+ * the memory stays pinned for the parent.
  */
 REX_API int rex_host_unregister(void *address);
 

@@ -6,9 +6,9 @@
  * exit, abort, or write to standard output. A call that fails changes no output parameter.
  *
  * Unless REX_LOG=off, librex also logs an error, with its name in brackets at the end. The log is
- * standard error by default (rex/configure.h). These errors are not logged: REX_EHOST, an error
- * that repeats the error before it, and errors with the words "not logged" in a function's comment.
- * Lines are lost if standard error is closed or not open for writing.
+ * standard error by default (rex/configure.h). Three kinds of errors are not logged: REX_EHOST, an
+ * error whose message equals the last logged one, and errors with the words "not logged" in a
+ * function's comment. If standard error is closed or not open for writing, the lines are lost.
  *
  * Everything here is since 0.2 unless it says otherwise. Guide: librex(7).
  *
@@ -37,13 +37,13 @@ extern "C" {
  */
 
 /**
- * rex_version(): returns the version of the library in use, "MAJOR.MINOR.PATCH". Static storage.
- * Any thread.
+ * rex_version(): returns the version of the library in use, such as "0.2.0". The string has static
+ * storage. Any thread.
  */
 REX_API const char *rex_version(void);
 
 /**
- * REX_VERSION_MAJOR: the major version of the header, to compare with rex_version() of the library.
+ * REX_VERSION_MAJOR: the major version of the header. rex_version() returns that of the library.
  */
 #define REX_VERSION_MAJOR 0
 /** REX_VERSION_MINOR: the minor version of the header. */
@@ -59,8 +59,8 @@ REX_API const char *rex_version(void);
  * ---- Errors: why a call failed ----------------------------------------------------------------
  *
  * Each error has a page with its messages, causes and cures: REX_EKEY(3) and so on.
- * rex-troubleshooting(7) lists symptoms with their causes. If there is no memory for a message, the
- * call returns REX_ENOMEM, and the message is a constant.
+ * rex-troubleshooting(7) lists symptoms with their causes. If memory for a message is short,
+ * rex_last_error_code() returns REX_ENOMEM, and the message is a constant.
  *
  *     int error = rex_offload_init();
  *     if (error == REX_ENOIMAGE)
@@ -70,9 +70,10 @@ REX_API const char *rex_version(void);
  */
 
 /**
- * rex_last_error(): returns the message of the last failed librex call on the calling thread. It is
- * one sentence that names the object (file, kernel, argument index, library) and the cause. A call
- * that succeeds does not change the message. Returns "", never NULL, if no call has failed.
+ * rex_last_error(): returns the message of the last failed librex call on the calling thread. The
+ * message is one sentence that names the object (file, kernel, argument index, library) and the
+ * cause. After the sentence of REX_ENORUNTIME comes a line for each library that librex tried. A
+ * call that succeeds does not change the message. If no call has failed, returns "", never NULL.
  * Messages are at most 4095 bytes long. The string belongs to librex. It is valid until the next
  * failing call of the thread, or until the thread ends. Any thread.
  */
@@ -85,14 +86,14 @@ REX_API const char *rex_last_error(void);
 REX_API int rex_last_error_code(void);
 
 /**
- * rex_error_name(): returns the enumerator of @error as a string, such as "REX_OK", or "unknown
- * error". Static storage. Any thread.
+ * rex_error_name(): returns the name of @error as a string, such as "REX_EKEY". Returns "unknown
+ * error" for any other number. The string has static storage. Any thread.
  */
 REX_API const char *rex_error_name(int error);
 
 /**
- * REX_ERRORS(X): expands X(name, value, text) for each result, in order. `enum rex_error` and
- * rex_error_name() use it.
+ * REX_ERRORS(X): expands to X(name, value, text) for each result, in order; X is a macro of the
+ * caller. The first is X(REX_OK, 0, "success"). `enum rex_error` is made with REX_ERRORS().
  */
 #define REX_ERRORS(X)                                                                \
     X(REX_OK, 0, "success")                                                          \
@@ -120,35 +121,39 @@ REX_API const char *rex_error_name(int error);
 
 /**
  * enum rex_error: the results of librex functions that return `int`. 0 is success; errors are
- * negative. A launch, a data call or a queue function that registers a module at its first use may
- * also return an error of rex_module_register().
+ * negative. A launch, a data call or a queue function may register a module. It may then also
+ * return an error of rex_module_register().
  *
  * REX_OK            success.
  * REX_EHOST         the call launched nothing, because offloading is disabled or the device is the
  *                   host: the caller runs its host version. REX_EHOST is not logged. The launch
  *                   wrappers of rex_kmp.h also return -1 if the module cannot be registered. The
  *                   last error is then the cause: see rex_module_target_kernel().
- * REX_EINVAL        an argument is invalid: a NULL pointer, a negative count, an unknown flag.
+ * REX_EINVAL        an argument is invalid: a NULL pointer, a negative count, an unknown flag. Or
+ *                   the call comes too early or too late: no module is registered, or the process
+ *                   or the calling thread is ending.
  * REX_ENOMEM        an allocation failed, a size does not fit in size_t, or a row to map is larger
  *                   than 1 TiB.
  * REX_ENORUNTIME    no libomptarget could be opened; the message lists the files that librex tried,
  *                   each with the reason.
- * REX_ERUNTIME      libomptarget reported no device for the image, or could not copy memory.
+ * REX_ERUNTIME      libomptarget reported no device for the image, could not copy memory, or could
+ *                   not write the file of a host image.
  * REX_EUNSUPPORTED  the bound release, or the CUDA driver, cannot do this.
  * REX_ENOIMAGE      no file of the image's name exists in the searched folders.
  * REX_EREAD         a file exists but cannot be read: it is a directory, permission is denied, or
- *                   reading fails.
+ *                   reading fails. Or the name of the file is too long.
  * REX_EIMAGE        the bytes are empty, truncated, or not a device image; or the CUDA driver
- *                   refuses the PTX; or a library that a host image needs cannot be loaded.
- * REX_EUNSAFE       a host image was found by its bare name, and every user can write to the image
- *                   or to its folder. Or the image or its folder does not belong to root, to the
- *                   user of the process or to the owner of the executable.
+ *                   refuses the PTX. Or a host image needs a library or a symbol that this machine
+ *                   lacks. Or the bound release cannot read the data of a clang kernel.
+ * REX_EUNSAFE       a host image was found by a name without a slash, and every user can write to
+ *                   the image or to its folder. Or the image or its folder does not belong to root,
+ *                   to the user of the process or to the owner of the executable.
  * REX_ENODEVICE     no image is for a GPU of this process, or all images need a GPU and there is no
  *                   GPU; the message lists the images. Or REX_REQUIRE_GPU forbids the host device.
  *                   Or the function needs an NVIDIA GPU, and the device is not an NVIDIA GPU.
  * REX_EENTRIES      the entry table is empty, misaligned or malformed.
- * REX_ENOKERNEL     an entry's name is not in the image, or a global has another size in the image.
- *                   Or the image does not describe a kernel's parameters.
+ * REX_ENOKERNEL     the image lacks a kernel or global of that name, or the global has another size
+ *                   in the image. Or the image does not describe a kernel's parameters.
  * REX_EPARAMS       the rows do not fit the kernel's parameters, or the bound release misplaces
  *                   parameters of this width.
  * REX_EKEY          a host key is in no registered entry table, twice in one table, or in two
@@ -160,8 +165,8 @@ REX_API const char *rex_error_name(int error);
  *                   that the outer row does not make.
  * REX_ECUDA         a call of the CUDA driver failed; the message names it and its result.
  * REX_EFORK         the process was forked after its parent had used a GPU; counting GPUs or
- *                   pinning memory is a use, too. Or it was forked while another thread was inside
- *                   libomptarget.
+ *                   pinning memory is a use, too. Or the process was forked while another thread
+ *                   was inside libomptarget or loaded it.
  * REX_EBUSY         a queue has unfinished work with memory, a module or a library that the call
  *                   would end; the message names the queue. Or a module is registered or ended
  *                   inside a launch or a data call, or while launches or data calls of other

@@ -20,10 +20,10 @@
  *         rex_image_list_close(list);
  *     }
  *
- * The bytes of an image may be hostile. librex executes nothing, reads nothing outside the buffer,
- * and refuses a malformed image with the reason in rex_last_error(). The bytes must outlive lists
- * and views. librex does not change a list or a view after opening it: any number of threads may
- * read it.
+ * The bytes of an image may be hostile. librex executes no code of an image, reads nothing outside
+ * the buffer, and refuses a malformed image with the reason in rex_last_error(). The bytes must
+ * outlive lists and views. librex does not change a list or a view after opening it, so any number
+ * of threads may read it.
  *
  * Everything here is since 0.2 unless it says otherwise. Guide: librex(7).
  *
@@ -95,14 +95,15 @@ struct rex_image_list {
  * have several images, and a file may have several OffloadBinaries; every other file is one image.
  * The call decompresses nothing.
  *
- * @list   receives the new list; close it with rex_image_list_close().
+ * @list   receives the new list; close the list with rex_image_list_close().
  * @bytes  the file, @size bytes; must outlive the list.
  * @name   name of the file in messages; not copied, not NULL.
  *
  * Any thread.
  *
- * Returns 0, REX_EINVAL (an argument is NULL), REX_ENOMEM or REX_EIMAGE (an empty file, or a
- * damaged fatbin or OffloadBinary). After an error nothing has changed.
+ * Returns 0, REX_EINVAL (a pointer is NULL), REX_ENOMEM or REX_EIMAGE. REX_EIMAGE is the error for
+ * an empty file, a file that is not an image, an image for another processor, and a damaged fatbin
+ * or OffloadBinary. After an error nothing has changed.
  */
 REX_API int rex_image_list_open(struct rex_image_list **list, const void *bytes, size_t size,
                                 const char *name);
@@ -119,35 +120,36 @@ REX_API void rex_image_list_close(struct rex_image_list *list);
 struct rex_image_view;
 
 /**
- * rex_image_view_open(): opens a view of image @index of @list. It decompresses a compressed image
- * with libzstd.so.1 or liblz4.so.1, which it loads for this.
+ * rex_image_view_open(): opens a view of image @index of @list. If the image is compressed, the
+ * call loads libzstd.so.1 or liblz4.so.1 and decompresses the image.
  *
- * @view   receives the new view; close it with rex_image_view_close(). It may outlive @list; the
- *         file's bytes must outlive the view.
+ * @view   receives the new view; close the view with rex_image_view_close(). The view may outlive
+ *         @list; the file's bytes must outlive the view.
  * @list   from rex_image_list_open().
  * @index  number of the image in @list, from 0.
  * @name   name of the image in messages; not NULL.
  *
  * Any thread.
  *
- * Returns 0, REX_EINVAL (an argument is NULL, or image @index does not exist), REX_ENOMEM,
- * REX_EUNSUPPORTED (the library that decompresses the image is missing; the message names it) or
- * REX_EIMAGE (the bytes are not a usable image). A compressed image also has a limit: together with
- * the images before it, it is REX_EIMAGE if its decompressed size is above 16 MiB and above ten
- * times the size of the file. After an error nothing has changed.
+ * Returns 0, REX_EINVAL (a pointer is NULL, or image @index does not exist), REX_ENOMEM,
+ * REX_EUNSUPPORTED (the library that decompresses the image is missing; the message names the
+ * library) or REX_EIMAGE (the bytes are not a usable image). Compressed images have a limit: the
+ * decompressed sizes of image @index and of the compressed images before it are added. If the sum
+ * is above 16 MiB plus ten times the size of the file, the call returns REX_EIMAGE. After an error
+ * nothing has changed.
  */
 REX_API int rex_image_view_open(struct rex_image_view **view, const struct rex_image_list *list,
                                 size_t index, const char *name);
 
 /**
- * struct rex_image_parameter: a parameter of a kernel: offset, size, and its description in the
- * kernel's signature.
+ * struct rex_image_parameter: a parameter of a kernel. rex/kernel.h writes the *signature* of a
+ * kernel into its image: the kinds and widths of the parameters.
  */
 struct rex_image_parameter {
     uint16_t offset; /**< offset from the start of the parameters, in bytes. */
     uint16_t size;   /**< size in bytes; every release of libomptarget can pass 8. */
     uint16_t kind;   /**< enum rex_kind; REX_KIND_UNKNOWN without a signature. */
-    /** size of the value in bytes; 0: unknown, at most @size. */
+    /** size of the parameter's type in bytes, at most @size; 0: unknown. */
     uint16_t width;
 };
 
@@ -155,30 +157,32 @@ struct rex_image_parameter {
  * struct rex_image_symbol: a kernel or a global. Its memory belongs to the view; @name points into
  * the image's bytes, or into the view.
  *
- * PTX has only parameters and launch bounds: the driver has not compiled it, so @size,
- * @registers and @shared_memory are 0. A host image has only the facts of its signatures, and
- * parameters of 8 bytes. @env, @plain and @signature come from the signature. The view does not
- * list signatures as symbols.
+ * The driver has not compiled PTX yet, so @registers, @shared_memory and a kernel's @size are 0. A
+ * host image has only @size, @call and the facts of signatures; its parameters have 8 bytes. @env,
+ * @plain and @signature come from the signature. The view does not list signatures as symbols.
  */
 struct rex_image_symbol {
     const char *name;    /**< name, as in an offload entry. */
     uint64_t size;       /**< size of a global, or of a kernel's code, in bytes. */
-    uint32_t first;      /**< for librex only. */
+    uint32_t first;      /**< librex's own. */
     uint16_t parameters; /**< number of a kernel's parameters, or REX_PARAMETERS_UNKNOWN. */
     /** index of the first parameter that is not 8 bytes wide, if @odd_size is not 0. */
     uint16_t odd_index;
-    /** width of the parameter @odd_index in bytes; 0: all parameters are 8 bytes wide. */
+    /** width of the parameter @odd_index in bytes; 0: all known parameters are 8 bytes wide. */
     uint32_t odd_size;
-    /** maximum number of threads of a block, from __launch_bounds__; 0: the image sets no limit. */
+    /** maximum number of threads of a block by __launch_bounds__; 0: the image sets no maximum. */
     uint32_t max_threads;
     uint32_t registers; /**< number of registers of a thread; 0: unknown. */
     /** static shared memory of a block in bytes, with the memory that the compiler reserves. */
     uint32_t shared_memory;
-    /** value of the symbol NAME_exec_mode, which LLVM 14 to 17 obey; -1: no such symbol. */
+    /**
+     * value of the symbol NAME_exec_mode, by which LLVM 14 to 17 decide how to launch; -1: no such
+     * symbol.
+     */
     int16_t exec_mode;
     /**
-     * mode in the symbol NAME_kernel_environment, which LLVM 18 and later obey: 1 generic, 2 SPMD,
-     * 3 both.
+     * mode in the symbol NAME_kernel_environment, by which LLVM 18 and later decide how to launch:
+     * 1 is generic, 2 is SPMD, 3 is both.
      */
     uint8_t environment_mode;
     /** size of the symbol NAME_kernel_environment in bytes; 0: no such symbol. */
@@ -199,7 +203,10 @@ struct rex_image_symbol {
     const struct rex_image_parameter *parameter;
 };
 
-/** struct rex_image_view: an opened image. The view owns all memory that its fields point to. */
+/**
+ * struct rex_image_view: an opened image. The view owns the memory that its fields point to. Only
+ * the characters of names may lie in the image's bytes.
+ */
 struct rex_image_view {
     enum rex_image_kind kind; /**< kind of the image. */
     /** 90 for a CUBIN of sm_90; for PTX the lowest architecture that it compiles for; else 0. */
@@ -218,8 +225,8 @@ struct rex_image_view {
 REX_API void rex_image_view_close(struct rex_image_view *view);
 
 /**
- * rex_image_view_find(): returns the kernel or global of @view called @name, or NULL if it does not
- * exist. If @view or @name is NULL, returns NULL and sets the last error to REX_EINVAL. Any thread.
+ * rex_image_view_find(): returns the kernel or global of @view called @name, or NULL if there is
+ * none. If @view or @name is NULL, returns NULL and sets the last error to REX_EINVAL. Any thread.
  */
 REX_API const struct rex_image_symbol *rex_image_view_find(const struct rex_image_view *view,
                                                            const char *name);
@@ -233,16 +240,17 @@ REX_API const char *rex_kind_name(unsigned kind);
 /**
  * rex_nearest_name(): returns the name among the @count @names that is spelt most like @name, for a
  * message; NULL if no name is near. Two names are compared without their common ending, because all
- * symbols of kernels end in __kernel__. If @name then has N letters, a name is near that differs by
- * at most N / 3 + 1 edits. After two million steps, enough for a few thousand names, no more names
- * are compared. A name that is NULL is ignored. If @name is NULL, or @names is NULL and @count is
- * not 0, returns NULL and sets the last error to REX_EINVAL. Any thread.
+ * symbols of kernels end in __kernel__. If @name then has N letters, a name is near if it differs
+ * by at most N / 3 + 1 edits. A name that then has more than 255 letters is not near. After about
+ * two million steps, enough for a few thousand names, no more names are compared. A name that is
+ * NULL is ignored. If @name is NULL, or @names is NULL and @count is not 0, returns NULL and sets
+ * the last error to REX_EINVAL. Any thread.
  */
 REX_API const char *rex_nearest_name(const char *name, const char *const *names, size_t count);
 
 /**
- * REX_PARAMETERS_UNKNOWN: the image does not have the number of a kernel's parameters. Host images
- * have it only in a signature of rex/kernel.h.
+ * REX_PARAMETERS_UNKNOWN: the number of parameters of a kernel whose image does not have the
+ * number. Host images have the number only in a signature of rex/kernel.h.
  */
 #define REX_PARAMETERS_UNKNOWN UINT16_MAX
 
@@ -269,8 +277,7 @@ typedef void rex_info_row(const char *group, const char *name, const char *value
 
 /**
  * rex_info(): calls @row for each fact about librex on this machine, group by group. Later versions
- * may have more groups and names. Facts of a group come in the order in which librex uses them.
- * With @release 0 the groups are:
+ * may have more groups and names. With @release 0 the groups are:
  *
  * - **librex**: version, file, compiler, architecture.
  * - **libomptarget**: path, release, chosen by, told by; `trouble`, if its plugins are missing or
@@ -292,25 +299,27 @@ typedef void rex_info_row(const char *group, const char *name, const char *value
  * - **setting**: each option of rex_configure(), by the name of its environment variable: the value
  *   and its source.
  *
- * The call binds libomptarget, as rex_runtime_bind() does. It starts the CUDA driver: a child that
- * is forked later cannot use a GPU. Call it from one thread at a time.
+ * With @release 0 the call binds libomptarget, as rex_runtime_bind() does. It also starts the CUDA
+ * driver: a child that is forked later cannot use a GPU. Only one thread may make the call at a
+ * time.
  *
  * If @release is the number of an LLVM release, 14 to 24, the facts are about that release, which
- * need not be installed. Any thread. The groups are:
+ * need not be installed. Any thread may make the call. The groups are:
  *
  * - **adapted**: librex's adaptations to the release, with reasons.
- * - **programs**: a row for each release of clang, such as `clang 19`: whether the release's
- *   libomptarget passes the right parameters to the kernels of a program that this clang built. The
- *   value is `yes`, `no`, or `on GPUs alone` if its host device does not. This holds for programs
- *   that call libomptarget directly, as under rex-run(1); librex adapts its own launches.
+ * - **programs**: a row for each release of clang, such as `clang 19`. The value is `yes` if the
+ *   release's libomptarget passes the right parameters to the kernels of a program that this clang
+ *   built. The value is `on GPUs alone` if only the host device passes wrong parameters, otherwise
+ *   `no`. The program calls libomptarget directly, as under rex-run(1); librex adapts its own
+ *   launches.
  *
  * @release  0, or the number of an LLVM release.
  * @row      the function that is called for each fact.
  * @context  an argument for @row; may be NULL.
  *
  * Returns 0, also if there is no libomptarget; or REX_EINVAL if @row is NULL, or librex does not
- * know @release. An unknown release is not logged, so that a loop from 14 on can find the known
- * releases.
+ * know @release. The error of an unknown release is not logged, so that a loop from 14 on can find
+ * the known releases.
  */
 REX_API int rex_info(int release, rex_info_row *row, void *context);
 
@@ -318,8 +327,9 @@ REX_API int rex_info(int release, rex_info_row *row, void *context);
  * rex_runtime_tell(): returns the LLVM release of the libomptarget @path, 14 to 24. The call
  * detects the release from the exported symbols; it loads and runs nothing. For a release that
  * librex does not know, returns the known release whose rules librex applies. Returns REX_EINVAL if
- * @path is NULL. Returns REX_ENORUNTIME if the file is not a libomptarget for this machine, if it
- * cannot be read, or if every user can write to the file or to its folder. Any thread.
+ * @path is NULL. Returns REX_ENORUNTIME if the file is not a libomptarget for this machine or
+ * cannot be read. Also returns REX_ENORUNTIME if every user can write to the file or to its folder.
+ * Any thread.
  */
 REX_API int rex_runtime_tell(const char *path);
 

@@ -16,12 +16,12 @@
  *                                    REX_TOFROM(y, n));
  *     }
  *
- * Each call first registers this binary's module if it is not registered. Any thread may call. The
- * program must not change a map while a call uses it. Device numbers begin at 0; -1 is the default
- * device.
+ * Each launch and data call first registers this binary's module if it is not registered. Any
+ * thread may call these functions. The program must not change a map while a call uses the map.
+ * Device numbers begin at 0; -1 is the default device.
  *
- * libomptarget aborts on some errors and ignores others; librex checks for them first. A call that
- * fails a check changes nothing on the device.
+ * libomptarget aborts on some errors and ignores others; librex checks for these errors first. A
+ * call that fails a check changes nothing on the device.
  *
  * Guide: rex-launches(7).
  *
@@ -43,34 +43,35 @@ extern "C" {
 /*
  * ---- Launches: run a kernel, and wait for it or not -------------------------------------------
  *
- * REX_LAUNCH_FOR() and REX_LAUNCH() launch on the default device, REX_LAUNCH_WITH() with all other
- * options, and rex_launch() with arguments in a map.
+ * REX_LAUNCH_FOR() and REX_LAUNCH() launch on the default device. REX_LAUNCH_WITH() also has all
+ * other options, such as a queue. rex_launch() takes the arguments as a map.
  *
  * Guide: rex-launches(7).
  */
 
 /**
- * REX_LAUNCH_NOWAIT: flag: a launch in a task of an OpenMP parallel region returns before the
- * kernel ends, if the region runs on libomp and LLVM is 16 or later.
+ * REX_LAUNCH_NOWAIT: flag: libomptarget launches, and may return before the kernel ends. The launch
+ * must be in a task of an OpenMP parallel region that runs on libomp, with LLVM 16 or later.
+ * Elsewhere the call waits for the kernel. On a GPU, launches in a queue ignore the flag.
  */
 #define REX_LAUNCH_NOWAIT 0x1u
 /**
  * REX_LAUNCH_STRICT: flag: a launch with 0 teams or 0 threads in x returns REX_EINVAL, also with
- * REX_LAUNCH_GRID_STRIDE; without the flag librex chooses the number. librex always asks LLVM 23
- * and later not to change the grid.
+ * REX_LAUNCH_GRID_STRIDE. Without the flag librex chooses a number in place of 0. With or without
+ * the flag, librex asks LLVM 23 and later not to change the grid.
  */
 #define REX_LAUNCH_STRICT 0x2u
 /**
  * REX_LAUNCH_GRID_STRIDE: flag: the kernel's loops are correct with any number of teams, as REX_FOR
- * is. If teams are 0 in x, librex launches enough teams for @trip_count, but at most as many as are
- * resident on the GPU at once.
+ * is. If teams are 0 in x, librex launches enough teams for @trip_count. But the teams in x
+ * together have at most as many threads as the GPU can have resident at once.
  */
 #define REX_LAUNCH_GRID_STRIDE 0x4u
 /**
  * REX_LAUNCH_COOPERATIVE: flag: all blocks of the grid are resident at once, and may wait for each
- * other: grid.sync() of CUDA's cooperative groups. If not all blocks fit, the launch returns
- * REX_EINVAL, and the message has the maximum number of blocks. With REX_LAUNCH_GRID_STRIDE and 0
- * teams in x, librex chooses at most this number. rex_resident_blocks() returns it.
+ * other: grid.sync() of CUDA's cooperative groups. rex_resident_blocks() returns the maximum number
+ * of blocks. If the grid has more blocks, the launch returns REX_EINVAL, and the message has the
+ * maximum. With REX_LAUNCH_GRID_STRIDE and 0 teams in x, librex chooses at most the maximum.
  */
 #define REX_LAUNCH_COOPERATIVE 0x8u
 
@@ -87,7 +88,7 @@ struct rex_launch_config {
     /** host key: REX_KERNEL_ID(name). REX_LAUNCH_WITH() sets it. */
     const void *key;
     int64_t device; /**< device number; -1: the default device, or the queue's. */
-    /** the queue (rex/queue.h) that gets the launch; NULL: the call waits for the kernel. */
+    /** the queue (rex/queue.h) for the launch; NULL: the call waits for the kernel. */
     struct rex_queue *queue;
     /**
      * blocks in x, y, z. If x is 0, librex chooses enough blocks for @trip_count. If @trip_count is
@@ -116,8 +117,8 @@ struct rex_launch_config {
 
 /**
  * rex_launch_config_of(): returns a launch of @key on the default device, with @teams blocks of
- * @threads threads in x. Teams and threads are 1 in y and z; the other fields are 0. If a number
- * fits no grid, the launch returns an error.
+ * @threads threads in x. Teams and threads are 1 in y and z; the other fields are 0. If @teams or
+ * @threads is negative or above 2147483647, the launch returns REX_EINVAL.
  */
 static inline struct rex_launch_config rex_launch_config_of(const void *key, int64_t teams,
                                                             int64_t threads)
@@ -130,8 +131,8 @@ static inline struct rex_launch_config rex_launch_config_of(const void *key, int
 }
 
 /**
- * rex_launch_config_for(): returns a launch of @key on the default device. The kernel's loops are
- * REX_FOR with @iterations iterations. librex chooses the grid, by REX_LAUNCH_GRID_STRIDE.
+ * rex_launch_config_for(): returns a launch of @key on the default device, for a kernel whose loops
+ * are REX_FOR with @iterations iterations. librex chooses the grid by REX_LAUNCH_GRID_STRIDE.
  */
 static inline struct rex_launch_config rex_launch_config_for(const void *key, int64_t iterations)
 {
@@ -144,22 +145,22 @@ static inline struct rex_launch_config rex_launch_config_for(const void *key, in
 #ifndef REX_BUILDING_LIBRARY
 
 /**
- * rex_launch(): launches a kernel of this binary and waits for it, or puts the launch in a queue
- * and returns. Its arguments are a map, which may be used again or built at run time. REX_LAUNCH()
- * takes rows.
+ * rex_launch(): launches a kernel of this binary and waits for the kernel, or puts the launch in a
+ * queue and returns. The arguments are a map, which may be used again or built at run time.
+ * REX_LAUNCH() takes rows.
  *
  * @launch  the kernel, device, queue and grid.
  * @map     the kernel's arguments, made by REX_MAP() or rex_map_build(); NULL: no arguments. It
  *          belongs to the caller.
  *
- * The program may change @launch, @map and the values in the map after the call.
+ * After the call the program may change @launch, @map and the values in the map.
  *
  * If the memory of a row is not mapped, it is mapped for this launch only. Such rows with equal
  * begin and size get each copy that at least one of these rows asks for.
  *
- * A launch in a queue copies nothing, and its rows of memory must be mapped whole. REX_ALWAYS,
- * REX_PRIVATE and REX_FIRSTPRIVATE are REX_EINVAL. On a GPU the CUDA driver launches, so the grid
- * has three dimensions on each release.
+ * A launch in a queue copies nothing, and its rows of memory must be mapped whole. A row of
+ * REX_ALWAYS(), REX_PRIVATE() or REX_FIRSTPRIVATE() is REX_EINVAL. On a GPU the CUDA driver
+ * launches from a queue, so the grid may have three dimensions on each release.
  *
  * If a section of no elements is not mapped, the kernel gets the host's address, or NULL on LLVM 14
  * and 15.
@@ -169,18 +170,23 @@ static inline struct rex_launch_config rex_launch_config_for(const void *key, in
  *
  * REX_EHOST         offloading is disabled, the device is the host, or libomptarget launched
  *                   nothing: run the host version.
+ * REX_ENODEVICE     the device is the host, or offloading is disabled, and REX_REQUIRE_GPU is on.
  * REX_EINVAL        @launch or a column of @map is NULL; @launch has unknown flags, or @reserved is
  *                   not 0; no release accepts a row, whose number the message has; a strict launch
  *                   has 0 teams or threads in x; the grid or the block is too large for the GPU or
  *                   the kernel (in a queue: REX_ECUDA); a cooperative grid or a cluster does not
- *                   fit; a value has more than 8 bytes, and libomptarget has to launch.
+ *                   fit; a value has more than 8 bytes, and libomptarget has to launch; the queue
+ *                   was destroyed; the process or the calling thread is ending.
  * REX_EKEY          no registered module has the key, or it is the key of a global.
+ * REX_ENOKERNEL     the launch is in a queue on a GPU, and the image does not describe the kernel's
+ *                   parameters.
  * REX_EPARAMS       the rows do not fit the kernel's parameters. If libomptarget has to launch:
  *                   also a parameter of more than 8 bytes, or of less than 8 bytes on LLVM 19 to
  *                   22.
  * REX_EDEVICE       the device number is out of range, or is not that of the queue's device.
  * REX_EUNSUPPORTED  the release cannot do the launch ("Releases" in librex(7)). The launch has
  *                   attributes, and libomptarget, an old GPU or driver, or the CPU would launch it.
+ *                   REX_LAUNCH_BY is `driver`, and libomptarget has to launch.
  *                   A block needs more shared memory than the GPU has for one block (in a queue:
  *                   REX_EINVAL). In a queue: the module has device globals, and the queue lacks
  *                   REX_QUEUE_OWN_GLOBALS; or a value on the host device has more than 8 bytes.
@@ -194,8 +200,8 @@ static inline struct rex_launch_config rex_launch_config_for(const void *key, in
  *                   libomptarget maps the rows, and the device has too little memory, libomptarget
  *                   aborts the process.
  * REX_ECUDA         the driver or the kernel failed, or an earlier call has found the device lost.
- * REX_EFORK         the parent of this process used the GPU before it forked, or another thread was
- *                   inside libomptarget at the fork.
+ * REX_EFORK         the parent of this process used the GPU before it forked; or another thread was
+ *                   inside libomptarget at the fork; or the parent made the queue.
  */
 static inline int rex_launch(const struct rex_launch_config *launch, const struct rex_map *map)
 {
@@ -205,25 +211,26 @@ static inline int rex_launch(const struct rex_launch_config *launch, const struc
 /**
  * REX_LAUNCH(kernel, teams, threads, rows...): launches REX_KERNEL(kernel) on the default device,
  * with @teams blocks of @threads threads, and waits. @rows are the arguments, in order: 0 to 64
- * rows of rex/map.h. Each expression is evaluated once. If REX_KERNEL() has the kernel's
- * parameters, the compiler compares their number and types with the rows; each row must then be a
- * macro of rex/map.h or REX_ROW() (rex/arguments.h). Returns what rex_launch() returns.
+ * rows of rex/map.h. Each expression is evaluated once, as rex/map.h describes. If REX_KERNEL() has
+ * the kernel's parameters, the compiler compares their number and types with the rows. Each row
+ * must then be a macro of rex/map.h or REX_ROW() (rex/arguments.h). The results are those of
+ * rex_launch().
  */
 #define REX_LAUNCH(kernel, teams, ...) \
     REX_LAUNCH_GRID(REX_JOIN(kernel, __), teams, ",," #__VA_ARGS__, __VA_ARGS__, )
 
 /**
  * REX_LAUNCH_FOR(kernel, iterations, rows...): REX_LAUNCH() on a grid that librex chooses: enough
- * threads for @iterations of the kernel's REX_FOR, but at most as many as are resident on the GPU
- * at once.
+ * threads for @iterations of the kernel's REX_FOR, but at most as many threads as the GPU can have
+ * resident at once.
  */
 #define REX_LAUNCH_FOR(kernel, ...) \
     REX_LAUNCH_LOOP(REX_JOIN(kernel, __), ",," #__VA_ARGS__, __VA_ARGS__, )
 
 /**
  * REX_LAUNCH_WITH(kernel, config, rows...): REX_LAUNCH() with the options of @config, a struct
- * rex_launch_config: device, queue, three dimensions, dynamic shared memory, trip count and flags.
- * The macro copies @config and sets the key of the copy.
+ * rex_launch_config: for example the device, a queue, or a grid of three dimensions. The macro
+ * copies @config and sets the key of the copy.
  *
  *     struct rex_launch_config config = rex_launch_config_of(NULL, 16, 16);
  *     config.teams[1] = config.threads[1] = 16;
@@ -237,16 +244,19 @@ static inline int rex_launch(const struct rex_launch_config *launch, const struc
 /**
  * rex_resident_blocks(): returns the number of blocks of @launch's kernel that all multiprocessors
  * of the GPU together can have resident at once. The blocks have the threads, the dynamic shared
- * memory and the clusters of @launch; its grid and its queue do not count. The result is the
- * maximum for the grid of a cooperative launch. Other work on the GPU does not count. Any thread.
+ * memory and the clusters of @launch; its teams and its queue do not matter. The result is the
+ * maximum for the grid of a cooperative launch. It assumes that the GPU has no other work. Any
+ * thread may call the function.
  *
  *     int64_t blocks = rex_resident_blocks(&launch);
  *     if (blocks > 0)
  *         launch.teams[0] = (uint32_t)blocks;
  *
- * Returns the number, 0 if not even one block or cluster fits; or, negative, an error of
- * rex_launch(): REX_EINVAL, REX_EKEY, REX_EDEVICE, REX_EHOST, REX_EUNSUPPORTED, REX_ECUDA or
- * REX_ENOMEM; or REX_ENODEVICE (the device is not an NVIDIA GPU; not logged).
+ * Returns the number, or 0 if not even one block or cluster fits. An error is negative: an error of
+ * rex_module_register(); REX_ENODEVICE (the device is not an NVIDIA GPU; not logged); REX_EINVAL
+ * (@launch is NULL, the block is too large for the GPU or the kernel, or the process is ending);
+ * REX_ENOKERNEL (the image does not describe the kernel's parameters); or, as for rex_launch(),
+ * REX_EKEY, REX_EDEVICE, REX_EHOST, REX_EUNSUPPORTED, REX_ECUDA, REX_ENOMEM or REX_EFORK.
  */
 static inline int64_t rex_resident_blocks(const struct rex_launch_config *launch)
 {
@@ -258,26 +268,53 @@ static inline int64_t rex_resident_blocks(const struct rex_launch_config *launch
 /*
  * ---- The launch macros from inside ------------------------------------------------------------
  *
- * These names are for the launch macros only.
+ * These names are for the launch macros only. REX_LAUNCH(axpy, 8, 128, REX_VALUE(n)) expands in
+ * these steps:
+ *
+ *     REX_LAUNCH_GRID(axpy__, 8, ",,128, REX_VALUE(n)", 128, REX_VALUE(n), )
+ *     REX_LAUNCH_ROWS(axpy__, rex_launch_config_of(NULL, 8, 128),
+ *                     ",,128, REX_VALUE(n)", REX_VALUE(n), )
+ *     ((void)sizeof(axpy__arguments__(0, n)),
+ *      rex_launch_rows(&axpy__id__, rex_launch_config_of(NULL, 8, 128),
+ *                      ",,128, REX_VALUE(n)", ARRAY, 1))
+ *
+ * The call of axpy__arguments__() stands in a sizeof and never runs. There the compiler compares
+ * the type of n with the parameter of the kernel. ARRAY has the row and an empty row after it.
+ *
+ * @stem is the kernel's name and two underscores. @text is the source text of the rows, for
+ * messages: two commas, one argument that is not a row, and the rows. The argument list ends in a
+ * comma, because `...` may not be empty in C: a launch may have no rows.
  */
 
-/** REX_LAUNCH_GRID(stem, teams, text, threads, rows..., ): REX_LAUNCH() for a stem. */
+/**
+ * REX_LAUNCH_GRID(stem, teams, text, threads, rows..., ): REX_LAUNCH_ROWS() with a config of @teams
+ * blocks of @threads threads.
+ */
 #define REX_LAUNCH_GRID(stem, teams, text, threads, ...)                                          \
     REX_LAUNCH_ROWS(stem, rex_launch_config_of(NULL, (int64_t)(teams), (int64_t)(threads)), text, \
                     __VA_ARGS__)
-/** REX_LAUNCH_LOOP(stem, text, iterations, rows..., ): REX_LAUNCH_FOR() for a stem. */
+/**
+ * REX_LAUNCH_LOOP(stem, text, iterations, rows..., ): REX_LAUNCH_ROWS() with a config for a loop of
+ * @iterations iterations.
+ */
 #define REX_LAUNCH_LOOP(stem, text, iterations, ...) \
     REX_LAUNCH_ROWS(stem, rex_launch_config_for(NULL, (int64_t)(iterations)), text, __VA_ARGS__)
-/** REX_LAUNCH_CONFIG(stem, text, config, rows..., ): REX_LAUNCH_WITH() for a stem. */
+/**
+ * REX_LAUNCH_CONFIG(stem, text, config, rows..., ): REX_LAUNCH_ROWS() with @text and @config in the
+ * other order.
+ */
 #define REX_LAUNCH_CONFIG(stem, text, config, ...) REX_LAUNCH_ROWS(stem, config, text, __VA_ARGS__)
-/** REX_LAUNCH_ROWS(stem, config, text, rows..., ): a launch of a stem with @config. */
+/**
+ * REX_LAUNCH_ROWS(stem, config, text, rows..., ): compares the rows with the kernel's parameters in
+ * a sizeof, and calls rex_launch_rows() for the key of @stem.
+ */
 #define REX_LAUNCH_ROWS(stem, config, text, ...)                                               \
     ((void)sizeof(stem##arguments__(0 REX_WALK(REX_ROW_ARGUMENT, , (), (), , , __VA_ARGS__))), \
      rex_launch_rows(REX_KERNEL_STEM_ID(stem), config, text, REX_ROWS(__VA_ARGS__)))
 
 /**
- * rex_launch_rows(): calls rex_launch() for @key with the first @count rows; @text is the source
- * text of the rows.
+ * rex_launch_rows(): calls rex_launch() for @key with a map of the first @count rows. @text is the
+ * source text of the rows.
  */
 static inline int rex_launch_rows(const void *key, struct rex_launch_config launch,
                                   const char *text, const struct rex_row *rows, size_t count)
@@ -288,7 +325,7 @@ static inline int rex_launch_rows(const void *key, struct rex_launch_config laun
 }
 #ifdef __cplusplus
 extern "C++" {
-/** rex_launch_rows(): calls rex_launch() for @key with the rows of @list. */
+/** rex_launch_rows(): calls rex_launch() for @key with a map of the rows in @list. */
 inline int rex_launch_rows(const void *key, const struct rex_launch_config &launch,
                            const char *text, const struct rex_row_list &list)
 {
@@ -302,8 +339,8 @@ inline int rex_launch_rows(const void *key, const struct rex_launch_config &laun
  */
 
 /**
- * rex_on_host(): returns true if this binary's kernels run on the CPU, from a host image. Before
- * the first launch, data call, queue or rex_offload_init() it returns false. Any thread.
+ * rex_on_host(): returns true if this binary's kernels run on the CPU, from a host image. Returns
+ * false before the first launch, data call, queue or rex_offload_init(). Any thread.
  */
 static inline bool rex_on_host(void)
 {
@@ -317,9 +354,10 @@ static inline bool rex_on_host(void)
  * Launches in between use the mapped memory and copy nothing; rex_data_update() copies. The host's
  * memory must stay allocated until the mapping ends.
  *
- * If offloading is disabled or the device is the host, data calls return 0 and do nothing, and
- * launches return REX_EHOST. A call that fails maps, ends and copies nothing. A call may wait for
- * launches and data calls of other threads on the same memory.
+ * If offloading is disabled or the device is the host, data calls with valid rows return 0 and do
+ * nothing, and launches return REX_EHOST. With REX_REQUIRE_GPU=on they return REX_ENODEVICE. A call
+ * that fails maps, ends and copies nothing. A call may wait for launches and data calls of other
+ * threads on the same memory.
  *
  * A program without kernels has no module. Its calls use the devices of registered modules. If no
  * module is registered, librex registers a module that it knows, or the module of a loaded shared
@@ -338,7 +376,8 @@ static inline bool rex_on_host(void)
  * Returns 0, an error of rex_module_register(), or:
  *
  * REX_EINVAL        @map or a column is NULL; or a row is invalid, and the message has its number:
- *                   for example a negative size, memory at NULL, a value, or a REX_DELETE().
+ *                   for example a negative size, memory at NULL, a value, or a REX_DELETE(). Or the
+ *                   process is ending.
  * REX_EDEVICE       the device number is out of range.
  * REX_EABSENT       a row of REX_PRESENT() is not mapped, or mapped only in part.
  * REX_EOVERLAP      a row is mapped in part, or it overlaps an earlier row and does not lie within
@@ -363,12 +402,13 @@ static inline int rex_data_enter(int64_t device, const struct rex_map *map)
  * rows of REX_IMPLICIT() that are mapped in part. Bases that rex_data_enter() has replaced by
  * addresses are restored.
  *
- * Returns what rex_data_enter() returns, with these differences. A row of REX_DELETE(), or a row
- * that is mapped in part, is not an error.
+ * The results are those of rex_data_enter(), with these differences. A row of REX_DELETE(), a row
+ * that is mapped in part, or a row of more than 1 TiB is not an error.
  *
  * REX_EOVERLAP      a row of REX_IMPLICIT() is copied back and is larger than its mapping.
  * REX_EBUSY         a queue (rex/queue.h) has unfinished work with the memory; the message names
- *                   the queue. No mapping has ended.
+ *                   the queue. No mapping has ended. With REX_UNFINISHED=wait (rex_configure()) the
+ *                   call waits instead.
  */
 static inline int rex_data_exit(int64_t device, const struct rex_map *map)
 {
@@ -381,8 +421,9 @@ static inline int rex_data_exit(int64_t device, const struct rex_map *map)
  *
  * Returns 0, an error of rex_module_register(), or:
  *
- * REX_EINVAL        @map or a column is NULL; or a row is invalid for rex_data_enter(), or has no
- *                   direction (REX_TO() or REX_FROM()).
+ * REX_EINVAL        @map or a column is NULL; or a row is invalid for rex_data_enter(), or has
+ *                   neither a direction (REX_TO() or REX_FROM()) nor members. Or the process is
+ *                   ending.
  * REX_EDEVICE       the device number is out of range.
  * REX_EABSENT       a row is not mapped, or mapped only in part.
  * REX_ENOMEM        the host has too little memory to compare many rows.
@@ -406,10 +447,10 @@ static inline int rex_data_update(int64_t device, const struct rex_map *map)
  * @rows    row macros of rex/map.h, at most 64. Their table lives as long as the block.
  *
  * The beginning has the errors of rex_data_enter(), the end those of rex_data_exit(). Only the
- * beginning checks rows of REX_PRESENT(), as in OpenMP. The end is also REX_ENOMEM if there is no
- * memory for a copy of the types. After REX_EBUSY no mapping has ended. A value that the block
- * returns is computed before the end. rex_last_error() describes an error of the beginning or the
- * end until another call fails.
+ * beginning checks rows of REX_PRESENT(), as in OpenMP. If the region has such rows, the end is
+ * also REX_ENOMEM if there is no memory for a copy of the types. After REX_EBUSY no mapping has
+ * ended. If a return statement leaves the block, its value is computed before the end.
+ * rex_last_error() describes an error of the beginning or the end until another call fails.
  */
 #define REX_DATA_REGION(error, ...)                                                               \
     REX_DATA_ROWS(REX_JOIN(rex_detail_scope_, __LINE__), REX_JOIN(rex_detail_columns_, __LINE__), \
@@ -449,18 +490,18 @@ struct rex_dimension {
  * rex_map_add_strided(): adds the rows of a rectangular part of a mapped array, for
  * rex_data_update(): one row for each run of neighbouring elements. It does not use libomptarget's
  * own form for rectangles, because LLVM 14 to 22 then copy too little.
- * @builder       the map that is built.
+ * @builder       the builder that rex_map_build() has passed to the row function.
  * @base          first element of the whole array.
  * @element_size  bytes of an element.
  * @dimensions    the dimensions, outermost first.
  * @count         number of dimensions, 1 to 8.
  * @type          REX_MAP_TO or REX_MAP_FROM.
  *
- * If a length is 0, it adds no rows. Any thread.
+ * If a length is 0, the call adds no rows. Any thread.
  *
  * Returns 0, or REX_EINVAL: a pointer is NULL; @count or @element_size is out of range; an extent
- * or a stride is not positive; the part is not within the array; a size overflows; or the map would
- * have more than 2147483647 rows.
+ * or a stride is not positive, or a length is negative; the part is not within the array; a size
+ * overflows; or the map would have more rows than the first pass counted, or than 2147483647.
  */
 REX_API int rex_map_add_strided(struct rex_map_builder *builder, void *base, int64_t element_size,
                                 const struct rex_dimension *dimensions, int count, int64_t type);
@@ -475,18 +516,24 @@ struct rex_array_part {
 /**
  * rex_device_copy_part(): copies a rectangular part of an array to a part of another array, and
  * returns when the copy is done. The arrays may have different extents and positions, and may be on
- * the host, on one device or on two. With a map this is not possible: a map copies only between a
- * host array and the mapping of that array.
+ * the host, on one device or on two. A map copies only between a host array and the mapping of that
+ * array.
  * @to            the destination, with as many elements in each dimension as @from.
  * @from          the source. The two parts must not overlap.
  * @element_size  bytes of an element.
  * @count         number of dimensions of each array, 1 to 8.
  *
- * If a length is 0, it copies nothing. Any thread.
+ * If a length is 0, the call copies nothing. Any thread.
  *
- * Returns 0; REX_EINVAL (a pointer is NULL, the lengths differ, a part is invalid for
- * rex_map_add_strided(), no module is registered, or offloading is disabled); REX_EDEVICE;
- * REX_ENOMEM; REX_ECUDA (a device is lost) or REX_ERUNTIME (libomptarget could not copy).
+ * Returns 0 or:
+ *
+ * REX_EINVAL    a pointer is NULL; the lengths differ; a part is invalid for rex_map_add_strided();
+ *               no module is registered; offloading is disabled; or the process is ending.
+ * REX_EDEVICE   a device number is out of range.
+ * REX_ENOMEM    the host has too little memory.
+ * REX_ECUDA     a device is lost.
+ * REX_ERUNTIME  libomptarget could not copy.
+ * REX_EFORK     the process was forked while another thread was inside libomptarget.
  */
 REX_API int rex_device_copy_part(const struct rex_array_part *to, const struct rex_array_part *from,
                                  int64_t element_size, int count);

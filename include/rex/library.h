@@ -17,8 +17,8 @@
  * Images are those that rex_module_register() takes: CUBIN, fatbin, PTX, OffloadBinary or a host
  * image. librex chooses the image for the device, and the CUDA driver compiles PTX.
  *
- * A call that fails stores, launches and ends nothing. A call with a library that was unloaded is
- * REX_EINVAL, until another library is loaded.
+ * A call that fails stores, launches and ends nothing. A call with an unloaded library returns
+ * REX_EINVAL. After another library is loaded, librex may no longer find such a mistake.
  *
  * Any number of threads may use a library. Do not unload it while another thread uses it.
  *
@@ -51,14 +51,15 @@ struct rex_library;
  * @image    the image in memory, @size bytes, which librex copies; NULL: the image is in the file
  *           @name.
  * @name     the file name, or a name for the image in messages; copied. A name with a slash is a
- *           path; a file name without a slash is found as by rex_module_register(). A list of files
- *           has ':' between the names.
+ *           path. librex looks for a name without a slash in $REX_CUBIN_PATH, beside the
+ *           executable, then in the current directory. A list of files has ':' between the names.
  *
- * Returns 0, REX_EINVAL, REX_ENOMEM, REX_ENOIMAGE, REX_EREAD, REX_EIMAGE, REX_EUNSAFE,
- * REX_ENODEVICE (no image fits the device); REX_ENOKERNEL (the image has no kernel); REX_EDEVICE,
- * REX_ENORUNTIME, REX_ERUNTIME; REX_EUNSUPPORTED (the image and @device, or the image and those of
- * registered modules, are not of one kind; or a reason of rex_module_register()), REX_ECUDA,
- * REX_EFORK or REX_EBUSY (as for rex_module_register()).
+ * Returns 0; REX_EINVAL (@library or @name is NULL, or the process is ending); REX_EDEVICE;
+ * REX_ENODEVICE (no image fits a device of this machine, or REX_REQUIRE_GPU is on and the image is
+ * for the CPU); REX_ENOKERNEL (the image has no kernel); REX_EUNSUPPORTED (the image and @device
+ * are not both for GPUs or both for the CPU; or a reason of rex_module_register()). For the reasons
+ * of rex_module_register() also REX_ENOMEM, REX_ENORUNTIME, REX_ERUNTIME, REX_ENOIMAGE, REX_EREAD,
+ * REX_EIMAGE, REX_EUNSAFE, REX_ECUDA, REX_EFORK or REX_EBUSY.
  */
 REX_API int rex_library_load(struct rex_library **library, int64_t device, const void *image,
                              size_t size, const char *name);
@@ -67,8 +68,10 @@ REX_API int rex_library_load(struct rex_library **library, int64_t device, const
  * rex_library_kernel(): finds a kernel by @name, its symbol in the image. The symbol is
  * `NAME__kernel__` for REX_DEVICE_KERNEL(NAME), and the mangled name for a C++ kernel that is not
  * extern "C". rex_library_view() lists the names and parameters. Returns the kernel's host key, for
- * `key` of a struct rex_launch_config; it is valid until @library is unloaded. Or returns NULL and
- * sets the last error to REX_EINVAL, or to REX_ENOKERNEL with the nearest names in the message.
+ * `key` of a struct rex_launch_config; the key is valid until @library is unloaded. If @library or
+ * @name is NULL, or @library was unloaded, returns NULL and sets the last error to REX_EINVAL. If
+ * no kernel has this name, returns NULL and sets the last error to REX_ENOKERNEL. The message then
+ * has the nearest name, or the first names in the image.
  */
 REX_API const void *rex_library_kernel(const struct rex_library *library, const char *name);
 
@@ -81,19 +84,21 @@ REX_API const struct rex_image_view *rex_library_view(const struct rex_library *
 
 /**
  * rex_library_global(): writes the address of the global @name on @device (-1: the default device)
- * to @address, and its size in bytes to @size. Use the address in rex_queue_copy_to() and the like;
- * it is valid until @library is unloaded. A host image made with rex/kernel.h has the globals of
- * REX_DEVICE_GLOBAL(). Returns 0, REX_EINVAL, REX_ENOKERNEL (no global has this name; the message
- * has the nearest names), REX_EABSENT (the device is the host, or offloading is disabled),
- * REX_EDEVICE, REX_EUNSUPPORTED, REX_ENOMEM or REX_ECUDA.
+ * to @address, and its size in bytes to @size. Copies such as rex_queue_copy_to() take the address,
+ * which is valid until @library is unloaded. A host image made with rex/kernel.h has the globals of
+ * REX_DEVICE_GLOBAL(). Returns 0; REX_EINVAL (a pointer is NULL, or @library was unloaded);
+ * REX_ENOKERNEL (no global has this name; the message has the nearest name, or the first names in
+ * the image); REX_EABSENT (the device is the host, or offloading is disabled); REX_EDEVICE;
+ * REX_EUNSUPPORTED (the image is for GPUs, and the device is not an NVIDIA GPU; or the driver is
+ * older than CUDA 11.4); REX_ENOMEM; or REX_ECUDA.
  */
 REX_API int rex_library_global(void **address, size_t *size, struct rex_library *library,
                                int64_t device, const char *name);
 
 /**
  * rex_library_launch(): puts a launch of a kernel of @library in a queue, or in the graph that the
- * queue captures, and returns. It maps and copies nothing: arguments that are addresses are device
- * addresses. To replace the arguments in a graph, pass a map of REX_VALUE()s to
+ * queue captures, and returns. The call maps and copies nothing: arguments that are addresses are
+ * device addresses. To replace the arguments in a graph, pass a map of REX_VALUE()s to
  * rex_graph_set_args().
  *
  * @launch     the kernel's key, the grid and the queue; the device is -1 or the queue's.
@@ -103,21 +108,25 @@ REX_API int rex_library_global(void **address, size_t *size, struct rex_library 
  *             not describe the parameters, each has 8 bytes.
  *
  * Returns 0; REX_EHOST (nothing was launched, because offloading is disabled or the device is the
- * host); REX_EINVAL (a pointer, or an element of @arguments, is NULL); REX_EKEY (no kernel of
- * @library has the key); REX_EPARAMS (@count is not the kernel's number of parameters; or the
- * signature in the image has a pointer, and the argument is not an address); REX_EDEVICE;
- * REX_ENOKERNEL (the image does not describe the parameters); REX_EUNSUPPORTED (a parameter on the
- * host device has more than 8 bytes); REX_ECUDA, REX_ENOMEM or REX_EFORK.
+ * host); REX_EINVAL (a pointer, or an element of @arguments, is NULL; @library was unloaded; or a
+ * reason of rex_launch()); REX_EKEY (no kernel of @library has the key); REX_EPARAMS (@count is not
+ * the kernel's number of parameters; or the signature in the image has a pointer, and the argument
+ * is not an address); REX_EDEVICE (the device is not the queue's; or the image is for GPUs, and the
+ * queue is not on an NVIDIA GPU); REX_ENOKERNEL (the image does not describe the parameters);
+ * REX_EUNSUPPORTED (a parameter on the host device has more than 8 bytes, or a reason of
+ * rex_launch()); REX_ECUDA; REX_ENOMEM; or REX_EFORK.
  */
 REX_API int rex_library_launch(struct rex_library *library, const struct rex_launch_config *launch,
                                void *const *arguments, size_t count);
 
 /**
  * rex_library_unload(): ends @library; NULL is ignored. The image stays loaded until the last graph
- * with launches of it is destroyed. With REX_UNFINISHED=wait (rex_configure()) the call waits for
- * unfinished launches of @library. Returns 0; REX_EINVAL (@library was unloaded before); REX_EBUSY
- * (a queue has unfinished launches of @library, which is not ended); REX_ECUDA (the wait failed);
- * REX_EFORK; on the host device an error of rex_module_fini().
+ * with launches of @library is destroyed. With REX_UNFINISHED=wait (rex_configure()) the call waits
+ * for unfinished launches of @library. Returns 0; REX_EINVAL (@library was unloaded before);
+ * REX_EBUSY (a queue has unfinished launches of @library, or the call was made inside a launch, a
+ * data call or the program's log function); REX_ECUDA (the wait failed); REX_EFORK (the image is
+ * for GPUs, and this process's parent loaded it). For a host image also an error of
+ * rex_module_fini(). After an error @library has not ended.
  */
 REX_API int rex_library_unload(struct rex_library *library);
 

@@ -14,16 +14,16 @@
  *
  * A row is an expression of type `struct rex_row`. Each expression in a row is evaluated once, but
  * a pointer to variable length arrays twice. C does not define the order in which rows are
- * evaluated; C++ evaluates them from left to right. A row has addresses: the memory at these
- * addresses must stay allocated while it is mapped. A value is read when the row is made.
+ * evaluated; C++ evaluates rows from left to right. A row has addresses: the memory at these
+ * addresses must stay allocated while the memory is mapped. A value is read when the row is made.
  *
  * A row macro reports no error. If no release of LLVM accepts a row, the call that uses the map
- * returns REX_EINVAL. The message has the row's number, counted from 0. It also has the source text
- * of a row in a launch, a region or a REX_MAP(), if the text begins with REX_.
+ * returns REX_EINVAL. The message has the row's number, counted from 0. For a row in a launch, a
+ * region or a REX_MAP() the message also has the source text, if the text begins with REX_.
  *
  * Any thread may use these macros and functions. The program must not change a map while a call
- * uses it. Names that begin with rex_detail_ are librex's: its macros declare variables of such
- * names in the program's functions.
+ * uses the map. Names that begin with rex_detail_ are librex's: macros of librex declare variables
+ * of such names in the program's functions.
  *
  * Guide: rex-maps(7).
  *
@@ -87,8 +87,8 @@ struct rex_map {
 };
 
 /**
- * REX_MAP_ARGUMENTS(map): number of rows and columns of the variable @map, as five arguments of a
- * raw `__tgt_*` call. @map is evaluated five times.
+ * REX_MAP_ARGUMENTS(map): five arguments of a raw `__tgt_*` call: the number of rows of @map, and
+ * its four columns. @map is evaluated five times.
  */
 #define REX_MAP_ARGUMENTS(map) (map).count, (map).base, (map).begin, (map).sizes, (map).types
 
@@ -121,17 +121,18 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
  * ---- Rows of memory ---------------------------------------------------------------------------
  *
  * @pointer is an array or a pointer to a complete type; @lower and @length count its elements.
- * If the memory is mapped already, it is not copied: only its reference count changes. If @length
- * is 0, nothing is mapped. If the memory is then not mapped, the kernel gets the host address, or
- * NULL on LLVM 14 and 15, also in a queue. If @length is negative, the call returns REX_EINVAL.
+ * If the memory is mapped already, the call copies nothing: only the reference count changes. If
+ * @length is negative, the call returns REX_EINVAL. If @length is 0, the call maps nothing. If
+ * no earlier call has mapped the memory either, the kernel gets the host address, or NULL on LLVM
+ * 14 and 15, also in a queue.
  *
  * Guide: rex-maps(7).
  */
 
 /**
- * REX_SECTION(type, pointer, lower, length): map(...: pointer[lower : length]); base is the
- * pointer, begin the first mapped element. The kernel gets the device address of the *base*, so
- * that an element has the same index on host and device. @type is REX_MAP_TO, REX_MAP_FROM,
+ * REX_SECTION(type, pointer, lower, length): map(...: pointer[lower : length]). The base of the row
+ * is @pointer, the begin is the first mapped element. The kernel gets the device address of the
+ * *base*, so that an element has one index on host and device. @type is REX_MAP_TO, REX_MAP_FROM,
  * REX_MAP_TOFROM or REX_MAP_ALLOC, with other bits of a map type if needed.
  */
 #define REX_SECTION(type_bits, pointer, lower, length)                               \
@@ -142,20 +143,20 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
 #define REX_TO(pointer, length) REX_SECTION(REX_MAP_TO, pointer, 0, length)
 /**
  * REX_FROM(pointer, length): map(from: pointer[0 : length]): copied back when the mapping ends.
- * Elements that no kernel has written are then undefined.
+ * Elements that no kernel has written are undefined after the copy.
  */
 #define REX_FROM(pointer, length) REX_SECTION(REX_MAP_FROM, pointer, 0, length)
 /** REX_TOFROM(pointer, length): map(tofrom: pointer[0 : length]): copied both ways. */
 #define REX_TOFROM(pointer, length) REX_SECTION(REX_MAP_TOFROM, pointer, 0, length)
 /**
- * REX_ALLOC(pointer, length): map(alloc: pointer[0 : length]): mapped but not copied. In a launch
- * it is scratch memory, unless a region has mapped it. REX_PRESENT(REX_ALLOC(pointer, length))
- * requires such a region.
+ * REX_ALLOC(pointer, length): map(alloc: pointer[0 : length]): mapped but not copied. If no region
+ * has mapped the memory, it is scratch memory of one launch. REX_PRESENT(REX_ALLOC(p, n)) requires
+ * a region that has mapped the memory.
  */
 #define REX_ALLOC(pointer, length) REX_SECTION(REX_MAP_ALLOC, pointer, 0, length)
 /**
  * REX_RELEASE(pointer, length): map(release: ...), for rex_data_exit(): drops one reference,
- * without a copy. Its bits are those of REX_ALLOC().
+ * without a copy. The row equals the row of REX_ALLOC().
  */
 #define REX_RELEASE(pointer, length) REX_SECTION(REX_MAP_ALLOC, pointer, 0, length)
 /**
@@ -165,7 +166,7 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
 #define REX_DELETE(pointer, length) REX_SECTION(REX_MAP_DELETE, pointer, 0, length)
 /**
  * REX_OBJECT(type, object): one whole variable, array or struct; @type as for REX_SECTION(). The
- * kernel gets the object's address.
+ * kernel gets the address of the object on the device.
  */
 #define REX_OBJECT(type_bits, object)                                                   \
     REX_ROW(REX_OF_ANY_POINTER,                                                         \
@@ -173,8 +174,8 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
                          sizeof(__typeof__(object))))
 /**
  * REX_POINTER(pointer): a pointer that a kernel uses and no clause maps. The kernel gets the device
- * address of the memory at @pointer. If that memory is not mapped, the kernel gets the host
- * address, or NULL on LLVM 14 and 15. In a queue the memory must be mapped.
+ * address of the memory at @pointer. If the memory is not mapped, the kernel gets the host address,
+ * or NULL on LLVM 14 and 15; a launch in a queue returns REX_EABSENT.
  */
 #define REX_POINTER(pointer) REX_SECTION(REX_MAP_IMPLICIT, pointer, 0, 0)
 
@@ -191,84 +192,88 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
  * shared memory.
  */
 #define REX_CLOSE(row) REX_ROW(REX_OF_ROW(row), rex_row_with((row), REX_MAP_CLOSE))
-/** REX_PRESENT(row): map(present, ...): the memory must be mapped already, else REX_EABSENT. */
+/**
+ * REX_PRESENT(row): map(present, ...): the memory must be mapped already, else REX_EABSENT. On LLVM
+ * 14 to 22 an earlier row of the call may map the memory.
+ */
 #define REX_PRESENT(row) REX_ROW(REX_OF_ROW(row), rex_row_with((row), REX_MAP_PRESENT))
 /**
- * REX_HOLD(row): map(ompx_hold, ...): stays mapped, also after a REX_DELETE(), until a call ends a
- * row with REX_HOLD().
+ * REX_HOLD(row): map(ompx_hold, ...): the memory stays mapped, also after a REX_DELETE(), until a
+ * call ends the memory by a row with REX_HOLD().
  */
 #define REX_HOLD(row) REX_ROW(REX_OF_ROW(row), rex_row_with((row), REX_MAP_OMPX_HOLD))
 /**
- * REX_NO_PARAM(row): @row, but not a parameter of the kernel: for memory that the kernel reaches by
- * another pointer, or for a global of REX_GLOBAL(). Such a global is mapped with its image: only
- * REX_ALWAYS() and updates copy it.
+ * REX_NO_PARAM(row): makes a row like @row that is not a parameter of the kernel: for memory that
+ * the kernel reaches by another pointer, or for a global of REX_GLOBAL(). The load of the
+ * image maps such a global: only REX_ALWAYS() and updates copy the global.
  */
 #define REX_NO_PARAM(row) REX_ROW(REX_OF_NONE, rex_row_without((row), REX_MAP_TARGET_PARAM))
 /**
  * REX_IMPLICIT(row): marks a row without a clause, as compilers do for captured variables. If the
- * call does not copy the row, it may be larger than the mapped memory that it begins in.
+ * call does not copy the row, the row may be larger than the mapping that it begins in.
  */
 #define REX_IMPLICIT(row) REX_ROW(REX_OF_ROW(row), rex_row_with((row), REX_MAP_IMPLICIT))
 
 /*
  * ---- Rows of values, private copies and device addresses --------------------------------------
  *
- * For launches only: REX_EINVAL in a data call.
+ * These rows are for launches only. In a data call they are REX_EINVAL.
  */
 
 /**
  * REX_VALUE(expression): a value of at most 8 bytes, which the compiler checks: an integer, bool,
  * char, enum, floating-point number, small struct, or a pointer that is passed unchanged; not an
  * array. An integer is sign- or zero-extended to 8 bytes; other values are padded with zeros. The
- * row has the size of the expression's type, and its kind: REX_MAP_KIND(). An integer fits an
- * integer parameter of at least its width; another value fits a parameter of its own type.
+ * row has the size of the expression's type, and its kind: REX_MAP_KIND(). An integer or bool fits
+ * an integer parameter of at least its width; another value fits a parameter of its own type.
  */
 #define REX_VALUE(expression) REX_ROW(REX_OF(expression), rex_row_scalar(REX_SCALAR(expression)))
 /**
- * REX_IS_DEVICE_PTR(pointer): is_device_ptr, has_device_addr: a pointer that is a device address
- * already.
+ * REX_IS_DEVICE_PTR(pointer): is_device_ptr, has_device_addr: passes @pointer, which is a device
+ * address already.
  */
 #define REX_IS_DEVICE_PTR(pointer) \
     REX_ROW(REX_OF_ANY_POINTER, rex_row_address((const volatile void *)(pointer)))
 /**
  * REX_FIRSTPRIVATE(object): firstprivate: the kernel gets the address of its own copy of @object,
- * which may have any size; changes are not copied back. A queue refuses it.
+ * which may have any size; changes are not copied back. In a queue the row is REX_EINVAL.
  */
 #define REX_FIRSTPRIVATE(object) REX_OBJECT(REX_MAP_PRIVATE | REX_MAP_TO, object)
 /**
  * REX_PRIVATE(object): private: the kernel gets the address of uninitialised memory with the size
- * of @object. A queue refuses it.
+ * of @object. In a queue the row is REX_EINVAL.
  */
 #define REX_PRIVATE(object) REX_OBJECT(REX_MAP_PRIVATE, object)
 
 /*
  * ---- Rows that return a device address --------------------------------------------------------
  *
- * For data calls with a map of type struct rex_map: REX_EINVAL in a launch.
+ * For rex_data_enter(), rex_data_exit() and REX_DATA_REGION_MAP(), whose map is a struct rex_map.
+ * In a launch these rows are REX_EINVAL.
  */
 
 /**
  * REX_USE_DEVICE_PTR(pointer): use_device_ptr: after the region has begun, column 1 of the row has
- * the device address of the memory at @pointer: rex_map_address(). An earlier row or call must have
- * mapped that memory. If the memory is not mapped, there is no error: on each release column 1
- * keeps @pointer, the host's address, as OpenMP requires.
+ * the device address of the memory at @pointer; rex_map_address() reads it. An earlier row or call
+ * must have mapped the memory. If the memory is not mapped, there is no error: on each release
+ * column 1 keeps @pointer, the host's address, as OpenMP requires.
  */
 #define REX_USE_DEVICE_PTR(pointer) \
     REX_ROW(REX_OF_NONE, rex_row_object((pointer), 0, REX_MAP_RETURN_PARAM))
 /**
- * REX_OR_NULL(row): use_device_ptr(fb_nullify): @row, a REX_USE_DEVICE_PTR(), but with the address
- * NULL for memory that is not mapped. On the host all memory counts as mapped.
+ * REX_OR_NULL(row): use_device_ptr(fb_nullify): makes a row like @row, a REX_USE_DEVICE_PTR(). If
+ * the memory is not mapped, column 1 becomes NULL. On the host all memory counts as mapped.
  */
 #define REX_OR_NULL(row) REX_ROW(REX_OF_ROW(row), rex_row_with((row), REX_MAP_FB_NULLIFY))
 /**
- * REX_RETURN(row): makes a row like @row. The call also stores the device address in column 1 of
- * the row; rex_map_address() reads it.
+ * REX_RETURN(row): makes a row like @row. The call also stores the device address of the row's base
+ * in column 1; rex_map_address() reads it.
  */
 #define REX_RETURN(row) REX_ROW(REX_OF_ROW(row), rex_row_with((row), REX_MAP_RETURN_PARAM))
 /**
  * rex_map_address(): returns the address that row @row of @map, counted from 0, has received: the
- * device address of its base. It is valid until a call ends the mapping. rex_data_exit() with @map,
- * or the end of the region, restores the base. The arguments are not checked.
+ * device address of its base. The address is valid until a call ends the mapping. rex_data_exit()
+ * with @map, or the end of the region, restores the base. The arguments are not checked.
  */
 static inline void *rex_map_address(const struct rex_map *map, int32_t row)
 {
@@ -279,8 +284,8 @@ static inline void *rex_map_address(const struct rex_map *map, int32_t row)
  * ---- Rows of structs, and of pointers in them -------------------------------------------------
  *
  * If members of an object are mapped one by one, the object has a row of its own, the parent. The
- * parent spans the members. A member names the parent by the number of the parent's row, counted
- * from 0 in the map:
+ * parent spans the members. The row of a member names the parent by the number of the parent's row,
+ * counted from 0 in the map:
  *
  *     REX_MAP(args, REX_STRUCT(s, count, data), REX_MEMBER(0, REX_MAP_TO, s, count),
  *             REX_MEMBER_POINTER(0, REX_MAP_TOFROM, s, data, 0, n));
@@ -288,7 +293,8 @@ static inline void *rex_map_address(const struct rex_map *map, int32_t row)
 
 /**
  * REX_STRUCT(object, first, last): the parent: the bytes from member @first to member @last, which
- * contain all mapped members. This row copies nothing. The kernel gets the address of @object.
+ * contain all mapped members. This row copies nothing. The kernel gets the address of @object on
+ * the device.
  */
 #define REX_STRUCT(object, first, last)                                \
     REX_ROW(REX_OF_ANY_POINTER,                                        \
@@ -314,8 +320,8 @@ static inline void *rex_map_address(const struct rex_map *map, int32_t row)
 /**
  * REX_ATTACH(type, pointer, lower, length): PTR_AND_OBJ: pointer[lower : length]; base is the
  * address of the lvalue @pointer. Make the row a member of the row that maps the pointer, by
- * rex_row_member(); rows of a mapper become members without it. If the row is not a member, the
- * pointer stays mapped until the process ends, on every release.
+ * rex_row_member(). Rows of a mapper become members without rex_row_member(). If the row is not a
+ * member, the pointer stays mapped until the process ends, on every release.
  */
 #define REX_ATTACH(type_bits, pointer, lower, length)                                      \
     REX_ROW(REX_OF(pointer), rex_row_attach((type_bits), &(pointer), REX_ELEMENT(pointer), \
@@ -335,8 +341,8 @@ static inline void *rex_map_address(const struct rex_map *map, int32_t row)
 
 /**
  * REX_MAP(name, rows...): declares `name`, a struct rex_map of one or more rows, for a launch, a
- * data region, enter data, exit data or an update. Write it inside a function. Its columns are
- * local arrays, which live as long as the block.
+ * data region, enter data, exit data or an update. Write the macro inside a function. The columns
+ * of the map are local arrays, which live as long as the block.
  *
  * In a launch each row is a parameter of the kernel, in order, except members of structs,
  * REX_NO_PARAM() and REX_LINK().
@@ -383,15 +389,16 @@ static inline void *rex_map_address(const struct rex_map *map, int32_t row)
  */
 
 /**
- * struct rex_map_builder: a map that is being built. Only librex reads it. It is valid during the
- * call that it is passed to, in the thread of that call.
+ * struct rex_map_builder: a map that is being built. Only librex reads the builder. librex passes
+ * the builder to a function of the program. Until this function returns, its thread may pass the
+ * builder to librex.
  */
 struct rex_map_builder;
 
 /**
- * rex_rows: a function that adds the rows of one map, in order. librex calls it twice with the same
- * @context, to count and to fill; the function must add the same number of rows each time. Returns
- * 0, or an error, which ends the build.
+ * rex_rows: a function of the program that adds the rows of one map, in order. librex calls the
+ * function twice with one @context, to count and to fill. The function must add an equal number of
+ * rows each time. Returns 0, or an error, which ends the build.
  */
 typedef int rex_rows(struct rex_map_builder *builder, void *context);
 
@@ -401,14 +408,14 @@ typedef int rex_rows(struct rex_map_builder *builder, void *context);
  * - @builder is NULL;
  * - there are more rows than the first pass counted, or more than 2147483647;
  * - the size of @row is negative;
- * - the parent of a member does not come before the member;
+ * - the parent of a member does not come before the member, or its number is above REX_PARENT_MAX;
  * - a mapper adds memory at NULL, or memory of the section that is outside its element.
  */
 REX_API int rex_map_add(struct rex_map_builder *builder, struct rex_row row);
 
 /**
  * rex_map_next_row(): returns the number of the row that rex_map_add() adds next, counted from 0.
- * Members of that row name this number as their parent. If @builder is NULL, returns REX_EINVAL.
+ * It is the parent's number for the members of that row. If @builder is NULL, returns REX_EINVAL.
  */
 REX_API int32_t rex_map_next_row(const struct rex_map_builder *builder);
 
@@ -416,13 +423,13 @@ REX_API int32_t rex_map_next_row(const struct rex_map_builder *builder);
  * rex_map_build(): builds a map of @prefix, the rows that @rows adds, and @suffix. The first pass
  * counts the rows, the second fills one allocation.
  *
- * @map      receives the map; unchanged on failure. Free it with rex_map_free().
- * @prefix   rows before those of @rows; NULL: no rows. They are copied, with their `mappers`
- *           column, and belong to the caller.
+ * @map      receives the map; unchanged on failure. Free the map with rex_map_free().
+ * @prefix   rows before those of @rows; NULL: no rows. librex copies the rows and their `mappers`
+ *           column; the prefix stays the caller's.
  * @rows     the row function; NULL: no rows.
  * @context  the second argument of @rows.
- * @suffix   rows after those of @rows, treated as @prefix. Members count their parents from the
- *           suffix's first row; librex adapts the numbers.
+ * @suffix   rows after those of @rows, copied as those of @prefix; NULL: no rows. In the suffix the
+ *           numbers of parents count from its first row. librex adapts the numbers in the copy.
  *
  * Returns 0, REX_ENOMEM, the error of @rows, or REX_EINVAL: @map, or a column of @prefix or
  * @suffix, is NULL; the number of their rows is negative; rex_map_add() refuses one of their rows;
@@ -433,8 +440,9 @@ REX_API int rex_map_build(struct rex_map *map, const struct rex_map *prefix, rex
                           void *context, const struct rex_map *suffix);
 
 /**
- * rex_map_free(): frees the columns of a map of rex_map_build() and empties @map. It does nothing
- * if @map is NULL or was made by REX_MAP().
+ * rex_map_free(): frees the columns of a map of rex_map_build() and empties @map. The call does
+ * nothing if @map is NULL, was made by REX_MAP(), or has columns of the program (`storage` is
+ * NULL).
  */
 REX_API void rex_map_free(struct rex_map *map);
 
@@ -443,11 +451,12 @@ REX_API void rex_map_free(struct rex_map *map);
  */
 
 /**
- * rex_mapper: a function that maps one element of a type. It adds the rows of the element at
- * @element, and of the memory that its pointers point to, as if the element were mapped tofrom.
- * librex removes from each row's type the directions that the section does not have, and adds
- * always, delete, close, present and hold of the section. These rows are not parameters. Rows
- * without a parent become members of the section's row, so a mapper needs no numbers:
+ * rex_mapper: a function of the program that maps one element of a type. The function adds the rows
+ * of the element at @element, and of the memory that pointers of the element point to. The rows are
+ * those of an element that is mapped tofrom. librex removes from each row's type the directions
+ * that the section does not have, and adds always, delete, close, present and hold of the section.
+ * These rows are not parameters. Rows without a parent become members of the section's row, so a
+ * mapper needs no row numbers:
  *
  *     static int map_list(struct rex_map_builder *builder, void *element)
  *     {
@@ -464,8 +473,8 @@ typedef int rex_mapper(struct rex_map_builder *builder, void *element);
 
 /**
  * rex_map_add_mapped(): adds a section with a mapper: a row for the whole section, which copies
- * nothing, and then the rows of each element. A mapper may itself call rex_map_add_mapped(), for a
- * section that a pointer member of its element points to. REX_ATTACH() makes that section.
+ * nothing, and then the rows of each element. A mapper may itself call rex_map_add_mapped(), for
+ * the memory that a pointer member of its element points to. @section is then a REX_ATTACH().
  *
  * @mapper        the function that maps one element.
  * @section       the section's row: REX_TOFROM(particles, n). Its type has the directions of
@@ -484,9 +493,9 @@ REX_API int rex_map_add_mapped(struct rex_map_builder *builder, rex_mapper *mapp
 
 /**
  * REX_RUNTIME_MAPPER(name, mapper, element_type): defines `name`, a static mapper function of
- * libomptarget's kind, from @mapper, a rex_mapper of elements of @element_type. Write it at file
- * scope. Put the address of `name` into the `mappers` of a struct rex_map; libomptarget then calls
- * it for the row:
+ * libomptarget's kind, from @mapper, a rex_mapper of elements of @element_type. Write the macro at
+ * file scope. Put the address of `name` into the `mappers` of a struct rex_map; libomptarget then
+ * calls the function for the row:
  *
  *     REX_RUNTIME_MAPPER(list_mapper, map_list, struct list)
  *     ... // in a function:

@@ -5,10 +5,11 @@
  *
  * - A program with kernels has entries in its section `omp_offloading_entries` (rex/entry.h writes
  *   them) and a device image beside the executable. Entries and image form a module, `struct
- *   rex_module`. rex/binary.h defines a module for each linked binary: most programs never name it.
- * - The first launch finds LLVM's libomptarget, reads the image and registers it.
- *   rex_offload_init() (rex/binary.h) and rex_module_init() do this earlier, before anything is
- *   timed.
+ *   rex_module`. rex/binary.h defines a module for each linked binary: most programs never name the
+ *   module.
+ * - The first launch finds LLVM's libomptarget, reads the image and registers the module. To keep
+ *   this time out of the launch, call rex_offload_init() (rex/binary.h) or rex_module_init()
+ *   before.
  * - Launches and data calls are in rex/launch.h and rex/queue.h, libomptarget's raw calls in
  *   rex_kmp.h.
  * - A call that fails returns a negative `enum rex_error` (rex/error.h).
@@ -39,8 +40,8 @@ struct ident;
  *
  * A module is one linked binary, a program or shared object, with offload entries and a device
  * image. Code that includes rex/binary.h or rex_kmp.h has a module and does not need these
- * functions. They are for code generators that emit a module of their own. Any thread may call
- * them.
+ * functions. The functions are for code generators that emit a module of their own. Any thread may
+ * call the functions.
  *
  * Guides: rex-codegen(7); librex(7) for registration and the choice of the image.
  */
@@ -54,35 +55,38 @@ struct rex_image_row {
 
 /**
  * struct rex_module: one linked binary with offload entries and a device image. Set librex's fields
- * to 0, and all fields that the binary does not need. The object and all that it points to must
- * live as long as the process (static storage).
+ * to 0, and all fields that the binary does not need. The object and the memory that it points to
+ * must live as long as the process (static storage).
  */
 struct rex_module {
-    uint32_t struct_size; /**< sizeof(struct rex_module), in bytes; lets the struct grow. */
+    uint32_t struct_size; /**< sizeof(struct rex_module), in bytes: the struct may grow. */
     uint32_t flags;       /**< 0. */
     /** first entry of the binary's table: `__start_omp_offloading_entries`. */
     struct __tgt_offload_entry *entries_begin;
     /** one past the last entry: `__stop_omp_offloading_entries`. */
     struct __tgt_offload_entry *entries_end;
     /**
-     * file name of the device image, or several names with ':' between them; may be NULL.
-     * rex_module_register() finds the file.
+     * file name of the device image, or several names with ':' between them; may be NULL. The
+     * comment of rex_module_register() lists the folders in which librex looks for the file.
      */
     const char *image_name;
     /** file name of a host shared object for machines without a GPU; may be NULL. */
     const char *host_image_name;
     /**
-     * an image in memory, also a fatbin; if not NULL, it replaces @image_name and $REX_CUBIN.
-     * librex copies it.
+     * an image in memory, also a fatbin. If it is not NULL, librex does not look for the files of
+     * @image_name and $REX_CUBIN. librex copies the image.
      */
     const void *image;
     size_t image_size; /**< size of @image in bytes, if @image_end is NULL. */
-    /** address where librex stores the registered descriptor; may be NULL. */
+    /**
+     * address of a pointer; may be NULL. librex stores the address of the registered descriptor
+     * there, and NULL after rex_module_fini().
+     */
     struct __tgt_bin_desc **descriptor;
 
     /**
-     * librex's: address of the tables in @registration, 0 while the module is not registered. Read
-     * it with __ATOMIC_ACQUIRE. Its name is of an older form.
+     * librex's: the address in @registration, or 0 while the module is not registered. Read it with
+     * __ATOMIC_ACQUIRE. The name of the field is from an older version.
      */
     uintptr_t packet_rules;
     /** librex's: the state of registration. */
@@ -91,8 +95,8 @@ struct rex_module {
     void *registration;
     struct rex_module *next; /**< librex's: the list of known modules. */
     /**
-     * source location that launches pass to libomptarget: an ident_t. If it is NULL, or its
-     * `psource` is NULL, the location is unknown.
+     * source location that launches pass to libomptarget: an ident_t. If @location or its `psource`
+     * is NULL, launches pass the location ";unknown;unknown;0;0;;".
      */
     struct ident *location;
     /** one past the last byte of @image, instead of @image_size; may be NULL. */
@@ -105,27 +109,28 @@ struct rex_module {
     /**
      * first row of several images in memory; may be NULL. Rows for GPUs replace @image, rows for
      * the CPU replace @host_image. Each image has its own descriptor, with the entries whose names
-     * are in the image.
+     * are in the image. An image without such an entry is not registered.
      */
     const struct rex_image_row *images_begin;
     const struct rex_image_row *images_end; /**< one past the last row of images. */
 };
 
 /**
- * rex_module_register(): registers @module with libomptarget, once, even if many threads call. It
- * does not load the image on the device.
+ * rex_module_register(): registers @module with libomptarget, once, even if many threads call. The
+ * call does not load the image on a device. But if another module is registered and a device has
+ * been used, the call loads the image on all devices.
  * @module      the module; static storage. librex keeps the module's shared object loaded until the
  *              process ends, because libomptarget keeps the object's keys and names.
- * @image_name  the image file to register instead of the module's `image_name`, found as
- *              `image_name` is; copied. NULL, or the module's own `image_name`: registers the
- *              module's own images. If the module is registered already, the name has no effect,
- *              and librex logs that.
+ * @image_name  the image file to register instead of the module's own images, found as the file
+ *              `image_name` below; copied. NULL, or the module's own `image_name`: registers the
+ *              module's own images. If the module is registered already, the name has no effect. If
+ *              the registered image has another name, librex logs a line at the level `info`.
  *
  * One thread finds and binds libomptarget, finds, reads and checks the image and registers it;
  * other threads wait for the result. After a failure every waiting thread returns the error, and a
- * later call tries again. If @module is registered already, this returns 0 after one atomic load.
+ * later call tries again. If @module is registered already, the call returns 0.
  *
- * The image is the first of these:
+ * The module's own image is the first of these:
  *
  * - an image in memory (`images_begin`, `image`);
  * - $REX_CUBIN, for the main program's module only;
@@ -134,54 +139,66 @@ struct rex_module {
  *   then in the current directory.
  *
  * If this image is missing, or is for a GPU and the process has no NVIDIA GPU, librex uses a host
- * image: in memory, or the file `host_image_name`, found as `image_name` is. A host image never
- * replaces $REX_CUBIN or @image_name.
+ * image: in memory, or the file `host_image_name`, found as `image_name` is. But if $REX_CUBIN or
+ * @image_name names the image, librex uses no other image.
  *
  * A name may be a list of files, separated by ':'; files that do not exist are ignored. A file may
  * be a CUBIN, PTX or a host shared object, or have several images, as nvcc's fatbin and LLVM's
- * OffloadBinary. librex registers one image, the first of these that it finds: a CUBIN for the
- * GPU's architecture; the newest CUBIN of the GPU's major number that the GPU runs; the newest PTX,
- * which the CUDA driver compiles and caches; a host image, if there is no GPU or no image for the
- * GPU.
+ * OffloadBinary. librex registers one of the images in the files. The GPU below is the first GPU
+ * that can run one of the images. librex takes the first of these that there is:
+ *
+ * - a CUBIN for the GPU's architecture;
+ * - the newest CUBIN of the GPU's major number that the GPU runs;
+ * - the newest PTX that the GPU runs, which the CUDA driver compiles and caches.
+ *
+ * librex takes a host image if there is no GPU, or if the files have no CUBIN and no PTX. If the
+ * files have a CUBIN or PTX, but none for a GPU of this machine, the call returns REX_ENODEVICE.
  *
  * All modules that are registered at one time have images for GPUs, or all have host images.
- * Otherwise every release of libomptarget ends the process at the first use of a device for which a
- * module has no image.
+ * Otherwise libomptarget ends the process at the first use of a device for which a module has no
+ * image. LLVM 15 to 20 may instead use the image of another module.
  *
  * Returns 0 or
  *
- * REX_EINVAL        @module is NULL, or its `struct_size` is too small; or the program's log
- *                   function calls this while @module is being registered or ended.
+ * REX_EINVAL        @module is NULL, or its `struct_size` is too small; or the process is ending;
+ *                   or the program's log function makes the call while @module is being registered
+ *                   or ended.
  * REX_ENOMEM        the host has no memory, or a GPU has no memory for a context. Or devices are in
  *                   use already, and a GPU has too little free memory to load the image.
  * REX_ENORUNTIME    no libomptarget can be used; the message lists the files that librex tried,
  *                   each with the reason.
- * REX_ERUNTIME      libomptarget has no device for the image.
- * REX_EUNSUPPORTED  the release cannot do it: a CUBIN of CUDA 13 for an architecture above sm_90 on
- *                   LLVM 18 to 20; on 23 and 24, a host image whose kernels REX_DEVICE_KERNEL did
- *                   not make; on 18, an image after a device was used, or another image for a
+ * REX_ERUNTIME      libomptarget has no device for the image. Or devices are in use already, and
+ *                   libomptarget could not write the file of a host image.
+ * REX_EUNSUPPORTED  the release cannot use the image: a CUBIN of CUDA 13 for an architecture above
+ *                   sm_90 on LLVM 18 to 20; on 23 and 24, a host image whose kernels
+ *                   REX_DEVICE_KERNEL did not make; on 18, 23 and 24, a host image of an older
+ *                   rex/kernel.h; on 18, an image after a device was used, or another image for a
  *                   module that has ended. On every release: a host image if another registered
  *                   module has a CUBIN, or a CUBIN if another has a host image; a compressed fatbin
  *                   if the library that decompresses it, libzstd or liblz4, is missing.
  * REX_ENOIMAGE      no file of that name is in the searched folders, or @module names no image.
  * REX_EREAD         the file cannot be read: it is a directory, permission is denied, or reading
- *                   fails.
- * REX_EIMAGE        the file is empty or truncated, or not an image that a device of this machine
- *                   can run; or the CUDA driver refuses the PTX, and the message has the driver's
- *                   reason.
+ *                   fails. Or the name of the file is too long.
+ * REX_EIMAGE        the file is empty or truncated, or not an image; or the CUDA driver refuses the
+ *                   PTX, and the message has the driver's reason. Or a host image needs a library
+ *                   or a symbol that this machine lacks. Or a clang kernel has a symbol
+ *                   NAME_kernel_environment of a size on which the release would abort.
  * REX_EUNSAFE       other users could have written a host image that was found by a name without a
  *                   slash.
  * REX_ENODEVICE     no image is for the GPU; or all images are for GPUs, and the process has no
  *                   GPU. The message lists every image. Or REX_REQUIRE_GPU is on, and there is no
  *                   GPU, the image is a host image, or offloading is disabled.
- * REX_ECUDA         the CUDA driver failed while it compiled PTX or made a context.
+ * REX_ECUDA         the CUDA driver failed while it compiled PTX or made a context. Or devices are
+ *                   in use already, and the driver failed while it loaded the image.
  * REX_EENTRIES      the table of entries is empty or malformed, or an entry has no name or key.
  * REX_ENOKERNEL     the image lacks the kernel or global of an entry, or a global has another
- *                   size.
+ *                   size. On LLVM 14 and 15 also: the kernels of a host image were not made by
+ *                   REX_DEVICE_KERNEL.
  * REX_EKEY          two entries, or an entry and another registered module, have the same host key;
  *                   or two images in memory have the kernel or global of one entry.
- * REX_EFORK         the image is for a GPU, and the process was forked after its parent had
- *                   registered @module for a GPU or started the driver.
+ * REX_EFORK         the process was forked after its parent had registered @module for a GPU. Or
+ *                   the image is for a GPU, and the parent had started the driver. Or the process
+ *                   was forked while another thread was inside libomptarget or loaded it.
  * REX_EBUSY         the call was made inside a launch, a data call or the program's log function,
  *                   or launches or data calls of other threads have not ended within a minute.
  */
@@ -189,43 +206,50 @@ REX_API int rex_module_register(struct rex_module *module, const char *image_nam
 
 /**
  * rex_module_init(): registers @module with its own image, as rex_module_register() does, and loads
- * the image on the default device. A timed region then includes neither the registration nor the
- * load. `__tgt_register_lib` alone does not load.
+ * the image on the default device. Call it before a timed part of the program, which then includes
+ * neither the registration nor the load.
  *
- * Returns what rex_module_register() returns, or this error. After this error the module is
- * registered, and the next use of the device loads the image.
+ * Returns 0 or an error of rex_module_register(). If the registration succeeds but the load fails,
+ * returns one of these errors. @module is then registered, and the next use of the device loads the
+ * image.
  *
- * REX_EDEVICE  the default device number is out of range.
+ * REX_EDEVICE   the default device number is out of range.
+ * REX_ENOMEM    the GPU has too little free memory to load the image.
+ * REX_ERUNTIME  libomptarget could not write the file of a host image.
+ * REX_ECUDA     the driver failed while it loaded the image, or the device is lost.
  */
 REX_API int rex_module_init(struct rex_module *module);
 
 /**
- * rex_module_fini(): unregisters @module. It may be registered again, with any image; on LLVM 18
- * only with the image that it had. No other thread may be inside a launch or data call of @module,
- * and its data regions must have ended. If @module is not registered, the call does nothing.
- * Returns 0, or an error, without any effect:
+ * rex_module_fini(): unregisters @module, which may then be registered again, with any image; on
+ * LLVM 18 only with the image that it had. The data regions of @module must have ended. The call
+ * waits until other threads leave launches and data calls. If @module is not registered, or the
+ * process is ending, the call does nothing and returns 0. Otherwise returns 0, or one of these
+ * errors, after which @module is still registered:
  *
  * REX_EINVAL  @module is NULL, or its `struct_size` is too small; or the program's log function
- *             calls this while @module is being registered or ended.
- * REX_EBUSY   a queue (rex/queue.h) still works with @module; or the call was made inside a launch,
- *             a data call or the program's log function; or launches or data calls of other threads
+ *             makes the call while @module is being ended.
+ * REX_EBUSY   a queue (rex/queue.h) has unfinished launches of @module. Or no other module is
+ *             registered, and a queue has unfinished work. Or the call was made inside a launch, a
+ *             data call or the program's log function. Or launches or data calls of other threads
  *             have not ended within a minute.
- * REX_ECUDA   a queue, even a destroyed one, or a launch has found a device lost.
+ * REX_ECUDA   a queue, even a destroyed one, or another call has found a device lost.
  */
 REX_API int rex_module_fini(struct rex_module *module);
 
 /**
- * rex_module_add(): makes @module known without registering it. The exported wrappers `rex___tgt_*`
- * have no parameter for a module. A launch with a host key of @module registers @module, and a data
- * call registers every known module. Returns 0, REX_EINVAL or REX_ENOMEM.
+ * rex_module_add(): makes @module known to librex without registering it. The exported wrappers
+ * `rex___tgt_*` have no parameter for a module, and use the known modules. A launch by a wrapper
+ * registers the module that has the host key. A data call by a wrapper registers every known
+ * module. Returns 0, REX_EINVAL (@module is NULL, or its `struct_size` is too small) or REX_ENOMEM.
  */
 REX_API int rex_module_add(struct rex_module *module);
 
 /**
  * rex_module_image_path(): returns the source of @module's registered image: the path of a file, or
- * "memory". For several images in memory, it is "memory" and the number of the first registered
- * image. Returns "" if @module is not registered. If @module is NULL, returns "" and sets the last
- * error to REX_EINVAL. The string is valid until @module is registered again.
+ * "memory". For several images in memory, returns "memory" and the number of the first registered
+ * image, such as "memory 1". Returns "" if @module is not registered. If @module is NULL, returns
+ * "" and sets the last error to REX_EINVAL. The string is valid until @module is registered again.
  */
 REX_API const char *rex_module_image_path(const struct rex_module *module);
 

@@ -140,7 +140,7 @@ int rex_device_sync(int64_t device)
 
 void *rex_device_alloc(size_t size, int64_t device)
 {
-    int number = 0, result = REX_OK;
+    int number = 0;
     if (size == 0) {
         rex_fail(REX_EINVAL, "rex_device_alloc: the size is 0");
         return NULL;
@@ -149,7 +149,8 @@ void *rex_device_alloc(size_t size, int64_t device)
      * A program without kernels may allocate before a module of another binary is registered. So
      * register the known modules first.
      */
-    if (rex_device_count() == 0)
+    int result = rex_gate_check();
+    if (result == REX_OK && rex_device_count() == 0)
         result = rex_runtime_disabled() ? REX_NO_ENTRIES : rex_modules_bring();
     if (result == REX_NO_ENTRIES)
         rex_none_registered("rex_device_alloc");

@@ -119,6 +119,8 @@ static void use_too_late(void)
     if (rex_module_target_data(&rex_this_module, REX_DATA_BEGIN, -1, REX_MAP_ARGUMENTS(map)) != REX_EINVAL || rex_data_enter(-1, &map) != REX_EINVAL ||
         rex_target_is_present(data, 8, -1) || rex_offload_init() != REX_EINVAL || rex_device_alloc(8, 0) != NULL)
         _exit(6);
+    if (rex_last_error_code() != REX_EINVAL)
+        _exit(13);
     if (rex_offload_fini() != 0)
         _exit(7);
     /* An error that the next call has to replace. */
