@@ -469,7 +469,8 @@ extern __typeof__(__rex_real___tgt_target_data_update) __tgt_target_data_update;
 
 /**
  * register_cubin(): registers this binary's module with an image file, by rex_module_register().
- * Unlike rex_offload_init() it does not load the image. Any thread.
+ * Unlike rex_offload_init() it does not load the image, unless another module is registered and a
+ * device was used. Any thread.
  * @name  the file name; rex_module_register() finds the file. NULL, or REX_CUBIN_NAME, also with a
  *        "./" before it: the image that rex_offload_init() registers. The string is not kept. If
  *        the module is registered already, the name has no effect.

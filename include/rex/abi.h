@@ -178,8 +178,9 @@ REX_STATIC_ASSERT(sizeof(struct __tgt_kernel_arguments) == 104, "a packet is 104
 /** REX_MAP_CLOSE: ask for memory near the device; has an effect only with unified shared memory. */
 #define REX_MAP_CLOSE INT64_C(0x400)
 /**
- * REX_MAP_PRESENT: the memory must be mapped already, or the call returns REX_EABSENT. In a raw
- * call (rex_kmp.h) libomptarget aborts instead.
+ * REX_MAP_PRESENT: the memory must be mapped already, or the call returns REX_EABSENT. On LLVM 14
+ * to 22 an earlier row of the call may map the memory. In a raw call (rex_kmp.h) libomptarget
+ * aborts instead.
  */
 #define REX_MAP_PRESENT INT64_C(0x1000)
 /**

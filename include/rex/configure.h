@@ -201,9 +201,11 @@ enum rex_log_level { REX_LOG_OFF, REX_LOG_ERROR, REX_LOG_WARN, REX_LOG_INFO, REX
  * The function runs on the thread that logs the line. Several threads may call it at once. librex
  * holds no lock during the call, so the function may call librex, with two exceptions. It cannot
  * use a module that this thread is registering or ending (REX_EINVAL). It cannot register or end a
- * module, because the thread may be inside a call that uses a module (REX_EBUSY). Lines that librex
- * logs inside the function go to standard error or the file. After the function returns, librex
- * restores rex_last_error() and errno of the thread.
+ * module, because the thread may be inside a call that uses a module (REX_EBUSY). But a call to end
+ * a module that this thread is registering does nothing, and returns 0.
+ *
+ * Lines that librex logs inside the function go to standard error or the file. After the function
+ * returns, librex restores rex_last_error() and errno of the thread.
  */
 typedef void rex_log_function(enum rex_log_level level, const char *message, void *context);
 

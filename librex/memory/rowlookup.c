@@ -42,8 +42,8 @@ static bool is_looked_up(const struct rex_map *map, int32_t i, enum rex_purpose 
     if (rex_row_has(type, REX_MAP_NOT_MAPPED))
         return false;
     /*
-     * A launch in a queue maps nothing. For a section of size 0, the kernel gets NULL without a
-     * look-up, unless the row is implicit or has PRESENT.
+     * A launch in a queue maps nothing. A section of size 0 needs no mapping, unless the row is
+     * implicit or has PRESENT.
      */
     if (purpose == REX_FOR_QUEUE)
         return map->sizes[i] > 0 || rex_row_has(type, REX_MAP_IMPLICIT | REX_MAP_PRESENT);
