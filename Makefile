@@ -179,7 +179,7 @@ FORCE:
 
 all: library examples manual  ## build the library, the tools and the examples (needs only gcc and make)
 library: $(LIB)  ## build only the library and the tools, as a packager does before make install
-manual: $(MANUAL)  ## build the man pages, in a folder of the build
+manual: $(MANUAL)  ## build the man pages, in man/ of the build folder
 
 help:  ## print this list
 	@sed -n 's/^\([a-z-]*\):[^#]*##  *\(.*\)/\1\t\2/p' $(filter %Makefile %rules.mk,$(MAKEFILE_LIST)) | while IFS="$$(printf '\t')" read -r name text; do \
@@ -343,7 +343,7 @@ run-demo: $(LIB) $(O)/examples/hotspot/hotspot
 # As root too, with more ranks than processors, and without process_vm_readv(), which containers forbid.
 RANKS ?= 4
 mpirun = mpirun --allow-run-as-root --oversubscribe --mca btl_vader_single_copy_mechanism none
-demo-mpi:  ## run the demo on RANKS=4 ranks of Open MPI, one GPU each if there are enough, else on the CPU (installs missing packages)
+demo-mpi:  ## run the demo on RANKS (default 4) ranks of Open MPI, one GPU each if there are enough, else on the CPU (installs missing packages)
 run-demo-mpi: $(LIB) $(O)/examples/hotspot_mpi/hotspot_mpi
 	$(mpirun) -n $(RANKS) $(O)/examples/hotspot_mpi/hotspot_mpi --size 512 --png build/hotspot_mpi.png
 
@@ -364,12 +364,12 @@ asked_needs  := $(if $(filter 1,$(words $(asked_script))),$(shell sed -n 's/^\# 
 run-check run-check-all run-asan run-ubsan run-tsan: $(filter-out nothing,$(or $(asked_needs),test-programs))
 	@$(test_env) tests/run $(if $(filter %-all,$@),--all) $(if $(K),-k '$(K)')
 
-conform: $(LIB) $(addprefix $(O)/,tools/rex-check tests/fake/cubin tests/fake/cuda/libcuda.so.1 tests/fake/cuda/libcuda.so) | $(O)/lib  ## check that generated sources compile, pass rex-check and run in every kind of build; DIR=folder, ARGS=arguments of the program
+conform: $(LIB) $(addprefix $(O)/,tools/rex-check tests/fake/cubin tests/fake/cuda/libcuda.so.1 tests/fake/cuda/libcuda.so) | $(O)/lib  ## check that generated sources compile, pass rex-check and run in every kind of build; DIR=folder names the sources, ARGS=arguments goes to the program
 	@$(if $(DIR),,echo 'conform: say which sources with DIR=...' >&2; exit 2;) O='$(O)' tests/conform $(DIR) -- $(ARGS)
 
 # The walk, with its own sanitized build of the library, and the readers' targets run on no GPU.
 for_gpu = $(filter-out $(addprefix $(O)/tests/,walk/% fuzz/% bench/%),$(EXTRA))
-check-gpu:  ## run the runtime tests on the GPU with the libomptarget that the environment selects
+check-gpu:  ## run the runtime tests on the GPU, with the libomptarget that REX_OMPTARGET names (default: librex's choice)
 	@+$(submake) run-$@
 run-check-gpu: $(LIB) $(TOOLS) $(RUNTIME) $(EXAMPLES) $(for_gpu)
 	@$(test_env) tests/run --gpu $(if $(K),-k '$(K)')
@@ -382,7 +382,7 @@ check-html: html library $(TOOLS)  ## check the manual's pages and a report of a
 	@tests/browser/check-report $(O)/tools/rex-report build/pictures
 	@tests/browser/check-pages build/html $(O)/man build/pictures
 
-bench-gpu: library  ## time librex against stock libomptarget, the CUDA driver, clang and GCC on the GPU of this machine; ROUNDS=3 timed runs; QUICK=1: one size of each Rodinia program
+bench-gpu: library  ## time librex against stock libomptarget, the CUDA driver, clang and GCC on the GPU of this machine; ROUNDS (default 3) timed runs; QUICK=1: one size of each Rodinia program
 
 # ---- Installing. Programs find librex by the loader's configuration, rex.pc or CMake's find_package, which this file does not change. Folders may
 # have spaces in their names.

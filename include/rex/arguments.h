@@ -147,8 +147,8 @@ struct rex_any_pointer {
  *     REX_NO_PARAM(row)   (((void)0), rex_row_without(...))
  *
  * The comma operator ignores @of in a row. REX_OF_ROW() takes @of out of the tokens of a row, by
- * two techniques of rex/parameters.h: a macro before parentheses, and REX_PARAMETER_PICK(). These are
- * the steps for REX_TO(x, n). R is the whole row, and O is `sizeof(__typeof__(x))`:
+ * two techniques of rex/parameters.h: a macro before parentheses, and REX_PARAMETER_PICK(). These
+ * are the steps for REX_TO(x, n). R is the whole row, and O is `sizeof(__typeof__(x))`:
  *
  *     REX_OF_ROW(R)               R begins with a parenthesis: next line
  *     REX_OF_OPENED(R)            in it, the first item ((void)O) begins with a parenthesis

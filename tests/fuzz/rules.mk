@@ -42,7 +42,7 @@ EXTRA += $(FUZZ) $(counted)
 # make fuzz: with clang, whose libFuzzer this is
 FUZZ_CC ?= clang-19
 WORK += fuzz fuzz-keep
-fuzz: library  ## fuzz the readers of files, each for FUZZ_SECONDS=60; K=pattern runs only those that match
+fuzz: library  ## fuzz the readers of files, each for FUZZ_SECONDS (default 60); K=pattern runs only those that match
 fuzz-keep: library  ## copy to tests/fuzz/corpus the inputs of make fuzz that reach new code
 fuzz fuzz-keep: deps = fuzz
 fuzz fuzz-keep: with = CC='$(FUZZ_CC)' SAN=fuzz CFLAGS='-O1 -g'

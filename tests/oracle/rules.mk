@@ -26,7 +26,7 @@ EXTRA += $(if $(SAN),,$(oracle_built)/librex $(oracle_images))
 
 WORK += oracle oracle-mutate
 .PHONY: oracle-gpu oracle-programs
-oracle:  ## compare librex's maps with clang's own lowering (installs missing packages)
+oracle:  ## compare the map types and results of librex with those of code that clang generates (installs missing packages)
 oracle-mutate:  ## change librex's map bits one at a time, and check that the oracle notices
 oracle oracle-mutate: fetch = tests/llvm
 oracle-programs: $(oracle_built)/librex $(oracle_images) \

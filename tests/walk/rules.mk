@@ -26,7 +26,7 @@ EXTRA += $(if $(SAN),,$(walk_built)/walk $(walk_images))
 WORK += walk
 walk: fetch = tests/llvm
 .PHONY: walk-gpu
-walk:  ## call every public function at random, SECONDS=60 SEED=1, on the fake GPU and the host device; a failing sequence of calls is shortened
+walk:  ## call every public function at random (default SECONDS=60 SEED=1), on the fake GPU and the host device; a failing sequence of calls is shortened
 run-walk: $(walk_built)/walk $(walk_images) $(FAKES)
 	@$(test_env) $(walk)/run --seconds $(or $(SECONDS),60) --seed $(or $(SEED),1)
 walk-gpu: $(walk_built)/walk $(walk_real)  ## run the walk on the GPU of this machine

@@ -15,7 +15,7 @@
 /* X(constant, stable name for scripts, description) */
 #define CHECK_FINDINGS(X)                                                                          \
     X(NO_ENTRIES, "no-entries", "there is no section of offload entries, or it is empty")          \
-    X(ENTRY_OUTSIDE, "entry-outside", "an entry is outside of that section")                       \
+    X(ENTRY_OUTSIDE, "entry-outside", "an entry is not in the section of offload entries")         \
     X(SECTION_LENGTH, "section-length",                                                            \
       "the section's length is not a multiple of the size of an entry")                            \
     X(ENTRY_SIZE, "entry-size", "an entry of the wrong size, place or alignment")                  \
@@ -23,7 +23,7 @@
     X(KEY_SYMBOL, "key-symbol", "an entry's key is not a symbol whose name ends in id__")          \
     X(KEY_SHARED, "key-shared", "two entries have the same key")                                   \
     X(NAME_SHARED, "name-shared", "two entries have the same name")                                \
-    X(NAME_DRIFT, "name-drift", "an entry's symbol, key and kernel name do not begin alike")       \
+    X(NAME_DRIFT, "name-drift", "an entry's symbol, key and kernel name have different stems")     \
     X(HOST_KEY_DRIFT, "host-key-drift", "launches may use a host key that no entry contains")      \
     X(NO_KERNEL, "no-kernel", "an entry names a kernel or global that an image does not have")     \
     X(NO_ENTRY, "no-entry", "a kernel of an image is in no entry")                                 \
