@@ -121,8 +121,19 @@ REX_API const char *rex_error_name(int error);
 
 /**
  * enum rex_error: the results of librex functions that return `int`. 0 is success; errors are
- * negative. A launch, a data call or a queue function may register a module. It may then also
- * return an error of rex_module_register().
+ * negative.
+ *
+ * These rules hold for all functions, and their comments do not repeat them:
+ * - If a call has several causes to fail, it returns the error of one of them. The order of the
+ *   checks is not a part of the API.
+ * - Each call may return REX_ENOMEM. In a child of fork() each call that needs a device may return
+ *   REX_EFORK.
+ * - While the process ends, or a thread runs its last destructors, calls that need libomptarget
+ *   return REX_EINVAL. A function that returns a count, a pointer or a bool then returns 0, NULL
+ *   or false.
+ * - If @device is -1 and the default device does not exist, the error is REX_EDEVICE.
+ * - A launch, a data call or a queue function may register a module. It may then also return an
+ *   error of rex_module_register().
  *
  * REX_OK            success.
  * REX_EHOST         the call launched nothing, because offloading is disabled or the device is the
