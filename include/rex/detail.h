@@ -155,14 +155,14 @@ template <class type, size_t count> inline struct rex_row rex_row_scalar(type (&
 }
 }
 /**
- * REX_SCALAR(expression): the arguments of rex_row_scalar() for the value of @expression. In C++:
- * the value, for the template.
+ * REX_SCALAR(expression): the arguments of rex_row_scalar() for the value of @expression. In C++
+ * there is one argument, the value, for the template.
  */
 #define REX_SCALAR(expression) (expression)
 #else
 /*
- * REX_SCALAR(expression): in C: three arguments: the address of a copy of the value, its size and
- * its kind. The struct adds 0 to the size, and has two assertions about the type.
+ * REX_SCALAR(expression): in C there are three arguments: the address of a copy of the value, the
+ * value's size, and its kind. The struct adds 0 to the size, and has two assertions about the type.
  */
 #define REX_SCALAR(expression)                                                                     \
     (REX_DECAYED(expression)[1]){(expression)},                                                    \
@@ -257,7 +257,9 @@ inline struct rex_row rex_row_made(const struct rex_row &row)
 {
     return row;
 }
-/* rex_row_made(): the overload for types that are not a row, which the compiler refuses. */
+/*
+ * rex_row_made(): the overload for types other than struct rex_row; the compiler refuses its use.
+ */
 template <class type> inline struct rex_row rex_row_made(const type &)
 {
     static_assert(sizeof(type) == 0, REX_NO_ROW);
@@ -287,14 +289,14 @@ inline struct rex_map *rex_columns_fill(struct rex_columns *columns, const char 
 /* clang-format off */
 /**
  * REX_ROWS(rows..., ): the arguments after @text of rex_columns_fill(). An empty item follows the
- * rows. In C++: a struct rex_row_list.
+ * rows. In C++ it is one argument, a struct rex_row_list.
  */
 #define REX_ROWS(...) rex_row_list{__VA_ARGS__}
 /* clang-format on */
 #else
 /*
- * REX_ROWS(rows..., ): in C: two arguments: the array of REX_ROW_ARRAY(), and the number of the
- * program's rows in it.
+ * REX_ROWS(rows..., ): in C, expands to two arguments: the array of REX_ROW_ARRAY(), and the number
+ * of the program's rows in that array.
  */
 #define REX_ROWS(...) REX_ROW_ARRAY(__VA_ARGS__), REX_ROW_COUNT(sizeof(REX_ROW_ARRAY(__VA_ARGS__)))
 /**
@@ -327,14 +329,13 @@ inline struct rex_map *rex_columns_fill(struct rex_columns *columns, const char 
  * @mapper for each element of the section, and passes the rows that @mapper adds to libomptarget
  * (`__tgt_push_mapper_component`).
  *
- * @mapper        the function that maps one element.
- * @element_size  bytes of an element.
+ * @mapper        the function that maps one element. @element_size  size of an element in bytes.
  * @handle        and the parameters after it are those that libomptarget passes to a mapper
  *                function. @size is in bytes. @base may be NULL.
  *
  * A mapper function returns nothing, so libomptarget cannot receive an error. librex logs the
  * error, and rex_last_error() describes it. If @mapper or @handle is NULL, the error is REX_EINVAL,
- * and libomptarget receives no rows. Otherwise it is an error of @mapper or rex_map_add_mapped(),
+ * and libomptarget receives no rows. Any other error comes from @mapper or rex_map_add_mapped(),
  * and libomptarget maps the rows that were added before the error.
  */
 REX_API void rex_map_for_runtime(rex_mapper *mapper, int64_t element_size, void *handle, void *base,
@@ -343,8 +344,8 @@ REX_API void rex_map_for_runtime(rex_mapper *mapper, int64_t element_size, void 
 /*
  * ---- Launches, data calls and queues of a named module ----------------------------------------
  *
- * Each comment names a function for this binary's module. The function with @module has the same
- * results and errors. It registers @module if @module has entries and is not registered.
+ * "like f()" names a function f() for the module of this binary. The function with @module has the
+ * results and errors of f(). It registers @module if @module has entries and is not registered.
  */
 
 /**
@@ -354,7 +355,7 @@ REX_API int rex_module_launch_map(struct rex_module *module, const struct rex_la
                                   const struct rex_map *map);
 /**
  * rex_module_resident_blocks(): like rex_resident_blocks(), for @module. If another known module
- * has the launch's key, it uses that module.
+ * has the launch's key, the function uses that module.
  */
 REX_API int64_t rex_module_resident_blocks(struct rex_module *module,
                                            const struct rex_launch_config *launch);
@@ -362,9 +363,10 @@ REX_API int64_t rex_module_resident_blocks(struct rex_module *module,
 REX_API int rex_module_data_enter(struct rex_module *module, int64_t device,
                                   const struct rex_map *map);
 /**
- * rex_module_region_end(): ends a data region, as the end of REX_DATA_REGION() does, for @module.
- * It is like rex_data_exit(), but does not check if rows of REX_PRESENT() are mapped. With such
- * rows it also returns REX_ENOMEM if there is no memory for a copy of the types.
+ * rex_module_region_end(): ends a data region, as the end of the block of REX_DATA_REGION() does,
+ * for @module. The function is like rex_data_exit(), but does not check if rows of REX_PRESENT()
+ * are mapped. If the map has such rows, and there is no memory for a copy of the types, the
+ * function returns REX_ENOMEM.
  */
 REX_API int rex_module_region_end(struct rex_module *module, int64_t device,
                                   const struct rex_map *map);
@@ -375,8 +377,8 @@ REX_API int rex_module_data_exit(struct rex_module *module, int64_t device,
 REX_API int rex_module_data_update(struct rex_module *module, int64_t device,
                                    const struct rex_map *map);
 /**
- * rex_module_queue_create(): like rex_queue_create(), for @module. If @stream is not NULL, it is
- * like rex_queue_from_stream(), for @module and the stream *@stream.
+ * rex_module_queue_create(): like rex_queue_create(), for @module. If @stream is not NULL, the
+ * function is like rex_queue_from_stream() for the stream *@stream.
  */
 REX_API int rex_module_queue_create(struct rex_queue **queue, struct rex_module *module,
                                     int64_t device, const char *name, unsigned flags,
@@ -395,8 +397,8 @@ REX_API void *rex_module_queue_global(struct rex_module *module, struct rex_queu
 struct rex_data_scope {
     struct rex_map *map; /**< the region's map. */
     int64_t device;      /**< device number; -1: the default device. */
-    bool is_open;        /**< true if the beginning succeeded. */
-    bool again;          /**< true if the beginning succeeded and the block has not run yet. */
+    bool is_open;        /** < true if the region has begun. */
+    bool again;          /** < true if the region has begun and the block has not run yet. */
     int *error;          /**< the program's int for the result; may be NULL. */
 };
 
@@ -440,7 +442,8 @@ static inline void rex_data_scope_end(struct rex_data_scope *scope)
 
 /**
  * REX_DATA_SCOPE(scope, error, device, map): the head of the block of a data region: a `for` loop
- * that runs the block once. @scope is the name of its variable. @map is the address of a map.
+ * that runs the block once. @scope is the name of the loop's variable. @map is the address of a
+ * map.
  */
 #define REX_DATA_SCOPE(scope, error, device, map)                                       \
     for (struct rex_data_scope scope __attribute__((__cleanup__(rex_data_scope_end))) = \
@@ -449,8 +452,8 @@ static inline void rex_data_scope_end(struct rex_data_scope *scope)
 
 /**
  * REX_DATA_ROWS(scope, columns, once, error, text, device, rows..., ): REX_DATA_SCOPE() with a map
- * of the rows. The outer loop runs once; it declares the variables @columns, which contains the map
- * as long as the block runs, and @once.
+ * of the rows. The outer loop runs once. It declares two variables: @once, and @columns, which
+ * contains the map until the block ends.
  */
 #define REX_DATA_ROWS(scope, columns, once, error, text, device, ...)             \
     for (struct rex_columns columns, *once = &columns; once != NULL; once = NULL) \

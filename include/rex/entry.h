@@ -54,12 +54,10 @@
 /**
  * REX_ENTRY(S, key_address, device_name, bytes, flag_bits): defines one entry, a row of the entry
  * table. The other macros of this header use it. The row is not const: generated code has writable
- * rows, and gcc refuses const and writable objects in one section.
- * @S            the begin of the entry's name, `Somp_offload_entry__`.
- * @key_address  address of the host key, or of the global.
- * @device_name  the name in the device image, a string.
- * @bytes        size of the global in bytes; 0 for a kernel.
- * @flag_bits    0; 1 for declare target link.
+ * rows, and gcc refuses const and writable objects in one section. @S            the start of the
+ * entry's name, `Somp_offload_entry__`. @key_address  address of the host key, or of the global.
+ * @device_name  the name in the device image, a string. @bytes        size of the global in bytes;
+ * 0 for a kernel. @flag_bits    0; 1 for declare target link.
  */
 #define REX_ENTRY(S, key_address, device_name, bytes, flag_bits)                             \
     REX_LINKAGE struct __tgt_offload_entry S##omp_offload_entry__;                           \
@@ -215,8 +213,8 @@
 #define REX_GLOBAL_LINK(type, variable) REX_GLOBAL_LINK_NAMED(type, variable)
 /*
  * REX_GLOBAL_LINK_NAMED(type, variable): defines the pointer `variable_decl_tgt_ref_ptr`, and the
- * entry `variable__link__omp_offload_entry__` for the pointer. REX_GLOBAL_LINK() expands @variable
- * before.
+ * entry `variable__link__omp_offload_entry__` for the pointer. REX_GLOBAL_LINK() has expanded
+ * @variable.
  */
 #define REX_GLOBAL_LINK_NAMED(type, variable)                                                  \
     REX_LINKAGE __typeof__(type) *variable##_decl_tgt_ref_ptr;                                 \
@@ -239,10 +237,10 @@
             ".quad 7001b, 7002b, " #host "\n.popsection")
 
 /**
- * REX_EMBED_IMAGE(file): puts the device image @file, a string literal, into this binary: a CUBIN,
- * PTX, or a fatbin for several GPUs. The binary then needs no image file. As for .incbin, the
- * assembler looks in the directory where it runs, and in the directories of -Wa,-I. With clang's
- * LTO @file is relative to the directory where the linker runs, or absolute.
+ * REX_EMBED_IMAGE(file): puts a device image into this binary, which then needs no image file.
+ * @file is a string literal, the name of a CUBIN, a PTX file, or a fatbin for several GPUs. The
+ * assembler looks for @file in the directory where the assembler runs, and in the directories of
+ * -Wa,-I. With clang's LTO @file is relative to the directory where the linker runs, or absolute.
  *
  * A binary may have several images, for example from static libraries. Each entry belongs to the
  * image that has its kernel or global. If two images have the kernel or global of one entry, the
@@ -250,7 +248,7 @@
  *
  * A linker takes a file from an archive only if a symbol that is not weak refers to the file. All
  * references to an image are weak. rex.pc, rex-cc and the CMake package pass options -u, with which
- * a linker takes the first image in archives. Put each other image into a file with code that the
+ * a linker takes the first image from archives. Put each other image into a file with code that the
  * program calls, or link with --whole-archive.
  */
 #define REX_EMBED_IMAGE(file) REX_EMBED(rex_embedded_image_once, 0, file)

@@ -49,8 +49,8 @@ REX_API const char *rex_version(void);
 /** REX_VERSION_MINOR: the minor version of the header. */
 #define REX_VERSION_MINOR 2
 /**
- * REX_VERSION_AT_LEAST(major, minor): 1 if the header has this version or a later one, else 0. It
- * can be used in #if.
+ * REX_VERSION_AT_LEAST(major, minor): 1 if the header has this version or a later one, else 0. The
+ * macro can be used in #if.
  */
 #define REX_VERSION_AT_LEAST(major, minor) \
     (REX_VERSION_MAJOR > (major) || (REX_VERSION_MAJOR == (major) && REX_VERSION_MINOR >= (minor)))
@@ -121,8 +121,8 @@ REX_API const char *rex_error_name(int error);
 
 /**
  * enum rex_error: the results of librex functions that return `int`. 0 is success; errors are
- * negative. A launch, a data call or a queue function may register a module. It may then also
- * return an error of rex_module_register().
+ * negative. A launch, a data call or a queue function may register a module. Such a call may return
+ * an error of rex_module_register().
  *
  * REX_OK            success.
  * REX_EHOST         the call launched nothing, because offloading is disabled or the device is the
@@ -163,8 +163,9 @@ REX_API const char *rex_error_name(int error);
  * REX_EOVERLAP      memory to map is mapped in part already, or overlaps an earlier row;
  *                   libomptarget would abort. Or a row lies within an outer row and asks for a copy
  *                   that the outer row does not make.
- * REX_ECUDA         a call of the CUDA driver failed; the message names it and its result.
- * REX_EFORK         the process was forked after its parent had used a GPU; counting GPUs or
+ * REX_ECUDA         a call to the CUDA driver failed; the message names the driver's function and
+ * its result. REX_EFORK         the process was forked after its parent had used a GPU; counting
+ * GPUs or
  *                   pinning memory is a use, too. Or the process was forked while another thread
  *                   was inside libomptarget or loaded it.
  * REX_EBUSY         a queue has unfinished work with memory, a module or a library that the call

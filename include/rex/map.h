@@ -80,8 +80,8 @@ struct rex_map {
      */
     void **mappers;
     /**
-     * the allocation of rex_map_build() for the columns, or the source text of the rows of
-     * REX_MAP(), for messages; NULL if the columns are the program's own.
+     * in a map of rex_map_build(): the allocation that has the columns. In a map of REX_MAP(): the
+     * source text of the rows, for messages. NULL if the program made the columns.
      */
     void *storage;
 };
@@ -120,11 +120,11 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
 /*
  * ---- Rows of memory ---------------------------------------------------------------------------
  *
- * @pointer is an array or a pointer to a complete type; @lower and @length count its elements.
- * If the memory is mapped already, the call copies nothing: only the reference count changes. If
+ * @pointer is an array or a pointer to a complete type; @lower and @length count its elements. If
+ * the memory is mapped already, the call copies nothing: only the reference count changes. If
  * @length is negative, the call returns REX_EINVAL. If @length is 0, the call maps nothing. If
- * no earlier call has mapped the memory either, the kernel gets the host address, or NULL on LLVM
- * 14 and 15, also in a queue.
+ * @length is 0 and no earlier call has mapped the memory, the kernel gets the host address, or NULL
+ * on LLVM 14 and 15. A launch in a queue passes the same value.
  *
  * Guide: rex-maps(7).
  */
@@ -132,8 +132,8 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
 /**
  * REX_SECTION(type, pointer, lower, length): map(...: pointer[lower : length]). The base of the row
  * is @pointer, the begin is the first mapped element. The kernel gets the device address of the
- * *base*, so that an element has one index on host and device. @type is REX_MAP_TO, REX_MAP_FROM,
- * REX_MAP_TOFROM or REX_MAP_ALLOC, with other bits of a map type if needed.
+ * *base*, so that an element has the same index on host and device. @type is REX_MAP_TO,
+ * REX_MAP_FROM, REX_MAP_TOFROM or REX_MAP_ALLOC, with other bits of a map type if needed.
  */
 #define REX_SECTION(type_bits, pointer, lower, length)                               \
     REX_ROW(REX_OF(pointer),                                                         \
@@ -209,8 +209,8 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
  */
 #define REX_NO_PARAM(row) REX_ROW(REX_OF_NONE, rex_row_without((row), REX_MAP_TARGET_PARAM))
 /**
- * REX_IMPLICIT(row): marks a row without a clause, as compilers do for captured variables. If the
- * call does not copy the row, the row may be larger than the mapping that it begins in.
+ * REX_IMPLICIT(row): marks a row without a clause, as compilers do for captured variables. A row
+ * that the call does not copy can extend past the mapping in which the row begins.
  */
 #define REX_IMPLICIT(row) REX_ROW(REX_OF_ROW(row), rex_row_with((row), REX_MAP_IMPLICIT))
 
@@ -248,26 +248,27 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
 /*
  * ---- Rows that return a device address --------------------------------------------------------
  *
- * For rex_data_enter(), rex_data_exit() and REX_DATA_REGION_MAP(), whose map is a struct rex_map.
- * In a launch these rows are REX_EINVAL.
+ * These rows are for the struct rex_map of rex_data_enter(), rex_data_exit() or
+ * REX_DATA_REGION_MAP(). In a launch these rows are REX_EINVAL.
  */
 
 /**
  * REX_USE_DEVICE_PTR(pointer): use_device_ptr: after the region has begun, column 1 of the row has
  * the device address of the memory at @pointer; rex_map_address() reads it. An earlier row or call
- * must have mapped the memory. If the memory is not mapped, there is no error: on each release
- * column 1 keeps @pointer, the host's address, as OpenMP requires.
+ * should have mapped the memory. If the memory is not mapped, there is no error: column 1 keeps
+ * @pointer, the host's address, as OpenMP requires, on every LLVM release.
  */
 #define REX_USE_DEVICE_PTR(pointer) \
     REX_ROW(REX_OF_NONE, rex_row_object((pointer), 0, REX_MAP_RETURN_PARAM))
 /**
- * REX_OR_NULL(row): use_device_ptr(fb_nullify): makes a row like @row, a REX_USE_DEVICE_PTR(). If
- * the memory is not mapped, column 1 becomes NULL. On the host all memory counts as mapped.
+ * REX_OR_NULL(row): use_device_ptr(fb_nullify): makes a row from @row, which REX_USE_DEVICE_PTR()
+ * has made. If the memory is not mapped, column 1 of the new row becomes NULL. The host device
+ * treats all memory as mapped.
  */
 #define REX_OR_NULL(row) REX_ROW(REX_OF_ROW(row), rex_row_with((row), REX_MAP_FB_NULLIFY))
 /**
- * REX_RETURN(row): makes a row like @row. The call also stores the device address of the row's base
- * in column 1; rex_map_address() reads it.
+ * REX_RETURN(row): makes a row like @row. In addition, the call stores the device address of the
+ * row's base in column 1; rex_map_address() reads this address.
  */
 #define REX_RETURN(row) REX_ROW(REX_OF_ROW(row), rex_row_with((row), REX_MAP_RETURN_PARAM))
 /**
@@ -319,9 +320,9 @@ static inline void *rex_map_address(const struct rex_map *map, int32_t row)
             rex_row_member(REX_ATTACH(type_bits, (object).member, lower, length), (parent)))
 /**
  * REX_ATTACH(type, pointer, lower, length): PTR_AND_OBJ: pointer[lower : length]; base is the
- * address of the lvalue @pointer. Make the row a member of the row that maps the pointer, by
- * rex_row_member(). Rows of a mapper become members without rex_row_member(). If the row is not a
- * member, the pointer stays mapped until the process ends, on every release.
+ * address of the lvalue @pointer. Call rex_row_member() to make the row a member of the row that
+ * maps the pointer. A mapper need not call it: rows of a mapper become members. If the row is not a
+ * member, the pointer stays mapped until the process ends, on every LLVM release.
  */
 #define REX_ATTACH(type_bits, pointer, lower, length)                                      \
     REX_ROW(REX_OF(pointer), rex_row_attach((type_bits), &(pointer), REX_ELEMENT(pointer), \
@@ -397,8 +398,9 @@ struct rex_map_builder;
 
 /**
  * rex_rows: a function of the program that adds the rows of one map, in order. librex calls the
- * function twice with one @context, to count and to fill. The function must add an equal number of
- * rows each time. Returns 0, or an error, which ends the build.
+ * function twice with the same @context: first to count the rows, then to fill the map. The
+ * function must add an equal number of rows each time. Returns 0, or an error, which
+ * rex_map_build() then returns.
  */
 typedef int rex_rows(struct rex_map_builder *builder, void *context);
 
@@ -420,8 +422,8 @@ REX_API int rex_map_add(struct rex_map_builder *builder, struct rex_row row);
 REX_API int32_t rex_map_next_row(const struct rex_map_builder *builder);
 
 /**
- * rex_map_build(): builds a map of @prefix, the rows that @rows adds, and @suffix. The first pass
- * counts the rows, the second fills one allocation.
+ * rex_map_build(): builds a map of @prefix, the rows that @rows adds, and @suffix. A first pass
+ * counts the rows; a second pass stores them in one allocation.
  *
  * @map      receives the map; unchanged on failure. Free the map with rex_map_free().
  * @prefix   rows before those of @rows; NULL: no rows. librex copies the rows and their `mappers`
@@ -432,9 +434,9 @@ REX_API int32_t rex_map_next_row(const struct rex_map_builder *builder);
  *           numbers of parents count from its first row. librex adapts the numbers in the copy.
  *
  * Returns 0, REX_ENOMEM, the error of @rows, or REX_EINVAL: @map, or a column of @prefix or
- * @suffix, is NULL; the number of their rows is negative; rex_map_add() refuses one of their rows;
- * the passes add different numbers of rows; there are more than 2147483647 rows; or a parent's
- * number is above REX_PARENT_MAX.
+ * @suffix, is NULL; @prefix or @suffix has a negative number of rows, or a row that rex_map_add()
+ * refuses; the passes add different numbers of rows; there are more than 2147483647 rows; or a
+ * parent's number is above REX_PARENT_MAX.
  */
 REX_API int rex_map_build(struct rex_map *map, const struct rex_map *prefix, rex_rows *rows,
                           void *context, const struct rex_map *suffix);

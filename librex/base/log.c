@@ -165,8 +165,8 @@ void rex_set_log_callback(rex_log_function *function, void *context)
 }
 
 /*
- * The program's function may call librex. An error of such a call must not replace the last error,
- * which the program reads later.
+ * The program's log function may call librex. An error of such a call must not replace the last
+ * error, which the program reads later.
  */
 static __attribute__((noinline)) void call_log_function(rex_log_function *function,
                                                         enum rex_log_level level,

@@ -27,9 +27,9 @@ struct range {
     uintptr_t begin;
     size_t size;
     bool ours;    /* rex_host_alloc() made it */
-    bool drivers; /* the driver pins it; false: there was no GPU */
-    int home;     /* number of the GPU in whose context it is pinned */
-    bool busy;    /* a thread is pinning or unpinning it, and no other thread may */
+    bool drivers; /* true: the driver has pinned the range; false: there was no GPU */
+    int home;     /* number of the GPU in whose context the range is pinned */
+    bool busy;    /* a thread is pinning or unpinning the range; no other thread may do so */
 };
 
 /* guarded by rex_lists_lock(); without the lock, only compared with NULL */
@@ -60,9 +60,9 @@ static const struct range *find_overlap(uintptr_t begin, size_t size)
 }
 
 /*
- * Returns the range that begins at ADDRESS, and that rex_host_alloc() made (OURS is true) or did
- * not make (OURS is false). Marks the range as busy, so that only the caller may unpin the range.
- * Returns NULL if there is no such range, or if the range is busy already.
+ * Returns the range that begins at ADDRESS. If OURS is true, the range must come from
+ * rex_host_alloc(); if OURS is false, it must not. Marks the range as busy: only the caller may
+ * then unpin the range. Returns NULL if there is no such range, or if the range is busy already.
  */
 static struct range *take_range(const void *address, bool ours)
 {

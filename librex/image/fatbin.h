@@ -22,7 +22,7 @@ int rex_fatbin_list(struct rex_list *list, size_t offset, size_t size, const cha
 /*
  * Decompresses STORED bytes at FROM into a malloc()ed buffer of SIZE bytes plus a NUL. Copies the
  * bytes if they are not compressed. *BYTES becomes the buffer. Returns 0 or one of these errors,
- * with a message that names the image NAME:
+ * with a message that calls the image NAME:
  * - REX_EUNSUPPORTED if libzstd or liblz4 is needed and cannot be used
  * - REX_EIMAGE if the bytes are damaged or do not unpack to SIZE bytes
  * - REX_ENOMEM

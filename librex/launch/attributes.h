@@ -17,8 +17,8 @@ int rex_attributes_check(const struct rex_loaded_kernel *kernel, const struct re
 
 /*
  * Sets *BLOCKS to the maximum number of blocks of KERNEL that its GPU can run at one time. GRID
- * gives the threads of a block, its dynamic memory and its cluster. The context of the GPU is
- * current. Returns 0 or an error.
+ * gives the threads of a block, its dynamic memory and its cluster. Call this while the context of
+ * the GPU is current. Returns 0 or an error.
  */
 int rex_resident_count(const struct rex_loaded_kernel *kernel, const struct rex_grid *grid,
                        uint64_t *blocks);
@@ -29,7 +29,7 @@ int rex_resident_count(const struct rex_loaded_kernel *kernel, const struct rex_
  */
 int rex_attributes_refuse(const struct rex_request *request);
 
-/* rex_packed_put() calls this function for a launch with attributes. */
+/* Puts a launch with attributes in STREAM. rex_packed_put() calls this function. */
 int rex_attributes_put(const struct rex_packed *packed, const struct rex_arguments *arguments,
                        void *stream);
 

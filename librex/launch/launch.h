@@ -12,8 +12,8 @@
 #include "rex/launch.h"
 
 /*
- * The hook that puts LAUNCH in its queue. `queue` of LAUNCH is not NULL; MAP may be NULL. Returns 0
- * or an error. queue/enqueue.c sets the hook before main().
+ * The hook that puts LAUNCH in its queue. Call it only if `queue` of LAUNCH is not NULL. MAP may be
+ * NULL. Returns 0 or an error. queue/enqueue.c sets the hook before main().
  */
 extern int (*rex_launch_in_queue)(struct rex_module *module, const struct rex_launch_config *launch,
                                   const struct rex_map *map);

@@ -135,7 +135,8 @@ static void free_row_blocks(const struct rex_plan *plan)
 
 /*
  * Takes device memory for own rows: rows that are not mapped (launch/plan.h). A block from the
- * cache may be larger than a row. So if memory is short, tries again with exact sizes.
+ * cache may be larger than its row. So if memory runs out, tries again with blocks of the exact
+ * sizes.
  */
 static int take_row_blocks(struct rex_plan *plan)
 {

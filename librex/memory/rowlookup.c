@@ -18,9 +18,9 @@
 #include "omp/runtime.h"
 
 /*
- * Returns true if row I may be larger than its mapping. Only an implicit row may be larger.
- * Example: a kernel uses the array a[100] without a map clause, and only a[0:50] is mapped. But the
- * implicit row may not be larger in two cases:
+ * Returns true if row I is allowed to be larger than its mapping. Only an implicit row is. Example:
+ * a kernel uses the array a[100] without a map clause, and only a[0:50] is mapped. But the implicit
+ * row must not be larger in two cases:
  * - The row is copied: libomptarget would copy the whole row.
  * - The row is a section with a mapper: libomptarget would map the elements beyond the mapping in
  *   other device memory.
@@ -124,9 +124,9 @@ static int check_span(struct look *look, const struct rex_row_span *wanted)
     if (look->purpose == REX_FOR_UPDATE || look->purpose == REX_FOR_QUEUE ||
         rex_row_has(type, REX_MAP_PRESENT)) {
         /*
-         * Accept a row with PRESENT if an earlier row of this call maps its memory. Releases with
-         * `presence_at_entry` do not accept such a row. Ignore earlier rows with `may_exceed`:
-         * their mappings may be smaller than the rows.
+         * Accept a row with PRESENT if an earlier row of this call maps its memory. LLVM releases
+         * with `presence_at_entry` refuse such a row. Ignore earlier rows with `may_exceed`: their
+         * mappings may be smaller than the rows.
          */
         bool is_asked =
             is_absent && !look->release->presence_at_entry && rex_purpose_begins(look->purpose);
@@ -170,8 +170,8 @@ static int check_mapped_row(struct look *look, int32_t i)
     uintptr_t begin = (uintptr_t)map->begin[i], end = begin + (uintptr_t)map->sizes[i];
     /*
      * Example: the row p[0:n] attaches the pointer p. libomptarget first maps p itself, and then
-     * p[0:n]. So check p, too. But if the pointer lies in the parent of the row, as s.p lies in s,
-     * libomptarget maps it with the parent.
+     * p[0:n]. So check p as well as p[0:n]. But if the pointer lies in the parent of the row, as
+     * s.p lies in s, libomptarget maps the pointer with the parent.
      */
     if (rex_purpose_begins(look->purpose) && rex_row_has(type, REX_MAP_PTR_AND_OBJ) &&
         !rex_row_has(type, REX_MAP_NOT_MAPPED) &&
@@ -240,7 +240,7 @@ int rex_check_presence(const struct rex_map *map, enum rex_purpose purpose, int 
         goto free_spans;
     /*
      * Refuse a row of size 0 if a later row of the launch maps the memory around it. Example:
-     * a[4:0] comes before a[0:8]. At the begin of the launch, a[4:0] finds no mapping, and adds no
+     * a[4:0] comes before a[0:8]. At the start of the launch, a[4:0] finds no mapping, and adds no
      * reference. Then a[0:8] makes a mapping with one reference. At the end of the launch, both
      * rows drop a reference, and libomptarget aborts.
      */

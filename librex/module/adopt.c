@@ -36,7 +36,7 @@
 #include "present/present.h"
 #include "trace/trace.h"
 
-/* A registered descriptor, and the descriptor that libomptarget was given in its place. */
+/* A registered descriptor, and the descriptor that librex gave to libomptarget instead. */
 struct adopted {
     struct adopted *next;
     const struct __tgt_bin_desc *original;
@@ -123,7 +123,7 @@ int rex_entries_copy(struct rex_entries table, bool old, struct rex_entries *cop
 }
 
 /*
- * Computes the size in bytes, because the entries may have 56 bytes. A difference of the pointers
+ * Computes the size in bytes, because each entry may have 56 bytes. A difference of the pointers
  * would count entries of 32 bytes.
  */
 static struct rex_entries entries_between(const struct __tgt_offload_entry *begin,
@@ -198,9 +198,9 @@ static size_t count_opened(const struct rex_release *release, const unsigned cha
 /* ---- a descriptor ---------------------------------------------------------------------------- */
 
 /*
- * Copies the images and entries of ORIGINAL to COPY. In code that clang builds, every image has the
- * host's table of entries. *IS_CHANGED becomes true if an image or the host's entries differ in the
- * copy. Returns 0, or -1 if memory ran out.
+ * Copies the images and entries of ORIGINAL to COPY. If clang made ORIGINAL, each image in it
+ * points to the host's table of entries. Sets *IS_CHANGED to true if an image or the host's entries
+ * differ in the copy. Returns 0, or -1 if memory ran out.
  */
 static int fill_adopted(struct __tgt_bin_desc *copy, const struct __tgt_bin_desc *original,
                         const struct rex_release *release, const char *binary, bool *is_changed)

@@ -24,7 +24,7 @@
 
 #define PROGRAM "/proc/self/exe"
 
-/* Adds PATH, at which there is no file, to TRIED, unless the list has PATH. */
+/* Adds PATH to TRIED, the list of paths without a file. Does nothing if the list has PATH. */
 static void add_tried(struct rex_report *tried, const char *path)
 {
     size_t length = strlen(path);

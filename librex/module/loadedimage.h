@@ -37,15 +37,15 @@ struct rex_loaded_image {
 };
 
 /*
- * Loads the image and its kernels on device ORDINAL in CONTEXT, which is current. Does nothing if
- * the image is loaded already, or is for another device. Returns 0 or an error.
+ * Loads the image and its kernels on device ORDINAL in CONTEXT, which must be current. Does nothing
+ * if the image is loaded already, or is for another device. Returns 0 or an error.
  */
 int rex_loaded_image_prepare(struct rex_registration *registration, int ordinal, void *context);
 
 /*
- * Returns the loaded kernel of TARGET on device ORDINAL in CONTEXT, which is current. Returns NULL
- * with an error on failure. The kernel may then be launched with DYNAMIC_MEMORY bytes of dynamic
- * shared memory.
+ * Returns the loaded kernel of TARGET on device ORDINAL in CONTEXT, which must be current. Returns
+ * NULL with an error on failure. The returned kernel can be launched with DYNAMIC_MEMORY bytes of
+ * dynamic shared memory.
  */
 struct rex_loaded_kernel *rex_loaded_kernel(const struct rex_target *target, int ordinal,
                                             void *context, uint32_t dynamic_memory);

@@ -160,7 +160,7 @@ static int give_to_runtime(struct rex_registration *registration,
     if (result != REX_OK)
         goto unhold;
     /*
-     * After the first use of a device the code below also loads the image: test now whether it can
+     * If a device has been used, the code below loads the image. So test now whether the image can
      * be loaded.
      */
     bool late = rex_devices_used() && rex_devices_are_there() && !rex_runtime_disabled();
@@ -183,8 +183,8 @@ static int give_to_runtime(struct rex_registration *registration,
         rex_trial_load_later(!for_gpu);
     }
     /*
-     * If devices are in use, load the image now. Otherwise a later launch would load it, while
-     * other threads launch.
+     * If devices are in use, load the image now. If it were not loaded now, a later launch would
+     * load it while other threads launch.
      */
     for (int device = 0; is_accepted && late && device < rex_devices_known(); device++)
         rex_call_data(REX_DATA_BEGIN, NULL, device, &(struct rex_map){0});

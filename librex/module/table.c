@@ -18,7 +18,7 @@
 #define FLAG_LINK 0x01
 
 /*
- * Returns true if the table lies in another loaded binary than the module. OWN then describes the
+ * Returns true if the table and the module lie in different loaded binaries. OWN then describes the
  * module's binary, and OTHER the table's binary.
  */
 static bool is_table_foreign(const struct rex_module *module, Dl_info *own, Dl_info *other)
@@ -192,8 +192,8 @@ int rex_table_lacks(const struct rex_table *table, const struct rex_view *view, 
 
 /*
  * Returns the maximum number of threads of a block. __launch_bounds__ and registers may allow fewer
- * than the hardware. In a host image there is no maximum, because libomptarget calls the kernel
- * once for any grid.
+ * threads than the hardware. For a host image returns INT32_MAX: libomptarget calls the kernel once
+ * for any grid.
  */
 static uint32_t most_threads(const struct rex_image_symbol *symbol, const struct rex_view *view)
 {
@@ -286,10 +286,7 @@ static int check_call(const struct rex_image_symbol *symbol, const struct rex_vi
         *flags |= REX_KERNEL_CALLED;
         return REX_OK;
     }
-    /*
-     * rex/kernel.h lists its kernels in an entry table in the host image. clang lists its kernels
-     * there, too.
-     */
+    /* rex/kernel.h and clang list their kernels in the entry table of the host image. */
     for (size_t i = 0; i < view->position_count; i++)
         if (strcmp(view->positions[i], symbol->name) == 0)
             return rex_fail(

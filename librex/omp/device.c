@@ -243,8 +243,8 @@ int rex_device_resolve(int64_t device, int *number)
 }
 
 /*
- * Every launch calls this function. A call of libomptarget takes locks. So this function calls
- * libomptarget only if DEVICE is not below the known number of devices.
+ * Every launch calls this function, and a call to libomptarget takes locks. So if the device is one
+ * of the known devices, this function does not call libomptarget.
  */
 int rex_device_offload(int64_t device, int *number)
 {

@@ -47,7 +47,7 @@ static const struct rex_thread *gate;
 
 /*
  * Returns true if another thread has raised the gate. The thread that has raised the gate may pass:
- * a registration calls the program's log function, which may launch.
+ * a registration calls the program's log function, which can launch kernels.
  */
 static bool is_kept_out(void)
 {
@@ -160,7 +160,7 @@ void rex_gate_resume(uint32_t depth)
     REX_ASSERT(rex_thread.inside == 0 && rex_thread.paused >= depth);
     pass_gate();
     /*
-     * pass_gate() has called rex_shelter_begin() (base/process.h), although the call before
+     * pass_gate() has called rex_shelter_begin() (base/process.h), although the call made before
      * rex_gate_pause() is still in effect. So undo one of the two calls.
      */
     rex_shelter_end();
@@ -193,8 +193,9 @@ void rex_await_all_deferred(void)
 #define FIRST_NAP 50 /* microseconds; each nap is twice as long as the nap before */
 #define LONGEST_NAP 10000
 /*
- * A registration tries until no other thread is inside, and naps between two tries. After the first
- * QUIET_TRIES tries, the gate stays up during every second nap: no thread enters then.
+ * A registration raises the gate. If another thread is inside, the registration lowers the gate,
+ * naps and tries again. From try number QUIET_TRIES on, it lowers the gate only before every second
+ * nap.
  */
 #define QUIET_TRIES 4
 #define TOLD_AFTER 120 /* number of tries before the log reports the wait, after about a second */
@@ -289,7 +290,7 @@ void rex_gate_registered(void)
     REX_ASSERT(rex_thread.inside == 1);
     /*
      * atexit() handlers run in reverse order. A handler that the program adds later runs before the
-     * gate is closed, so it may launch.
+     * gate is closed, so that handler can launch kernels.
      */
     if (!exit_is_watched)
         exit_is_watched = atexit(close_at_exit) == 0;
@@ -306,8 +307,8 @@ static const struct rex_thread *gate_before; /* value of `gate` before the fork 
 static bool was_inside;                      /* another thread was inside at the fork */
 
 /*
- * Called after rex_threads_lock(), before fork(). A thread that enters now waits until the gate is
- * down.
+ * Runs after rex_threads_lock() and before fork(). From then on, a thread that wants to enter waits
+ * until the gate is down.
  */
 static void raise_gate_at_fork(void)
 {

@@ -32,8 +32,8 @@
 enum rex_present_call {
     REX_CALL_BY_DRIVER, /* a launch by the driver; it pins its rows, and does not enter the table */
     /*
-     * an update (target update); the driver may make the copies. In a begin or an end, the driver
-     * copies a row only if the call makes or ends the mapping of the row.
+     * an update call (target update): the driver can copy every row. In a begin call or end call,
+     * the driver copies a row only if the call makes or ends the mapping of the row.
      */
     REX_CALL_UPDATES,
     REX_CALL_LAUNCHES,
@@ -44,8 +44,8 @@ enum rex_present_call {
 /* ---- launches by the driver ------------------------------------------------------------------ */
 
 /*
- * Number of references that a row adds in a begin (target enter data), or drops in an end (target
- * exit data).
+ * Number of references that a row adds in a begin call (target enter data), or drops in an end call
+ * (target exit data).
  */
 enum rex_counts { REX_COUNTS_NONE, REX_COUNTS_ONE, REX_COUNTS_UNKNOWN };
 
@@ -64,20 +64,21 @@ struct rex_range {
     uintptr_t begin, end;
     uintptr_t device; /* device address of `begin`; 0 if unknown */
     /*
-     * 0 if the call is not an end, or the end does not wait for users of the range. Otherwise the
-     * end has added 1 to `awaited` of each entry of the range whose `born` is less than `marked`.
+     * 0 if the call is not an end call, or does not wait for users of the range. If not 0, the end
+     * call has added 1 to `awaited` of each entry of the range whose `born` is less than `marked`.
      */
     uint64_t marked;
     /*
      * number (entries.h) of the first entry that touches the range. The number is only a guess if
-     * `is_shared` is false, or if the call is an end (target exit data).
+     * `is_shared` is false, or if the call is an end call (target exit data).
      */
     uint32_t at;
     int32_t row;         /* row of the call's map */
     uint32_t generation; /* `generation` of the entry when the call became a user */
     /*
-     * for an end that is no longer the last end of its mapping: the end waits for the users whose
-     * `generation` is less than this number; 0: no wait
+     * for an end call that no longer drops the last reference, because a newer begin call has added
+     * one (awaits_older()). The end call waits for users whose `generation` is less than this
+     * number. 0: no wait.
      */
     uint32_t awaits;
     enum rex_counts counts;
@@ -95,10 +96,10 @@ struct rex_range {
     bool is_new : 1;    /* the call makes the mapping */
     bool attaches : 1;  /* the range is a pointer that the call attaches */
     bool shows : 1;     /* the call returns the device address to the program */
-    bool needs_all : 1; /* the call is an end, and waits until no other call uses this memory */
-    bool is_held : 1;   /* launches and updates of this memory wait for the call */
+    bool needs_all : 1; /* an end call waits until no other call uses this memory */
+    bool is_held : 1;   /* launches and update calls on this memory wait for the call */
     bool is_used : 1;   /* `needs_all` is true, and other calls use the memory */
-    bool was_used : 1;  /* `is_used` was true at a check while the end waited */
+    bool was_used : 1;  /* `is_used` was true at a check while the end call waited */
 };
 
 /* A launch reads a range for each mapped row, so a range has the size of a cache line. */
@@ -107,11 +108,11 @@ _Static_assert(sizeof(struct rex_range) == 64, "a range fits a line of the cache
 /*
  * The wait of one call. While a call waits, it is not a user or owner of memory.
  *
- * To prevent starvation, launches and updates also wait for a begin or an end that waits. They wait
- * only in windows of 10 ms, 20 ms, 40 ms and so on. After each window comes an open time of equal
- * length, in which launches and updates do not wait for the begin or the end. Without open times
- * there could be a deadlock: an end waits for a kernel, the kernel for a thread, and the thread
- * wants to launch.
+ * To prevent starvation, launches and update calls wait for a begin call or end call that itself
+ * waits. They wait for it only in windows of 10 ms, 20 ms, 40 ms and so on. After each window comes
+ * an open time of equal length, in which launches and update calls do not wait for that begin call
+ * or end call. Without open times there could be a deadlock: an end call waits for a kernel, the
+ * kernel waits for a thread, and the thread waits to launch.
  */
 struct rex_table_wait {
     const void *begin; /* first memory that the call uses, for the log */
@@ -146,7 +147,9 @@ struct rex_range_lock {
     bool is_waiting; /* the call has to wait */
     /* set by rex_present_enter(): a mapping that has no entry overlaps a range with `is_new` */
     bool is_unseen;
-    /* libomptarget was not called; for a begin, rex_present_unpin() then adds no references */
+    /*
+     * libomptarget was not called; after a begin call, rex_present_unpin() then adds no references
+     */
     bool is_refused;
     uint64_t launch; /* number of a deferred launch; 0: not deferred */
     bool is_shown; /* the program has a device address of the memory; set by rex_present_unpin() */
@@ -187,9 +190,9 @@ bool rex_present_pin_rows(struct rex_range_lock *launch, const struct rex_map *m
                           uintptr_t *device);
 
 /*
- * Marks the mapping that has ADDRESS, if there is one, as shown: the program gets its device
- * address. With the address, the program may read the memory without a call of librex. So librex
- * waits for each later launch with this mapping. The caller then waits for the deferred launches.
+ * Call this if the program gets the device address of ADDRESS, and then wait for the deferred
+ * launches. If a mapping has ADDRESS, marks the mapping as shown. The program can then read the
+ * memory without a call to librex, so each later launch with this mapping waits for its kernel.
  */
 void rex_present_show(const void *address, int number);
 
@@ -221,7 +224,8 @@ struct rex_mapping {
     uintptr_t begin, end;
     uintptr_t device; /* device address of `begin`; 0 if only libomptarget launches with it */
     /*
-     * only libomptarget copies: a pointer in this memory is attached, and so differs on the device
+     * only libomptarget copies this memory, because it contains an attached pointer: the pointer's
+     * value differs on the device
      */
     bool is_attached;
 };
@@ -247,15 +251,15 @@ bool rex_mapping_find_any(const void *begin, size_t size, int number, struct rex
 bool rex_attached_find(uintptr_t begin, uintptr_t end, int number, uintptr_t *address);
 
 /*
- * Call this in a begin (target enter data), after rex_present_enter(). Returns true if the begin
- * makes a mapping of exactly SIZE bytes at BEGIN, and no other row or call adds a reference to the
- * mapping.
+ * Call this in a begin call (target enter data), after rex_present_enter(). Returns true if the
+ * begin call makes a mapping of exactly SIZE bytes at BEGIN, and no other row or call adds a
+ * reference to the mapping.
  */
 bool rex_mapping_is_new(const void *begin, size_t size, int number);
 
 /*
- * Call this in an end (target exit data), after rex_present_enter(). Returns true if the end
- * certainly ends a mapping of exactly SIZE bytes at BEGIN.
+ * Call this in an end call (target exit data), after rex_present_enter(). Returns true if the end
+ * call certainly ends a mapping of exactly SIZE bytes at BEGIN.
  */
 bool rex_mapping_is_ending(const void *begin, size_t size, int number, struct rex_mapping *found);
 

@@ -8,7 +8,7 @@
 
 #include "present/mappings.h"
 
-/* Wakes the calls that wait, so that each checks again. */
+/* Wakes the calls that wait, so that each checks again if it must wait. */
 static inline void rex_tell_change(struct rex_present_table *table)
 {
     table->changes++;

@@ -76,7 +76,10 @@ static bool has_row(const struct image *image, const struct row *row)
     return symbol != NULL && symbol->kernel == (row->kind == ROW_KERNEL);
 }
 
-/* The images in a program share its entries: exactly one image must have the name of ROW. */
+/*
+ * The entries of a program are divided among its images: exactly one image must have the name of
+ * ROW.
+ */
 static void check_share(const struct program *program, const struct images *images,
                         const struct row *row, struct report *report)
 {
@@ -116,7 +119,7 @@ static void check_rows(const struct program *program, const struct image *image,
 
 /* ---- kernels without entries, and properties of kernels -------------------------------------- */
 
-/* Returns the names in the table that an image for the CPU carries. */
+/* Returns the names in the entry table inside IMAGE. Only an image for the CPU has such a table. */
 static struct names own_table_of(const struct image *image)
 {
     struct names names = {0};
@@ -211,7 +214,10 @@ static bool is_older(const struct image *image, const struct program *program)
                                                            : one->tv_nsec < other->tv_nsec);
 }
 
-/* FIRST is another image of the program, or IMAGE itself. */
+/*
+ * Checks IMAGE. FIRST is the image with which check_declared() compares IMAGE; if it is IMAGE
+ * itself, there is none.
+ */
 static void check_image(const struct program *program, const struct image *image,
                         const struct image *first, const struct names *names, struct report *report)
 {

@@ -79,9 +79,10 @@ static void read_section(struct program *program, const Elf64_Shdr *section, con
 }
 
 /*
- * Returns true if the relocations of SECTION may show launches. References of debugging information
- * to keys are not launches. *NAME becomes the name of the section that contains the references. In
- * a linked file the loader's relocations are for all sections: *NAME then becomes NULL.
+ * Returns true if the relocations of SECTION may be launch sites. References from debugging
+ * information to keys are not launch sites. *NAME becomes the name of the section that contains the
+ * references. If SECTION has the loader's relocations of a linked file, which are for all sections,
+ * *NAME becomes NULL.
  */
 static bool may_launch(const struct program *program, const Elf64_Shdr *section, const char **name)
 {

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Suffixes of the names of one kernel, after its stem. */
+/* A kernel's host key, entry and symbol are named by the stem and one of these suffixes. */
 #define KEY_SUFFIX "id__"
 #define ENTRY_SUFFIX "omp_offload_entry__"
 #define NAME_SUFFIX "kernel__"

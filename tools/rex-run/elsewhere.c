@@ -32,8 +32,8 @@
 #define NAME "libomptarget.so"
 
 /*
- * Makes links to the plugins by names without a version, by which LLVM 14 to 18 open them. Debian's
- * packages of 15 and 16 have no such names.
+ * Makes links to the plugins. A link's name has no version: LLVM 14 to 18 open the plugins by such
+ * names, which Debian's packages of LLVM 15 and 16 lack.
  */
 static void link_plugins(const char *beside)
 {
@@ -52,8 +52,8 @@ static void link_plugins(const char *beside)
 /* ---- releases that run each other's programs ------------------------------------------------- */
 
 /*
- * Returns the release in a name such as libomptarget.so.19.1; 14 for a name without a release, as
- * LLVM 14 to 17 have.
+ * Returns the release in a name such as libomptarget.so.19.1; 14 for a name without a release, such
+ * as the name in LLVM 14 to 17.
  */
 static int number_in(const char *name)
 {

@@ -19,7 +19,7 @@ bool lead_to(const struct program *program, const char *library);
 
 /*
  * Makes PROGRAM find the libomptarget that it is linked with. If librex finds this libomptarget and
- * the loader does not, puts its folder first in LD_LIBRARY_PATH.
+ * the loader does not, puts the folder of this libomptarget first in LD_LIBRARY_PATH.
  */
 void find_linked(const struct program *program);
 
