@@ -58,7 +58,7 @@ static inline int64_t rex_row_bytes(int64_t length, size_t element)
  * REX_ELEMENT(pointer): size of the element that @pointer points to, in bytes: 8 for `double *`.
  */
 #define REX_ELEMENT(pointer) sizeof(__typeof__(*(pointer)))
-/** REX_END_OF(object, member): number of bytes from the begin of @object to the end of @member. */
+/** REX_END_OF(object, member): number of bytes from the start of @object to the end of @member. */
 #define REX_END_OF(object, member) \
     (offsetof(__typeof__(object), member) + sizeof(((__typeof__(&(object)))0)->member))
 
@@ -147,7 +147,7 @@ template <class type> inline struct rex_row rex_row_scalar(type value)
     static_assert(sizeof value <= 8, "a value of more than 8 bytes: use REX_FIRSTPRIVATE");
     return rex_row_scalar(&value, sizeof value, REX_KIND_OF_TYPE(type));
 }
-/* rex_row_scalar(): the overload for an array, which the compiler refuses: it is not a value. */
+/* rex_row_scalar(): the overload for an array. The compiler refuses it: an array is not a value. */
 template <class type, size_t count> inline struct rex_row rex_row_scalar(type (&)[count])
 {
     static_assert(count == 0, "an array is not a value: write REX_TO(array, length)");
@@ -162,7 +162,8 @@ template <class type, size_t count> inline struct rex_row rex_row_scalar(type (&
 #else
 /*
  * REX_SCALAR(expression): in C there are three arguments: the address of a copy of the value, the
- * value's size, and its kind. The struct adds 0 to the size, and has two assertions about the type.
+ * value's size, and its kind. The struct adds 0 to the size: it serves only for its two assertions
+ * about the type.
  */
 #define REX_SCALAR(expression)                                                                     \
     (REX_DECAYED(expression)[1]){(expression)},                                                    \
@@ -311,8 +312,8 @@ inline struct rex_map *rex_columns_fill(struct rex_columns *columns, const char 
     }
 /**
  * REX_ROW_COUNT(bytes): number of the program's rows in a REX_ROW_ARRAY() of @bytes bytes, without
- * the last row. For more than 64 rows it is a struct rex_at_most_64_rows, which the compiler
- * refuses as an argument.
+ * the last row. For more than 64 rows, the macro is a struct rex_at_most_64_rows, which the
+ * compiler refuses as an argument.
  */
 #define REX_ROW_COUNT(bytes)                                                       \
     __builtin_choose_expr((bytes) <= (REX_MOST_ROWS + 1) * sizeof(struct rex_row), \
@@ -418,7 +419,7 @@ static inline struct rex_data_scope rex_data_scope_begin(int *error, int64_t dev
 
 /**
  * rex_data_scope_next(): the condition of the `for` loop that runs the block. Returns true in the
- * first call if the beginning of @scope succeeded, and otherwise false.
+ * first call if the region of @scope has begun, and false in any other call.
  */
 static inline bool rex_data_scope_next(struct rex_data_scope *scope)
 {
@@ -428,9 +429,9 @@ static inline bool rex_data_scope_next(struct rex_data_scope *scope)
 }
 
 /**
- * rex_data_scope_end(): ends the data region of @scope if its beginning succeeded. If the end
- * fails, writes the error to the program's int. The compiler calls it when the program leaves the
- * block; exit() and longjmp() do not call it.
+ * rex_data_scope_end(): ends the data region of @scope, if the region has begun. If the end fails,
+ * writes the error to the program's int. The compiler calls the function when the program leaves
+ * the block; exit() and longjmp() do not call it.
  */
 static inline void rex_data_scope_end(struct rex_data_scope *scope)
 {

@@ -6,7 +6,7 @@
  *     ... REX_LAUNCH(axpy, teams, threads, rows...);                            // rex/launch.h
  *     ... __tgt_target_kernel(-1, teams, threads, REX_KERNEL_ID(axpy), &args);  // rex_kmp.h
  *
- * The *stem* of the kernel axpy is `axpy__`: the begin of three names. `axpy__id__` is the *host
+ * The *stem* of the kernel axpy is `axpy__`: the start of three names. `axpy__id__` is the *host
  * key*, a variable whose address stands for the kernel in a launch. `axpy__omp_offload_entry__` is
  * the *entry*, a row of the binary's entry table. "axpy__kernel__" is the kernel's symbol in the
  * device image, which REX_DEVICE_KERNEL(axpy, ...) of rex/kernel.h defines. In other files of the
@@ -189,9 +189,9 @@
 /**
  * REX_GLOBAL(variable): makes a global @variable the host side of the device's global with this
  * name and size. The macro defines an entry with the address, name and size of @variable, which
- * must be defined before in this file. The load of the image maps the global, so only updates and
- * rows of REX_ALWAYS() copy the global. The load does not copy the host's value: the image has the
- * device's initial value. The device side is REX_DEVICE_GLOBAL(type, variable) of rex/kernel.h.
+ * must be defined earlier in this file. The load of the image maps the global, so only update calls
+ * and rows of REX_ALWAYS() copy the global. The load does not copy the host's value: the image has
+ * the device's initial value. The device side is REX_DEVICE_GLOBAL(type, variable) of rex/kernel.h.
  */
 #define REX_GLOBAL(variable) REX_GLOBAL_NAMED(variable)
 /*
@@ -206,7 +206,7 @@
  * REX_GLOBAL_LINK(type, variable): makes a global @variable the host side of a global that is on
  * the device only while it is mapped, as with declare target link. The device has a pointer to the
  * global, `variable_decl_tgt_ref_ptr`. A registration does not check that the image has this
- * pointer. @variable has @type, such as `double[1000]`, and must be defined before in this file.
+ * pointer. @variable has @type, such as `double[1000]`, and must be defined earlier in this file.
  * The global's row in a map is REX_LINK() of rex/map.h. The device side is
  * REX_DEVICE_GLOBAL_LINK(type, variable) of rex/kernel.h.
  */

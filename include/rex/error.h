@@ -5,9 +5,9 @@
  * that names the object and the cause. All functions may be called from any thread. librex does not
  * exit, abort, or write to standard output. A call that fails changes no output parameter.
  *
- * Unless REX_LOG=off, librex also logs an error, with its name in brackets at the end. The log is
- * standard error by default (rex/configure.h). Three kinds of errors are not logged: REX_EHOST, an
- * error whose message equals the last logged one, and errors with the words "not logged" in a
+ * Unless REX_LOG=off, librex logs an error, with the error's name in brackets at the end. The log
+ * is standard error by default (rex/configure.h). Three kinds of errors are not logged: REX_EHOST,
+ * an error whose message equals the last logged one, and errors with the words "not logged" in a
  * function's comment. If standard error is closed or not open for writing, the lines are lost.
  *
  * Everything here is since 0.2 unless it says otherwise. Guide: librex(7).
@@ -43,7 +43,8 @@ extern "C" {
 REX_API const char *rex_version(void);
 
 /**
- * REX_VERSION_MAJOR: the major version of the header. rex_version() returns that of the library.
+ * REX_VERSION_MAJOR: the major version of the header. rex_version() returns the version of the
+ * library.
  */
 #define REX_VERSION_MAJOR 0
 /** REX_VERSION_MINOR: the minor version of the header. */

@@ -17,7 +17,7 @@
  * evaluated; C++ evaluates rows from left to right. A row has addresses: the memory at these
  * addresses must stay allocated while the memory is mapped. A value is read when the row is made.
  *
- * A row macro reports no error. If no release of LLVM accepts a row, the call that uses the map
+ * A row macro reports no error. If no LLVM release supports a row, the call that uses the map
  * returns REX_EINVAL. The message has the row's number, counted from 0. For a row in a launch, a
  * region or a REX_MAP() the message also has the source text, if the text begins with REX_.
  *
@@ -131,9 +131,10 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
 
 /**
  * REX_SECTION(type, pointer, lower, length): map(...: pointer[lower : length]). The base of the row
- * is @pointer, the begin is the first mapped element. The kernel gets the device address of the
- * *base*, so that an element has the same index on host and device. @type is REX_MAP_TO,
- * REX_MAP_FROM, REX_MAP_TOFROM or REX_MAP_ALLOC, with other bits of a map type if needed.
+ * is @pointer; column 2 of the row is the address of the first mapped element. The kernel gets the
+ * device address of the *base*, so that an element has the same index on host and device. @type is
+ * REX_MAP_TO, REX_MAP_FROM, REX_MAP_TOFROM or REX_MAP_ALLOC, with other bits of a map type if
+ * needed.
  */
 #define REX_SECTION(type_bits, pointer, lower, length)                               \
     REX_ROW(REX_OF(pointer),                                                         \
@@ -185,7 +186,7 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
  * A modifier makes a new row from @row. Modifiers nest: `REX_ALWAYS(REX_PRESENT(REX_TO(x, n)))`.
  */
 
-/** REX_ALWAYS(row): map(always, ...): copied with any reference count. */
+/** REX_ALWAYS(row): map(always, ...): copied, whatever the reference count is. */
 #define REX_ALWAYS(row) REX_ROW(REX_OF_ROW(row), rex_row_with((row), REX_MAP_ALWAYS))
 /**
  * REX_CLOSE(row): map(close, ...): asks for memory near the device; has an effect only with unified
@@ -198,14 +199,14 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
  */
 #define REX_PRESENT(row) REX_ROW(REX_OF_ROW(row), rex_row_with((row), REX_MAP_PRESENT))
 /**
- * REX_HOLD(row): map(ompx_hold, ...): the memory stays mapped, also after a REX_DELETE(), until a
- * call ends the memory by a row with REX_HOLD().
+ * REX_HOLD(row): map(ompx_hold, ...): the memory stays mapped, even after a REX_DELETE(), until a
+ * row with REX_HOLD() ends the mapping.
  */
 #define REX_HOLD(row) REX_ROW(REX_OF_ROW(row), rex_row_with((row), REX_MAP_OMPX_HOLD))
 /**
  * REX_NO_PARAM(row): makes a row like @row that is not a parameter of the kernel: for memory that
- * the kernel reaches by another pointer, or for a global of REX_GLOBAL(). The load of the
- * image maps such a global: only REX_ALWAYS() and updates copy the global.
+ * the kernel reaches by another pointer, or for a global of REX_GLOBAL(). The load of the image
+ * maps such a global: only rows of REX_ALWAYS() and update calls copy the global.
  */
 #define REX_NO_PARAM(row) REX_ROW(REX_OF_NONE, rex_row_without((row), REX_MAP_TARGET_PARAM))
 /**
@@ -221,11 +222,12 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
  */
 
 /**
- * REX_VALUE(expression): a value of at most 8 bytes, which the compiler checks: an integer, bool,
- * char, enum, floating-point number, small struct, or a pointer that is passed unchanged; not an
- * array. An integer is sign- or zero-extended to 8 bytes; other values are padded with zeros. The
- * row has the size of the expression's type, and its kind: REX_MAP_KIND(). An integer or bool fits
- * an integer parameter of at least its width; another value fits a parameter of its own type.
+ * REX_VALUE(expression): passes a value: an integer, bool, char, enum, floating-point number, small
+ * struct, or a pointer that is passed unchanged; not an array. The compiler checks that the value
+ * has at most 8 bytes. An integer is sign- or zero-extended to 8 bytes; other values are padded
+ * with zeros. The row's size is the size of the expression's type, and the row's kind
+ * (REX_MAP_KIND()) is the kind of that type. An integer or bool fits an integer parameter of at
+ * least its width; another value fits a parameter of its own type.
  */
 #define REX_VALUE(expression) REX_ROW(REX_OF(expression), rex_row_scalar(REX_SCALAR(expression)))
 /**
@@ -273,8 +275,9 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
 #define REX_RETURN(row) REX_ROW(REX_OF_ROW(row), rex_row_with((row), REX_MAP_RETURN_PARAM))
 /**
  * rex_map_address(): returns the address that row @row of @map, counted from 0, has received: the
- * device address of its base. The address is valid until a call ends the mapping. rex_data_exit()
- * with @map, or the end of the region, restores the base. The arguments are not checked.
+ * device address of the row's base. The address is valid until a call ends the mapping.
+ * rex_data_exit() with @map, or the end of the region, restores the base. The arguments are not
+ * checked.
  */
 static inline void *rex_map_address(const struct rex_map *map, int32_t row)
 {
@@ -417,7 +420,7 @@ REX_API int rex_map_add(struct rex_map_builder *builder, struct rex_row row);
 
 /**
  * rex_map_next_row(): returns the number of the row that rex_map_add() adds next, counted from 0.
- * It is the parent's number for the members of that row. If @builder is NULL, returns REX_EINVAL.
+ * Members of that row pass this number as @parent. If @builder is NULL, returns REX_EINVAL.
  */
 REX_API int32_t rex_map_next_row(const struct rex_map_builder *builder);
 
@@ -427,11 +430,11 @@ REX_API int32_t rex_map_next_row(const struct rex_map_builder *builder);
  *
  * @map      receives the map; unchanged on failure. Free the map with rex_map_free().
  * @prefix   rows before those of @rows; NULL: no rows. librex copies the rows and their `mappers`
- *           column; the prefix stays the caller's.
+ *           column; @prefix still belongs to the caller.
  * @rows     the row function; NULL: no rows.
  * @context  the second argument of @rows.
- * @suffix   rows after those of @rows, copied as those of @prefix; NULL: no rows. In the suffix the
- *           numbers of parents count from its first row. librex adapts the numbers in the copy.
+ * @suffix   rows after those of @rows, copied in the same way; NULL: no rows. Parent 0 of a row of
+ *           @suffix is the first row of @suffix: librex adapts parents' numbers in the copy.
  *
  * Returns 0, REX_ENOMEM, the error of @rows, or REX_EINVAL: @map, or a column of @prefix or
  * @suffix, is NULL; @prefix or @suffix has a negative number of rows, or a row that rex_map_add()
@@ -454,11 +457,11 @@ REX_API void rex_map_free(struct rex_map *map);
 
 /**
  * rex_mapper: a function of the program that maps one element of a type. The function adds the rows
- * of the element at @element, and of the memory that pointers of the element point to. The rows are
- * those of an element that is mapped tofrom. librex removes from each row's type the directions
- * that the section does not have, and adds always, delete, close, present and hold of the section.
- * These rows are not parameters. Rows without a parent become members of the section's row, so a
- * mapper needs no row numbers:
+ * of the element at @element, and of the memory that pointers of the element point to. Write the
+ * rows for an element that is mapped tofrom. librex removes from each row's type the directions
+ * that the section does not have, and adds the section's modifiers: always, delete, close, present
+ * and hold. These rows are not parameters. Rows without a parent become members of the section's
+ * row, so a mapper needs no row numbers:
  *
  *     static int map_list(struct rex_map_builder *builder, void *element)
  *     {
@@ -468,27 +471,28 @@ REX_API void rex_map_free(struct rex_map *map);
  *         return result == 0 ? rex_map_add(builder, values) : result;
  *     }
  *
- * A row is memory of the element, or an attached pointer. Returns 0, or an error, which ends the
- * build.
+ * Each row maps memory of the element, or an attached pointer. Returns 0, or an error, which ends
+ * the build.
  */
 typedef int rex_mapper(struct rex_map_builder *builder, void *element);
 
 /**
  * rex_map_add_mapped(): adds a section with a mapper: a row for the whole section, which copies
  * nothing, and then the rows of each element. A mapper may itself call rex_map_add_mapped(), for
- * the memory that a pointer member of its element points to. @section is then a REX_ATTACH().
+ * the memory that a pointer member of its element points to. In such a call, @section is a row of
+ * REX_ATTACH().
  *
  * @mapper        the function that maps one element.
  * @section       the section's row: REX_TOFROM(particles, n). Its type has the directions of
  *                copies, and may make the section a parameter.
- * @element_size  bytes of an element.
+ * @element_size  size of an element in bytes.
  *
  * If only some elements are mapped already, a call that maps the section returns REX_EOVERLAP: the
  * other elements would not be adjacent to the mapped elements on the device.
  *
- * Returns 0, an error of rex_map_add() or @mapper, or REX_EINVAL: @builder, @mapper or the begin of
- * a section with elements is NULL; the section is not a whole number of elements; the number of its
- * row is above REX_PARENT_MAX; or mappers nest deeper than 64.
+ * Returns 0, an error of rex_map_add() or @mapper, or REX_EINVAL: @builder, @mapper or column 2 of
+ * a @section with elements is NULL; the section is not a whole number of elements; the number of
+ * its row is above REX_PARENT_MAX; or mappers nest deeper than 64.
  */
 REX_API int rex_map_add_mapped(struct rex_map_builder *builder, rex_mapper *mapper,
                                struct rex_row section, int64_t element_size);

@@ -10,11 +10,10 @@
  * compiler reports an error for a type without parentheses, and for more than 64 parameters. Empty
  * items of a list have no effect.
  *
- * The macros for lists take the name of a macro, @m, and call it for each parameter:
- * `m(context, type, name)`. The caller chooses @context, which may be empty. @type is in
- * parentheses, so that `__typeof__ type name` declares the parameter, also a pointer to an array or
- * a function. @m can use `sizeof type` and `REX_KIND_OF_TYPE type`. @m cannot call a macro for
- * lists.
+ * The macros for lists take the name of a macro, @m, and call it for each parameter: `m(context,
+ * type, name)`. The caller chooses @context, which may be empty. @type is in parentheses, so that
+ * `__typeof__ type name` declares the parameter, even a pointer to an array or a function. @m can
+ * use `sizeof type` and `REX_KIND_OF_TYPE type`. @m cannot call a macro for lists.
  *
  * Everything here is since 0.2 unless it says otherwise.
  *
@@ -69,7 +68,7 @@
 #define REX_EACH_PARAMETER(m, context, ...) REX_PARAMETERS(, (), (), m, context, __VA_ARGS__)
 /**
  * REX_PARAMETER_LIST(none, m, context, parameters...): `m(context, type, name)` for each parameter,
- * with commas between them: `n, a` with REX_PARAMETER_NAME as @m. For `void` it is @none.
+ * with commas between them: `n, a` with REX_PARAMETER_NAME as @m. For `void` the result is @none.
  */
 #define REX_PARAMETER_LIST(none, m, context, ...) \
     REX_PARAMETERS(none, (), (, ), m, context, __VA_ARGS__)
@@ -155,7 +154,10 @@
 #define REX_PARAMETER(none, between, m, context, parameter)                                    \
     REX_PARAMETER_PICK(REX_PARAMETER_TYPE parameter, REX_PARAMETER_SOME, REX_PARAMETER_NONE, ) \
     (none, between, m, context, parameter)
-/** REX_PARAMETER_SOME(): REX_PARAMETER() for a parameter that begins with a parenthesis. */
+/**
+ * REX_PARAMETER_SOME(): the result of REX_PARAMETER() for a parameter that begins with a
+ * parenthesis.
+ */
 #define REX_PARAMETER_SOME(none, between, m, context, parameter) \
     REX_PARAMETER_BETWEEN between REX_PARAMETER_CALL(m, context, REX_PARAMETER_TYPE parameter)
 /**

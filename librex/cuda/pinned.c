@@ -78,7 +78,7 @@ static struct range *take_range(const void *address, bool ours)
 }
 
 /*
- * Marks RANGE as no longer busy. If PINNED is false, also removes RANGE from the list and frees it.
+ * Marks RANGE as no longer busy. If PINNED is false, removes RANGE from the list and frees RANGE.
  */
 static void give_range(struct range *range, bool pinned)
 {
@@ -139,9 +139,9 @@ static struct range *new_range(const void *address, size_t size, bool ours)
 #define PORTABLE 0x1
 
 /*
- * If PINS is true, pins RANGE, otherwise unpins RANGE. The driver call is made in the context of
- * GPU `home` of RANGE, which rex_context_hold() keeps active. Returns 0, or nonzero on failure;
- * rex_cuda_why() gives the reason.
+ * Pins RANGE if PINS is true, and unpins RANGE if PINS is false. The driver call is made in the
+ * context of GPU number `home` of RANGE; rex_context_hold() keeps this context active. Returns 0,
+ * or nonzero on failure; rex_cuda_why() gives the reason.
  */
 static int call_driver_on_range(struct range *range, bool pins)
 {

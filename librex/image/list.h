@@ -32,8 +32,8 @@ struct rex_list {
     uint64_t packed; /* sum of `packed` of all images */
     /*
      * Maximum number of unpacked bytes. librex refuses to unpack an image if `packed` of the image
-     * is above this number. rex_image_view_open() also refuses if the sum of `packed_before` and
-     * `packed` is above this number, because a program may have views of all images open.
+     * is above this number. rex_image_view_open() refuses even if only the sum of `packed_before`
+     * and `packed` is above this number, because a program may have views of all images open.
      */
     uint64_t unpack_most;
 };

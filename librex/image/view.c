@@ -317,7 +317,10 @@ void rex_signature_apply(struct rex_view *view, struct rex_image_symbol *kernel,
     bool ends = rest.end != NULL ? rest.at == rest.end : strcmp(rest.at, "EE") == 0;
     if (!ends || count > MOST_PARAMETERS)
         return;
-    /* In a host image only the signature gives the number of parameters; each has 8 bytes. */
+    /*
+     * In a host image only the signature gives the number of parameters. Each parameter has 8
+     * bytes.
+     */
     if (view->kind == REX_IMAGE_HOST && kernel->parameters == REX_PARAMETERS_UNKNOWN) {
         if (!rex_view_add_parameters(view, count, &kernel->first))
             return;

@@ -31,9 +31,12 @@ struct rex_view {
     unsigned architecture; /* SM number of a CUBIN, such as 90 */
     struct rex_image_symbol *symbols;
     size_t count, room;
-    /* number of mangled signatures; `symbols` has them after its `count` other symbols */
+    /* number of mangled signatures, which follow the `count` other symbols in `symbols` */
     size_t signatures;
-    /* parameters of all kernels; `first` of a symbol is the index of its first parameter */
+    /*
+     * parameters of all kernels; `first` of a kernel's symbol is the index of the kernel's first
+     * parameter
+     */
     struct rex_image_parameter *parameters;
     size_t parameter_count, parameter_room;
     struct rex_view_name *names; /* index of the symbols by name, sorted, without duplicates */
@@ -82,7 +85,8 @@ uint32_t rex_view_own_memory(const struct rex_view *view, const struct rex_image
 
 /*
  * Returns the name in VIEW whose spelling is nearest to NAME. Compares with the names of kernels if
- * KERNEL is true, otherwise with the names of globals. Returns NULL if no name is near.
+ * KERNEL is true, and with the names of globals if KERNEL is false. Returns NULL if no name is
+ * near.
  */
 const char *rex_view_nearest(const struct rex_view *view, const char *name, bool kernel);
 

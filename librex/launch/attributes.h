@@ -11,7 +11,8 @@
 
 /*
  * Checks that the driver and the GPU of KERNEL support the attributes of GRID, and that the GPU can
- * run GRID with them. The context of the GPU is current. Returns 0 or an error.
+ * run GRID with these attributes. Call this while the context of the GPU is current. Returns 0 or
+ * an error.
  */
 int rex_attributes_check(const struct rex_loaded_kernel *kernel, const struct rex_grid *grid);
 
@@ -24,8 +25,8 @@ int rex_resident_count(const struct rex_loaded_kernel *kernel, const struct rex_
                        uint64_t *blocks);
 
 /*
- * Fails with REX_EUNSUPPORTED, because libomptarget has no launch attributes. The message also says
- * why the driver does not launch REQUEST.
+ * Fails with REX_EUNSUPPORTED, because libomptarget has no launch attributes. The message says, in
+ * addition, why the driver does not launch REQUEST.
  */
 int rex_attributes_refuse(const struct rex_request *request);
 

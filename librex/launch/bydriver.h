@@ -9,9 +9,9 @@
 #include "launch/request.h"
 
 /*
- * Stores the fallback reasons of the launch in REQUEST. Without a reason the driver launches. The
- * call then waits for the kernel, unless the launch is deferred. With a reason nothing is launched.
- * The caller is inside the gate (omp/gate.h). Returns 0 or an error.
+ * Stores the fallback reasons of the launch in REQUEST. If there is no reason, the driver launches,
+ * and the function waits for the kernel, unless the launch is deferred. If there is a reason,
+ * nothing is launched. Call this inside the gate (omp/gate.h). Returns 0 or an error.
  */
 int rex_launch_by_driver(struct rex_request *request);
 

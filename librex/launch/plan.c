@@ -155,9 +155,9 @@ static unsigned unite_own_rows(struct rex_plan *plan)
 #define LEAST_ALIGNMENT 16
 
 /*
- * Sets the offsets of the own rows that are copied in exactly these DIRECTIONS. The first offset is
- * at least AT. Aligns each row as an object of its size may need: to a power of two from 16 to 512.
- * Returns the offset after the last row.
+ * Sets the offset of each own row (launch/plan.h) that is copied in exactly these DIRECTIONS. The
+ * first offset is at least AT. Aligns each row as an object of its size may need: to a power of two
+ * from 16 to 512. Returns the offset after the last row.
  */
 static size_t give_offsets(struct rex_plan *plan, int64_t directions, size_t at)
 {

@@ -2,7 +2,7 @@
  * rowlookup.c - checks rows against the mappings on a device.
  *
  * LLVM 14 to 23 abort on a row with PRESENT whose memory is absent, and on a row that overlaps a
- * mapping in part. They silently ignore an update of absent memory.
+ * mapping in part. They silently ignore an update call for absent memory.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -51,8 +51,8 @@ static bool is_looked_up(const struct rex_map *map, int32_t i, enum rex_purpose 
     if (map->sizes[i] == 0)
         return rex_row_has(type, REX_MAP_PRESENT);
     /*
-     * A parent is a row that spans its members, for example from s.x to s.z. An update copies the
-     * members s.x and s.z, but not the parent. So the parent may be mapped in part.
+     * A parent is a row that spans its members, for example from s.x to s.z. An update call copies
+     * the members s.x and s.z, but not the parent. So the parent may be mapped in part.
      */
     if (purpose == REX_FOR_UPDATE)
         return rex_row_has(type, REX_MAP_TOFROM | REX_MAP_PRESENT);
@@ -60,7 +60,7 @@ static bool is_looked_up(const struct rex_map *map, int32_t i, enum rex_purpose 
      * Skip a member such as s.x: its parent contains it, and is looked up. But do not skip two
      * kinds of members:
      * - Memory of an attached pointer, such as s.p[0:n]: it lies outside the parent.
-     * - A member with PRESENT: in some releases, its memory must be mapped before the call.
+     * - A member with PRESENT: in some LLVM releases, its memory must be mapped before the call.
      */
     if (rex_purpose_begins(purpose) && rex_row_has(type, REX_MAP_MEMBER_OF_MASK) &&
         !rex_row_has(type, REX_MAP_PTR_AND_OBJ | REX_MAP_PRESENT))
@@ -193,8 +193,8 @@ static int check_mapped_row(struct look *look, int32_t i)
 /*
  * Returns true if the present table shows that all rows are right. Returns false if librex has to
  * ask libomptarget. If the result is true, no row is a member or has an attached pointer, and each
- * row lies in one mapping. In a begin, a row may also be new: the call makes its mapping, and no
- * row has PRESENT. The table cannot show that memory is absent in two cases:
+ * row lies in one mapping. Exception: in a begin call, a row may be new: the begin call makes the
+ * row's mapping, and no row has PRESENT. The table cannot show that memory is absent in two cases:
  * - Another call is mapping memory that has no entry yet.
  * - A call may have mapped the row outside the table: librex does not see all mappings, or the
  *   process has fallback reasons.

@@ -23,7 +23,7 @@
  * Writes to SPANS the rows that have to be compared. Returns their number, or 0 if all rows ask for
  * equal copies. Leaves out members of a struct and their parents (the rows of the whole struct,
  * which copy nothing). Leaves out rows with an attached pointer or a mapper, because such a row
- * maps other memory, too.
+ * maps memory besides its own.
  */
 static size_t collect_spans(const struct rex_map *map, struct rex_row_span *spans)
 {

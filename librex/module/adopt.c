@@ -50,9 +50,9 @@ static struct adopted *all; /* list of registered descriptors, newest first */
 #define NEW_VERSION 1
 
 /*
- * The version is compared, too, because an entry of the older form may begin with zero: clang 19's
- * entry for `requires` has no address. In such an entry the bytes of the version are a part of the
- * pointer to the name.
+ * The version is compared, because a zero at the start is not enough: an entry of the older form
+ * may begin with zero. Example: clang 19's entry for `requires` has no address. In such an entry
+ * the bytes of the version are a part of the pointer to the name.
  */
 bool rex_entries_are_new(struct rex_entries table)
 {
@@ -104,8 +104,8 @@ int rex_entries_copy(struct rex_entries table, bool old, struct rex_entries *cop
     bool is_changed = old && rex_entries_are_new(table);
     size_t used = 0;
     /*
-     * Allocate also for an empty table: the descriptor needs an address. TABLE.size bytes are
-     * enough, because entries of the older form are smaller.
+     * Allocate memory even for an empty table: the descriptor needs an address. TABLE.size bytes
+     * are enough, because entries of the older form are smaller.
      */
     struct __tgt_offload_entry *entries = malloc(table.size);
     if (entries == NULL)

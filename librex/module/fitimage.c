@@ -1,5 +1,5 @@
 /*
- * fitimage.c - adapts images: compiles PTX for the GPU, and fits a CUBIN to a release of LLVM.
+ * fitimage.c - adapts images: compiles PTX for the GPU, and fits a CUBIN to an LLVM release.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

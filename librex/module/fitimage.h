@@ -1,5 +1,5 @@
 /*
- * fitimage.h - adapts images: compiles PTX for the GPU, and fits a CUBIN to a release of LLVM.
+ * fitimage.h - adapts images: compiles PTX for the GPU, and fits a CUBIN to an LLVM release.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

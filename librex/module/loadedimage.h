@@ -30,7 +30,7 @@ struct rex_loaded_image {
     const struct rex_registration *registration;
     int ordinal;
     void *context, *module;
-    /* number of holders: graphs, and the registration until it ends; under rex_load_lock() */
+    /* number of holders: graphs, and the registration until it ends; guarded by rex_load_lock() */
     uint32_t holders;
     bool has_globals;                  /* the module has entries for globals */
     struct rex_loaded_kernel kernel[]; /* indexed like the table's entries */

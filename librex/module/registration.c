@@ -96,9 +96,9 @@ int rex_descriptor_new(struct rex_registration *registration, const struct rex_m
         memcpy(entries, table->entries, copies * sizeof *entries);
     }
     /*
-     * On some releases the host device calls a kernel through a function of the image: put the name
-     * of that function in the entry. The name is in the bytes of the image, which exist as long as
-     * these copies of the entries.
+     * On some LLVM releases the host device calls a kernel through a function of the image: put the
+     * name of that function in the entry. The name is in the bytes of the image, which exist as
+     * long as these copies of the entries.
      */
     for (size_t i = 0; calls && i < count; i++) {
         const struct rex_image_symbol *kernel =
@@ -116,8 +116,8 @@ int rex_descriptor_new(struct rex_registration *registration, const struct rex_m
 /* ---- registering with libomptarget ----------------------------------------------------------- */
 
 /*
- * Frees the copied entries of DESCRIPTOR after its registration, unless the release still reads
- * them.
+ * Frees the copied entries of DESCRIPTOR after its registration, unless the LLVM release still
+ * reads them.
  */
 static void free_copies(struct rex_descriptor *descriptor, const struct rex_release *release)
 {
@@ -136,7 +136,7 @@ void rex_registration_ended(struct rex_registration *registration)
 /*
  * Registers DESCRIPTOR with libomptarget. A descriptor that libomptarget has seen belongs to
  * REGISTRATION and is never freed. If no device accepts the image, unregisters DESCRIPTOR and
- * returns an error. Otherwise returns 0 or another error.
+ * returns an error. In other cases returns 0 or another error.
  */
 static int give_to_runtime(struct rex_registration *registration,
                            const struct rex_module_image *image, struct rex_descriptor *descriptor)
@@ -229,8 +229,8 @@ int rex_registration_match(struct rex_registration *registration, struct rex_ker
  * global. A kernel that the driver launches would not see values that earlier launches by
  * libomptarget have written.
  *
- * If the table has globals, also calls rex_mapped_unseen(): libomptarget maps the globals when it
- * loads the image, without a call that librex sees.
+ * If the table has globals, calls rex_mapped_unseen(): libomptarget maps the globals when it loads
+ * the image, without a call that librex sees.
  */
 static void read_reasons(struct rex_registration *registration)
 {

@@ -18,8 +18,8 @@
 #define FLAG_LINK 0x01
 
 /*
- * Returns true if the table and the module lie in different loaded binaries. OWN then describes the
- * module's binary, and OTHER the table's binary.
+ * Returns true if the table and the module lie in different loaded binaries. If the result is true,
+ * *OWN describes the module's binary, and *OTHER the table's binary.
  */
 static bool is_table_foreign(const struct rex_module *module, Dl_info *own, Dl_info *other)
 {
@@ -204,7 +204,7 @@ static uint32_t most_threads(const struct rex_image_symbol *symbol, const struct
         most = symbol->max_threads;
     if (registers == 0 || registers > 255)
         return most;
-    /* Registers are allocated to warps in units of 256, for four warps at a time. */
+    /* A warp gets registers in units of 256, and warps get registers four at a time. */
     uint32_t of_a_warp = (registers + 7) / 8 * 8 * WARP;
     uint32_t most_for_registers = REGISTERS / of_a_warp / 4 * 4 * WARP;
     return most_for_registers < most ? most_for_registers : most;
@@ -274,7 +274,7 @@ static int keep_layout(struct rex_table *table, struct rex_kernel *kernel,
 }
 
 /*
- * Checks whether the release's host device can call the kernel, and how. Returns 0 or
+ * Checks whether the host device of RELEASE can call the kernel, and how. Returns 0 or
  * REX_EUNSUPPORTED.
  */
 static int check_call(const struct rex_image_symbol *symbol, const struct rex_view *view,

@@ -1,5 +1,5 @@
 /*
- * gate.c - the gate: it counts calls of libomptarget in flight, and can keep threads outside.
+ * gate.c - the gate: it counts calls to libomptarget in flight, and can keep threads outside.
  *
  * The gate is up while a thread keeps the others outside. A registration raises the gate, and then
  * reads the count of each thread. A thread that enters increments its count, and then reads the
@@ -323,8 +323,8 @@ static void lower_gate_after_fork(void)
 }
 
 /*
- * If the thread has raised the gate for a registration, and fork() was called during the
- * registration, the gate stays up in the child: the registration continues there.
+ * If the thread that called fork() had raised the gate for a registration, the gate stays up in the
+ * child, because the registration continues in the child.
  */
 static void close_gate_in_child(void)
 {

@@ -201,9 +201,9 @@ bool rex_mapping_is_new(const void *begin, size_t size, int number)
 }
 
 /*
- * If the mapping has one reference, `refs` is 1. If an end drops one reference, `taken` is 1. So if
- * both are 1, the owner of the entry is an end that ends the mapping. In a new entry of a begin
- * `taken` is 0.
+ * If the mapping has one reference, `refs` is 1. If an end call drops one reference, `taken` is 1.
+ * So if both are 1, the owner of the entry is an end call that ends the mapping. In a new entry of
+ * a begin call, `taken` is 0.
  */
 bool rex_mapping_is_ending(const void *begin, size_t size, int number, struct rex_mapping *found)
 {

@@ -1,13 +1,14 @@
 /*
  * present.h - the present table: the mappings on each device, and the calls that use them.
  *
- * A begin is a data call that maps memory (target enter data). An end drops references to mappings
- * (target exit data). An update copies mapped memory (target update). Memory without a mapping is
- * absent.
+ * A begin call is a data call that maps memory (target enter data). An end call drops references to
+ * mappings (target exit data). An update call copies mapped memory (target update). Memory without
+ * a mapping is absent.
  *
- * libomptarget owns the mappings. librex keeps an index of the mappings whose begins it has seen,
- * so that the driver can launch with them. Each mapping in the index is an entry (entries.h). A
- * call that uses a mapping, and does not make or end the mapping, is a user of the entry.
+ * libomptarget owns the mappings. librex keeps an index of the mappings whose begin calls it has
+ * seen, so that the driver can launch with these mappings. Each mapping in the index is an entry
+ * (entries.h). A call that uses a mapping, and does not make or end the mapping, is a user of the
+ * entry.
  *
  * A data call and a launch by libomptarget enter the table before they begin, and leave the table
  * after they end. A launch by the driver pins its rows before it begins, and unpins them after it
@@ -82,7 +83,7 @@ struct rex_range {
      */
     uint32_t awaits;
     enum rex_counts counts;
-    /* if the call maps the memory itself, the call also copies it back, as for map(from: ...) */
+    /* if the call makes the mapping, the call copies the memory back, as for map(from: ...) */
     bool is_changed;
     /* The next flags are adjacent, because a launch often sets them together. */
     bool is_mapped; /* some bytes are mapped */
@@ -182,9 +183,9 @@ void rex_present_unpin(struct rex_range_lock *ranges);
 
 /*
  * Pins the rows of MAP for a launch by the driver, if each row is a value or lies in one settled
- * mapping (mappings.h), and no call excludes the launch. In this case also fills the ranges, writes
- * the device address of each mapped row to DEVICE, and returns true. In any other case pins nothing
- * and returns false. The caller then fills the ranges itself and calls rex_present_pin().
+ * mapping (mappings.h), and no call excludes the launch. In this case fills the ranges, writes the
+ * device address of each mapped row to DEVICE, and returns true. In any other case pins nothing and
+ * returns false. After false, the caller fills the ranges itself and calls rex_present_pin().
  */
 bool rex_present_pin_rows(struct rex_range_lock *launch, const struct rex_map *map,
                           uintptr_t *device);
@@ -198,27 +199,28 @@ void rex_present_show(const void *address, int number);
 
 /*
  * Waits until another call changes the table, but at most until `until` of WAIT. Returns at once if
- * the table has changed since the caller looked at it. The caller then checks again if it has to
- * wait.
+ * the table has changed since the caller looked at it. After this function, the caller checks again
+ * if its call has to wait.
  */
 void rex_present_wait(struct rex_table_wait *wait);
 
 /*
- * Returns true if an end (target exit data) in another thread waits for LAUNCH, a launch by the
- * driver, because both use the memory of a mapped row of LAUNCH with REX_MAP_FROM. The caller then
- * copies back all mapped rows of LAUNCH with REX_MAP_FROM. Call this function after
+ * LAUNCH is a launch by the driver. Returns true if an end call (target exit data) in another
+ * thread waits for LAUNCH because of a mapped row of LAUNCH with REX_MAP_FROM. After true, the
+ * caller copies back all mapped rows of LAUNCH that have REX_MAP_FROM. Call this function after
  * rex_present_pin(), and before rex_present_unpin().
  *
- * The reason for the copy is libomptarget: without librex, the end does not wait for the launch. So
- * the launch drops the last reference to the mapping, and copies the row back.
+ * With libomptarget alone, the end call would not wait for the launch. The launch would then drop
+ * the last reference to the mapping, and would copy the row back.
  */
 bool rex_present_is_awaited(const struct rex_range_lock *launch);
 
 /* ---- the index ------------------------------------------------------------------------------- */
 
 /*
- * One mapping, from its first byte to its last. The index lacks mappings of calls that librex does
- * not see. If librex does not see all calls (rex_forward_first()), the index is empty.
+ * One mapping, from its first byte to its last. If librex does not see all calls of libomptarget
+ * (rex_forward_first()), the index is empty. Even if it does, the index may lack mappings
+ * (rex_mapped_unseen()).
  */
 struct rex_mapping {
     uintptr_t begin, end;
@@ -231,15 +233,16 @@ struct rex_mapping {
 };
 
 /*
- * Finds the mapping on device NUMBER that has all SIZE bytes at BEGIN. Finds it only if the call
- * that made the mapping has returned, and no call that may end the mapping has begun. Returns false
- * if there is no such mapping.
+ * Finds the mapping on device NUMBER that has all SIZE bytes at BEGIN. Ignores a mapping if the
+ * call that made it has not returned, or if a call that may end it has begun. Returns false if
+ * there is no mapping.
  */
 bool rex_mapping_find(const void *begin, size_t size, int number, struct rex_mapping *found);
 
 /*
  * Finds the first mapping on device NUMBER that has one of SIZE bytes at BEGIN. A call may be
- * making or ending this mapping, or the memory may be loose. Returns false if there is none.
+ * making or ending this mapping, or the memory may be loose. Returns false if there is no such
+ * mapping.
  */
 bool rex_mapping_find_any(const void *begin, size_t size, int number, struct rex_mapping *found);
 
@@ -282,8 +285,8 @@ extern uint64_t rex_mapping_generation; /* atomic */
 /*
  * Memory is loose if libomptarget may still copy the memory, or drop references to it, after a call
  * has returned. A call leaves its memory loose if the call has failed, or may be unfinished when it
- * returns (nowait). Only libomptarget launches with loose memory and copies it. The memory stays
- * loose until a begin or a launch by libomptarget finds the memory absent.
+ * returns (nowait). Only libomptarget makes launches with loose memory, and copies of loose memory.
+ * The memory stays loose until a begin call, or a launch by libomptarget, finds the memory absent.
  */
 
 /*

@@ -117,7 +117,7 @@ static int sync_outside(struct rex_unfinished *busy)
 }
 
 /*
- * A command of the queue BUSY may use OBJECT, which the call WHAT would end. With
+ * Call this if a command of the queue BUSY may use OBJECT, which the call WHAT would end. With
  * REX_UNFINISHED=wait, waits for BUSY and returns the result. Without this setting fails with
  * REX_EBUSY.
  */

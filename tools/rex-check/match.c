@@ -14,9 +14,7 @@
 #include "names.h"
 #include "stem.h"
 
-/*
- * Returns the names of all entries that are functions of the image: kernels, and also constructors.
- */
+/* Returns the names of all entries that are functions of the image: kernels and constructors. */
 static struct names names_of(const struct program *program)
 {
     struct names names = {0};
@@ -35,7 +33,8 @@ static bool has_name(const struct names *names, const char *name)
 /* ---- entries without kernels ----------------------------------------------------------------- */
 
 /*
- * Returns the names of the kernels of IMAGE if KERNEL is true, otherwise the names of its globals.
+ * Returns the names of IMAGE's kernels if KERNEL is true, and of IMAGE's globals if KERNEL is
+ * false.
  */
 static struct names symbols_of(const struct image *image, bool kernel)
 {
@@ -132,8 +131,8 @@ static struct names own_table_of(const struct image *image)
 /*
  * Returns true if SYMBOL is a kernel of the program. In an image for the CPU, a kernel is a
  * function whose name ends in kernel__ or is in OWN, the names in the table of the image. In an
- * image for a GPU, all kernels count except the kernels of CUDA's device runtime, which nvcc links
- * if kernels launch kernels.
+ * image for a GPU, the program's kernels are all kernels except those of CUDA's device runtime,
+ * which nvcc links if kernels launch kernels.
  */
 static bool is_kernel(const struct image *image, const struct names *own,
                       const struct rex_image_symbol *symbol)

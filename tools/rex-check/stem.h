@@ -16,8 +16,8 @@
 
 /*
  * Returns true if NAME ends with SUFFIX. Ignores characters that the compiler has added:
- * `.lto_priv.0` after SUFFIX, or `_ZL12` before the stem. *STEM then points to the LENGTH bytes
- * before SUFFIX.
+ * `.lto_priv.0` after SUFFIX, or `_ZL12` before the stem. If the result is true, *STEM points to
+ * the *LENGTH bytes before SUFFIX.
  */
 bool name_stem(const char *name, const char *suffix, const char **stem, size_t *length);
 

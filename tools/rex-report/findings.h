@@ -53,8 +53,8 @@ struct findings {
         uint64_t thread, took;
     } last[THREADS];
     /*
-     * number and nanoseconds of the short launches without copies that came directly before another
-     * launch of the thread
+     * number and nanoseconds of the short launches without copies, each of which came directly
+     * before another launch of its thread
      */
     uint64_t waited, waited_took;
     uint64_t queued, queued_took; /* launches put in queues one by one */
