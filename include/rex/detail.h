@@ -258,9 +258,7 @@ inline struct rex_row rex_row_made(const struct rex_row &row)
 {
     return row;
 }
-/*
- * rex_row_made(): the overload for types other than struct rex_row; the compiler refuses its use.
- */
+/* rex_row_made(): the overload for any other type. The compiler refuses its use. */
 template <class type> inline struct rex_row rex_row_made(const type &)
 {
     static_assert(sizeof(type) == 0, REX_NO_ROW);
@@ -330,7 +328,8 @@ inline struct rex_map *rex_columns_fill(struct rex_columns *columns, const char 
  * @mapper for each element of the section, and passes the rows that @mapper adds to libomptarget
  * (`__tgt_push_mapper_component`).
  *
- * @mapper        the function that maps one element. @element_size  size of an element in bytes.
+ * @mapper        the function that maps one element.
+ * @element_size  size of an element in bytes.
  * @handle        and the parameters after it are those that libomptarget passes to a mapper
  *                function. @size is in bytes. @base may be NULL.
  *
@@ -398,8 +397,8 @@ REX_API void *rex_module_queue_global(struct rex_module *module, struct rex_queu
 struct rex_data_scope {
     struct rex_map *map; /**< the region's map. */
     int64_t device;      /**< device number; -1: the default device. */
-    bool is_open;        /** < true if the region has begun. */
-    bool again;          /** < true if the region has begun and the block has not run yet. */
+    bool is_open;        /**< true if the region has begun. */
+    bool again;          /**< true if the region has begun and the block has not run yet. */
     int *error;          /**< the program's int for the result; may be NULL. */
 };
 

@@ -54,10 +54,12 @@
 /**
  * REX_ENTRY(S, key_address, device_name, bytes, flag_bits): defines one entry, a row of the entry
  * table. The other macros of this header use it. The row is not const: generated code has writable
- * rows, and gcc refuses const and writable objects in one section. @S            the start of the
- * entry's name, `Somp_offload_entry__`. @key_address  address of the host key, or of the global.
- * @device_name  the name in the device image, a string. @bytes        size of the global in bytes;
- * 0 for a kernel. @flag_bits    0; 1 for declare target link.
+ * rows, and gcc refuses const and writable objects in one section.
+ * @S            the start of the entry's name, `Somp_offload_entry__`.
+ * @key_address  address of the host key, or of the global.
+ * @device_name  the name in the device image, a string.
+ * @bytes        size of the global in bytes; 0 for a kernel.
+ * @flag_bits    0; 1 for declare target link.
  */
 #define REX_ENTRY(S, key_address, device_name, bytes, flag_bits)                             \
     REX_LINKAGE struct __tgt_offload_entry S##omp_offload_entry__;                           \

@@ -165,9 +165,9 @@ REX_API const char *rex_error_name(int error);
  *                   libomptarget would abort. Or a row lies within an outer row and asks for a copy
  *                   that the outer row does not make.
  * REX_ECUDA         a call to the CUDA driver failed; the message names the driver's function and
- * its result. REX_EFORK         the process was forked after its parent had used a GPU; counting
- * GPUs or
- *                   pinning memory is a use, too. Or the process was forked while another thread
+ *                   its result.
+ * REX_EFORK         the process was forked after its parent had used a GPU; counting GPUs and
+ *                   pinning memory are such uses. Or the process was forked while another thread
  *                   was inside libomptarget or loaded it.
  * REX_EBUSY         a queue has unfinished work with memory, a module or a library that the call
  *                   would end; the message names the queue. Or a module is registered or ended

@@ -314,9 +314,9 @@ static inline void *rex_map_address(const struct rex_map *map, int32_t row)
                                                      REX_END_OF(object, member)),          \
                                         (parent)))
 /**
- * REX_MEMBER_POINTER(parent, type, object, member, lower, length): maps the memory that the pointer
- * @member of @object points to, and the pointer. The pointer on the device has the device address
- * of that memory. @lower and @length count elements of the memory.
+ * REX_MEMBER_POINTER(parent, type, object, member, lower, length): maps the pointer @member of
+ * @object, and the memory to which the pointer points. On the device, the pointer has the device
+ * address of that memory. @lower and @length count elements of the memory.
  */
 #define REX_MEMBER_POINTER(parent, type_bits, object, member, lower, length) \
     REX_ROW(REX_OF_NONE,                                                     \
@@ -433,8 +433,9 @@ REX_API int32_t rex_map_next_row(const struct rex_map_builder *builder);
  *           column; @prefix still belongs to the caller.
  * @rows     the row function; NULL: no rows.
  * @context  the second argument of @rows.
- * @suffix   rows after those of @rows, copied in the same way; NULL: no rows. Parent 0 of a row of
- *           @suffix is the first row of @suffix: librex adapts parents' numbers in the copy.
+ * @suffix   rows after those of @rows, copied in the same way; NULL: no rows. In @suffix, the
+ *           parent with number 0 is the first row of @suffix. librex adapts the numbers of parents
+ *           in the copy.
  *
  * Returns 0, REX_ENOMEM, the error of @rows, or REX_EINVAL: @map, or a column of @prefix or
  * @suffix, is NULL; @prefix or @suffix has a negative number of rows, or a row that rex_map_add()

@@ -10,10 +10,11 @@
  * compiler reports an error for a type without parentheses, and for more than 64 parameters. Empty
  * items of a list have no effect.
  *
- * The macros for lists take the name of a macro, @m, and call it for each parameter: `m(context,
- * type, name)`. The caller chooses @context, which may be empty. @type is in parentheses, so that
- * `__typeof__ type name` declares the parameter, even a pointer to an array or a function. @m can
- * use `sizeof type` and `REX_KIND_OF_TYPE type`. @m cannot call a macro for lists.
+ * The macros for lists take the name of a macro, @m, and call it for each parameter:
+ * `m(context, type, name)`. The caller chooses @context, which may be empty. @type is in
+ * parentheses, so that `__typeof__ type name` declares the parameter, even a pointer to an array or
+ * a function. @m can use `sizeof type` and `REX_KIND_OF_TYPE type`. @m cannot call a macro for
+ * lists.
  *
  * Everything here is since 0.2 unless it says otherwise.
  *
@@ -161,9 +162,10 @@
 #define REX_PARAMETER_SOME(none, between, m, context, parameter) \
     REX_PARAMETER_BETWEEN between REX_PARAMETER_CALL(m, context, REX_PARAMETER_TYPE parameter)
 /**
- * REX_PARAMETER_NONE(): REX_PARAMETER() for a parameter that does not begin with a parenthesis:
- * @none for `void` and for an empty parameter. For `int n` it writes a name that does not exist,
- * REX_WRITE_THE_TYPE_IN_PARENTHESES_int, and the compiler reports an error.
+ * REX_PARAMETER_NONE(): the result of REX_PARAMETER() for a parameter that does not begin with a
+ * parenthesis. The result is @none for `void` and for an empty parameter. For `int n` the macro
+ * writes a name that does not exist, REX_WRITE_THE_TYPE_IN_PARENTHESES_int, and the compiler
+ * reports an error.
  */
 #define REX_PARAMETER_NONE(none, between, m, context, parameter) \
     none REX_WRITE_THE_TYPE_IN_PARENTHESES_##parameter

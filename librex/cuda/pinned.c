@@ -27,7 +27,7 @@ struct range {
     uintptr_t begin;
     size_t size;
     bool ours;    /* rex_host_alloc() made it */
-    bool drivers; /* true: the driver has pinned the range; false: there was no GPU */
+    bool drivers; /* true: the driver pins the range; false: there was no GPU */
     int home;     /* number of the GPU in whose context the range is pinned */
     bool busy;    /* a thread is pinning or unpinning the range; no other thread may do so */
 };

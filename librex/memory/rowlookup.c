@@ -18,9 +18,9 @@
 #include "omp/runtime.h"
 
 /*
- * Returns true if row I is allowed to be larger than its mapping. Only an implicit row is. Example:
- * a kernel uses the array a[100] without a map clause, and only a[0:50] is mapped. But the implicit
- * row must not be larger in two cases:
+ * Returns true if row I is allowed to be larger than its mapping. Only an implicit row is allowed
+ * to be. Example: a kernel uses the array a[100] without a map clause, and only a[0:50] is mapped.
+ * But the implicit row must not be larger in two cases:
  * - The row is copied: libomptarget would copy the whole row.
  * - The row is a section with a mapper: libomptarget would map the elements beyond the mapping in
  *   other device memory.

@@ -204,7 +204,10 @@ static uint32_t most_threads(const struct rex_image_symbol *symbol, const struct
         most = symbol->max_threads;
     if (registers == 0 || registers > 255)
         return most;
-    /* A warp gets registers in units of 256, and warps get registers four at a time. */
+    /*
+     * A warp gets registers in units of 256. The number of warps is rounded down to a multiple of
+     * 4.
+     */
     uint32_t of_a_warp = (registers + 7) / 8 * 8 * WARP;
     uint32_t most_for_registers = REGISTERS / of_a_warp / 4 * 4 * WARP;
     return most_for_registers < most ? most_for_registers : most;

@@ -18,9 +18,8 @@
  * shared counter would cost four instructions more, because each thread would still need its own
  * nesting depth.
  *
- * The gate counts calls of libomptarget by librex. The gate also counts the calls of forwarders by
- * the program, unless there is an OMPT tool (calls/calls.c). A nested call of a thread always
- * passes.
+ * The gate counts librex's calls to libomptarget. Unless there is an OMPT tool (calls/calls.c), the
+ * gate counts the program's calls to forwarders, too. A nested call of a thread always passes.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

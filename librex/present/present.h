@@ -148,9 +148,7 @@ struct rex_range_lock {
     bool is_waiting; /* the call has to wait */
     /* set by rex_present_enter(): a mapping that has no entry overlaps a range with `is_new` */
     bool is_unseen;
-    /*
-     * libomptarget was not called; after a begin call, rex_present_unpin() then adds no references
-     */
+    /* libomptarget was not called: after a begin call, rex_present_unpin() adds no references */
     bool is_refused;
     uint64_t launch; /* number of a deferred launch; 0: not deferred */
     bool is_shown; /* the program has a device address of the memory; set by rex_present_unpin() */
@@ -185,7 +183,8 @@ void rex_present_unpin(struct rex_range_lock *ranges);
  * Pins the rows of MAP for a launch by the driver, if each row is a value or lies in one settled
  * mapping (mappings.h), and no call excludes the launch. In this case fills the ranges, writes the
  * device address of each mapped row to DEVICE, and returns true. In any other case pins nothing and
- * returns false. After false, the caller fills the ranges itself and calls rex_present_pin().
+ * returns false. If the result is false, the caller fills the ranges itself and calls
+ * rex_present_pin().
  */
 bool rex_present_pin_rows(struct rex_range_lock *launch, const struct rex_map *map,
                           uintptr_t *device);
@@ -206,9 +205,9 @@ void rex_present_wait(struct rex_table_wait *wait);
 
 /*
  * LAUNCH is a launch by the driver. Returns true if an end call (target exit data) in another
- * thread waits for LAUNCH because of a mapped row of LAUNCH with REX_MAP_FROM. After true, the
- * caller copies back all mapped rows of LAUNCH that have REX_MAP_FROM. Call this function after
- * rex_present_pin(), and before rex_present_unpin().
+ * thread waits for LAUNCH because of a mapped row of LAUNCH with REX_MAP_FROM. If the result is
+ * true, the caller copies back all mapped rows of LAUNCH that have REX_MAP_FROM. Call this function
+ * after rex_present_pin(), and before rex_present_unpin().
  *
  * With libomptarget alone, the end call would not wait for the launch. The launch would then drop
  * the last reference to the mapping, and would copy the row back.
@@ -218,8 +217,8 @@ bool rex_present_is_awaited(const struct rex_range_lock *launch);
 /* ---- the index ------------------------------------------------------------------------------- */
 
 /*
- * One mapping, from its first byte to its last. If librex does not see all calls of libomptarget
- * (rex_forward_first()), the index is empty. Even if it does, the index may lack mappings
+ * One mapping, from its first byte to its last. If librex does not see all calls to libomptarget
+ * (rex_forward_first()), the index is empty. In any other case the index may still lack mappings
  * (rex_mapped_unseen()).
  */
 struct rex_mapping {
@@ -234,8 +233,8 @@ struct rex_mapping {
 
 /*
  * Finds the mapping on device NUMBER that has all SIZE bytes at BEGIN. Ignores a mapping if the
- * call that made it has not returned, or if a call that may end it has begun. Returns false if
- * there is no mapping.
+ * call that made it has not returned, or if a call that may end it has begun. Returns false if it
+ * finds no mapping.
  */
 bool rex_mapping_find(const void *begin, size_t size, int number, struct rex_mapping *found);
 

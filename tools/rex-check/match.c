@@ -213,10 +213,7 @@ static bool is_older(const struct image *image, const struct program *program)
                                                            : one->tv_nsec < other->tv_nsec);
 }
 
-/*
- * Checks IMAGE. FIRST is the image with which check_declared() compares IMAGE; if it is IMAGE
- * itself, there is none.
- */
+/* Checks IMAGE against PROGRAM. If FIRST is not IMAGE, check_declared() compares the two images. */
 static void check_image(const struct program *program, const struct image *image,
                         const struct image *first, const struct names *names, struct report *report)
 {

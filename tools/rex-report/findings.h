@@ -21,7 +21,7 @@ struct repeat {
     char *kernel; /* NULL: copied by data calls */
     unsigned row;
     uint64_t begin, size;     /* host memory of the last copy */
-    uint64_t calls, to, from; /* calls that copied; copies to the device; copies from it */
+    uint64_t calls, to, from; /* calls that copied; copies to the device and from the device */
     uint64_t bytes, took;     /* bytes of the copies; nanoseconds of the calls */
 };
 
