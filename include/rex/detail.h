@@ -78,7 +78,8 @@ static inline struct rex_row rex_row_section(int64_t type, uintptr_t base, size_
 
 /**
  * rex_row_attach(): returns the row of REX_ATTACH(). @pointer is the address of the pointer
- * variable, which is read in the call. @element, @lower and @length are those of rex_row_section().
+ * variable; the function reads this variable. @element, @lower and @length are those of
+ * rex_row_section().
  */
 static inline struct rex_row rex_row_attach(int64_t type, const volatile void *pointer,
                                             size_t element, int64_t lower, int64_t length)
@@ -108,7 +109,7 @@ static inline struct rex_row rex_row_object(const volatile void *address, size_t
 
 /**
  * rex_row_value(): returns a row that passes a value to a kernel: the @size bytes at @value, at
- * most 8. They are copied into the row.
+ * most 8. The row has a copy of these bytes.
  */
 static inline struct rex_row rex_row_value(const void *value, size_t size)
 {
@@ -227,7 +228,7 @@ static inline struct rex_map rex_map_of(const struct rex_row *rows, size_t count
     return map;
 }
 
-/** REX_MOST_ROWS: maximum number of rows of a launch or a region in one line. */
+/** REX_MOST_ROWS: maximum number of rows in one launch macro or region macro. */
 #define REX_MOST_ROWS 64
 
 /** struct rex_columns: a map of at most REX_MOST_ROWS rows, with its columns. */
@@ -265,7 +266,7 @@ template <class type> inline struct rex_row rex_row_made(const type &)
     return rex_row_of(NULL, NULL, 0, 0);
 }
 /**
- * struct rex_row_list: the rows of a launch or a region in one line, evaluated from left to right.
+ * struct rex_row_list: the rows in one launch macro or region macro, evaluated from left to right.
  */
 struct rex_row_list {
     struct rex_row rows[REX_MOST_ROWS]; /**< the rows. */

@@ -18,8 +18,8 @@
  *
  * Linkers that collect garbage keep the entries of a file that includes this header. They do so by
  * the attribute `retain`, which gcc before 11 and clang before 13 lack. Link objects of these
- * compilers with -Wl,-z,nostart-stop-gc. Otherwise lld with --gc-sections, and GNU ld with
- * --gc-sections and -z start-stop-gc, drop sections that only the linker's own symbols reach.
+ * compilers with -Wl,-z,nostart-stop-gc. Without this option lld with --gc-sections, and GNU ld
+ * with --gc-sections and -z start-stop-gc, drop sections that only the linker's own symbols reach.
  *
  * If the name of a kernel or global is itself a macro, these macros and the launch and kernel
  * macros expand the name.
@@ -136,7 +136,7 @@
 #define REX_KERNEL_KEY(S, ...) REX_LINKAGE char S##id__
 /*
  * REX_KERNEL_DECLARED(S, parameters..., ): declares the function `Sarguments__`, which is never
- * defined or called. The compiler compares its parameters with the rows of REX_LAUNCH():
+ * defined or called. The compiler compares the function's parameters with the rows of REX_LAUNCH():
  *
  *     int Sarguments__(int, struct rex_integer n, double *x);  // for (int64_t) n, (double *) x
  *     int Sarguments__(int, ...);                              // without a list
@@ -206,11 +206,11 @@
 
 /**
  * REX_GLOBAL_LINK(type, variable): makes a global @variable the host side of a global that is on
- * the device only while it is mapped, as with declare target link. The device has a pointer to the
- * global, `variable_decl_tgt_ref_ptr`. A registration does not check that the image has this
- * pointer. @variable has @type, such as `double[1000]`, and must be defined earlier in this file.
- * The global's row in a map is REX_LINK() of rex/map.h. The device side is
- * REX_DEVICE_GLOBAL_LINK(type, variable) of rex/kernel.h.
+ * the device only while it is mapped (declare target link). The device has a pointer to the global,
+ * `variable_decl_tgt_ref_ptr`. A registration does not check that the image has this pointer.
+ * @variable has @type, such as `double[1000]`, and must be defined earlier in this file. The
+ * global's row in a map is REX_LINK() of rex/map.h. The device side is REX_DEVICE_GLOBAL_LINK(type,
+ * variable) of rex/kernel.h.
  */
 #define REX_GLOBAL_LINK(type, variable) REX_GLOBAL_LINK_NAMED(type, variable)
 /*
@@ -246,7 +246,8 @@
  *
  * A binary may have several images, for example from static libraries. Each entry belongs to the
  * image that has its kernel or global. If two images have the kernel or global of one entry, the
- * registration returns REX_EKEY. Messages name several images "memory 1" and so on, in link order.
+ * registration returns REX_EKEY. If there are several images, messages call them "memory 1" and so
+ * on, in link order.
  *
  * A linker takes a file from an archive only if a symbol that is not weak refers to the file. All
  * references to an image are weak. rex.pc, rex-cc and the CMake package pass options -u, with which

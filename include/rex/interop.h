@@ -47,8 +47,8 @@ REX_API int rex_queue_stream(struct rex_queue *queue, void **stream, void **cont
  * rex_queue_from_stream(): makes a queue of @stream, which belongs to the program or to another
  * library: cuBLAS, cuFFT, NCCL, a framework. Commands of the queue run in order with the owner's
  * work in the stream. The stream must be of the device's primary context, as streams of the CUDA
- * runtime are, and must outlive the queue. Its owner must not capture the stream while the queue is
- * used. librex never destroys the stream.
+ * runtime are, and must outlive the queue. The owner of the stream must not capture it while the
+ * queue is used. librex never destroys the stream.
  *
  * @stream  a CUstream or cudaStream_t; NULL: the driver's legacy default stream, or a queue without
  *          a stream if the device is not an NVIDIA GPU.

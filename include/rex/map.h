@@ -54,8 +54,8 @@ extern "C" {
 /** struct rex_row: one row of a map. */
 struct rex_row {
     /**
-     * base address. For REX_MAP_LITERAL the value, or the address of a value of more than 8 bytes.
-     * For REX_MAP_PTR_AND_OBJ the address of the pointer.
+     * base address. In a row with REX_MAP_LITERAL: the value, or the address of a value of more
+     * than 8 bytes. In a row with REX_MAP_PTR_AND_OBJ: the address of the pointer.
      */
     void *base;
     void *begin;  /**< first byte; for REX_MAP_LITERAL equal to @base. */
@@ -106,8 +106,8 @@ static inline struct rex_row rex_row_of(const volatile void *base, const volatil
 
 /**
  * rex_row_member(): returns @row as a member of the object in row @parent, counted from 0, at most
- * REX_PARENT_MAX. The parent comes before the member, and contains it unless the member is an
- * attached pointer. A member is not a parameter of the kernel.
+ * REX_PARENT_MAX. The parent's row must come before the member's row. The parent must contain the
+ * member, unless the member is an attached pointer. A member is not a parameter of the kernel.
  */
 static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
 {
@@ -151,8 +151,8 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
 #define REX_TOFROM(pointer, length) REX_SECTION(REX_MAP_TOFROM, pointer, 0, length)
 /**
  * REX_ALLOC(pointer, length): map(alloc: pointer[0 : length]): mapped but not copied. If no region
- * has mapped the memory, it is scratch memory of one launch. REX_PRESENT(REX_ALLOC(p, n)) requires
- * a region that has mapped the memory.
+ * has mapped the memory, the row is scratch memory for one launch. REX_PRESENT(REX_ALLOC(p, n))
+ * requires a region that has mapped the memory.
  */
 #define REX_ALLOC(pointer, length) REX_SECTION(REX_MAP_ALLOC, pointer, 0, length)
 /**
@@ -176,7 +176,7 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
 /**
  * REX_POINTER(pointer): a pointer that a kernel uses and no clause maps. The kernel gets the device
  * address of the memory at @pointer. If the memory is not mapped, the kernel gets the host address,
- * or NULL on LLVM 14 and 15; a launch in a queue returns REX_EABSENT.
+ * or NULL on LLVM 14 and 15. But a launch in a queue returns REX_EABSENT.
  */
 #define REX_POINTER(pointer) REX_SECTION(REX_MAP_IMPLICIT, pointer, 0, 0)
 
@@ -195,7 +195,7 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
 #define REX_CLOSE(row) REX_ROW(REX_OF_ROW(row), rex_row_with((row), REX_MAP_CLOSE))
 /**
  * REX_PRESENT(row): map(present, ...): the memory must be mapped already, else REX_EABSENT. On LLVM
- * 14 to 22 an earlier row of the call may map the memory.
+ * 14 to 22 a mapping by an earlier row of the call is enough.
  */
 #define REX_PRESENT(row) REX_ROW(REX_OF_ROW(row), rex_row_with((row), REX_MAP_PRESENT))
 /**
@@ -204,9 +204,9 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
  */
 #define REX_HOLD(row) REX_ROW(REX_OF_ROW(row), rex_row_with((row), REX_MAP_OMPX_HOLD))
 /**
- * REX_NO_PARAM(row): makes a row like @row that is not a parameter of the kernel: for memory that
- * the kernel reaches by another pointer, or for a global of REX_GLOBAL(). The load of the image
- * maps such a global: only rows of REX_ALWAYS() and update calls copy the global.
+ * REX_NO_PARAM(row): makes a row like @row that is not a parameter of the kernel. Use such a row
+ * for memory that the kernel reaches by another pointer, or for a global of REX_GLOBAL(). The load
+ * of the image maps such a global: only rows of REX_ALWAYS() and update calls copy the global.
  */
 #define REX_NO_PARAM(row) REX_ROW(REX_OF_NONE, rex_row_without((row), REX_MAP_TARGET_PARAM))
 /**
@@ -218,7 +218,7 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
 /*
  * ---- Rows of values, private copies and device addresses --------------------------------------
  *
- * These rows are for launches only. In a data call they are REX_EINVAL.
+ * These rows are for launches only. A data call refuses them with REX_EINVAL.
  */
 
 /**
@@ -237,13 +237,14 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
 #define REX_IS_DEVICE_PTR(pointer) \
     REX_ROW(REX_OF_ANY_POINTER, rex_row_address((const volatile void *)(pointer)))
 /**
- * REX_FIRSTPRIVATE(object): firstprivate: the kernel gets the address of its own copy of @object,
- * which may have any size; changes are not copied back. In a queue the row is REX_EINVAL.
+ * REX_FIRSTPRIVATE(object): firstprivate: the kernel gets the address of its own copy of @object.
+ * @object may have any size; changes are not copied back. A launch in a queue refuses the row with
+ * REX_EINVAL.
  */
 #define REX_FIRSTPRIVATE(object) REX_OBJECT(REX_MAP_PRIVATE | REX_MAP_TO, object)
 /**
  * REX_PRIVATE(object): private: the kernel gets the address of uninitialised memory with the size
- * of @object. In a queue the row is REX_EINVAL.
+ * of @object. A launch in a queue refuses the row with REX_EINVAL.
  */
 #define REX_PRIVATE(object) REX_OBJECT(REX_MAP_PRIVATE, object)
 
@@ -251,7 +252,7 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
  * ---- Rows that return a device address --------------------------------------------------------
  *
  * These rows are for the struct rex_map of rex_data_enter(), rex_data_exit() or
- * REX_DATA_REGION_MAP(). In a launch these rows are REX_EINVAL.
+ * REX_DATA_REGION_MAP(). A launch refuses these rows with REX_EINVAL.
  */
 
 /**
@@ -296,17 +297,17 @@ static inline void *rex_map_address(const struct rex_map *map, int32_t row)
  */
 
 /**
- * REX_STRUCT(object, first, last): the parent: the bytes from member @first to member @last, which
- * contain all mapped members. This row copies nothing. The kernel gets the address of @object on
- * the device.
+ * REX_STRUCT(object, first, last): the parent's row: the bytes from member @first to member @last.
+ * All mapped members must lie in these bytes. The parent's row copies nothing. The kernel gets the
+ * address of @object on the device.
  */
 #define REX_STRUCT(object, first, last)                                \
     REX_ROW(REX_OF_ANY_POINTER,                                        \
             rex_row_part(REX_MAP_TARGET_PARAM, (uintptr_t)(&(object)), \
                          offsetof(__typeof__(object), first), REX_END_OF(object, last)))
 /**
- * REX_MEMBER(parent, type, object, member): @member of @object. The row of @object has number
- * @parent.
+ * REX_MEMBER(parent, type, object, member): maps @member of @object. @parent is the number of the
+ * row of @object.
  */
 #define REX_MEMBER(parent, type_bits, object, member)                                      \
     REX_ROW(REX_OF_NONE, rex_row_member(rex_row_part((type_bits), (uintptr_t)(&(object)),  \
@@ -457,12 +458,12 @@ REX_API void rex_map_free(struct rex_map *map);
  */
 
 /**
- * rex_mapper: a function of the program that maps one element of a type. The function adds the rows
- * of the element at @element, and of the memory that pointers of the element point to. Write the
- * rows for an element that is mapped tofrom. librex removes from each row's type the directions
- * that the section does not have, and adds the section's modifiers: always, delete, close, present
- * and hold. These rows are not parameters. Rows without a parent become members of the section's
- * row, so a mapper needs no row numbers:
+ * rex_mapper: a function of the program that maps one element of a type. The function adds rows for
+ * the element at @element, and for memory to which pointers in the element point. Write the rows
+ * for an element that is mapped tofrom. librex removes from each row's type the directions that the
+ * section does not have, and adds the section's modifiers: always, delete, close, present and hold.
+ * These rows are not parameters. Rows without a parent become members of the section's row, so a
+ * mapper needs no row numbers:
  *
  *     static int map_list(struct rex_map_builder *builder, void *element)
  *     {

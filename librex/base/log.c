@@ -210,7 +210,7 @@ void rex_log_say_held(void)
 
 static void say_line(enum rex_log_level level, const char *message)
 {
-    /* Relaxed: only compared with NULL; hand_over_line() reads it again under the lock. */
+    /* Relaxed: the pointer is only compared with NULL; hand_over_line() reads it under the lock. */
     bool is_theirs = __atomic_load_n(&sink.function, __ATOMIC_RELAXED) != NULL;
     if (!is_theirs || rex_thread.holds == 0) {
         hand_over_line(level, message);

@@ -46,7 +46,7 @@ struct reason {
 };
 
 /*
- * All members but `kept` are written under rex_load_lock(). Threads without the lock read the
+ * All members except `kept` are written under rex_load_lock(). Threads without the lock read the
  * members with atomic loads. Once `devices` is above 0, `library` and `missing` no longer change,
  * and need no atomic loads.
  */
@@ -57,7 +57,7 @@ static struct {
     int devices;
     /*
      * number of decisions that depend on `devices`, such as the choice of a module's image
-     * (rex_cuda_keep()); if above 0, the driver is not started again
+     * (rex_cuda_keep()); if the number is above 0, the driver is not started again
      */
     int kept;
     unsigned starts; /* number of finished starts */
@@ -317,8 +317,8 @@ static const char *keep_reason(const char *text)
 
 /*
  * BEFORE is the value of `starts` that the caller has read, or 0 for the first start. If `starts`
- * has another value now, another thread has finished a start, and the function returns. Otherwise
- * starts the driver.
+ * has another value now, another thread has finished a start, and the function returns. It returns,
+ * too, if driver_is_decided(). In any other case it starts the driver.
  */
 static void start_driver_after(unsigned before)
 {

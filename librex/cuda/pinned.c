@@ -48,7 +48,7 @@ REX_FORK_WATCHED(98, NULL, NULL, forget_busy_ranges);
 
 /*
  * Returns a range that overlaps SIZE bytes at BEGIN, or NULL. Ignores a range that rex_host_free()
- * is freeing, because other memory may already have its addresses.
+ * is freeing, because other memory may already have the addresses of that range.
  */
 static const struct range *find_overlap(uintptr_t begin, size_t size)
 {
@@ -281,8 +281,8 @@ int rex_host_register(void *address, size_t size)
     if (range == NULL)
         return REX_ENOMEM;
     /*
-     * List the range, as busy, before the driver is called. So if two threads pin one range, the
-     * second thread finds the range and gets an error.
+     * Add the range to the list, marked as busy, before the driver is called. So if two threads pin
+     * one range, the second thread finds the range and gets an error.
      */
     rex_lists_lock();
     const struct range *found = find_overlap(range->begin, size);

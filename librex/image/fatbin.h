@@ -14,8 +14,8 @@ bool rex_fatbin_is(const void *bytes, size_t size);
 /*
  * Adds the members of the fatbin to LIST. The fatbin is SIZE bytes at OFFSET of the file of LIST.
  * Messages call the file NAME. Every member that is added lies inside the fatbin. A member that is
- * neither PTX nor a CUBIN, such as the intermediate code of -dlto, is REX_IMAGE_OTHER. Returns 0 or
- * an error.
+ * neither PTX nor a CUBIN, such as the intermediate code of -dlto, is listed as REX_IMAGE_OTHER.
+ * Returns 0 or an error.
  */
 int rex_fatbin_list(struct rex_list *list, size_t offset, size_t size, const char *name);
 

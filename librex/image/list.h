@@ -16,7 +16,7 @@ struct rex_image_entry {
     enum rex_packing packing;
     uint64_t packed_before; /* sum of `packed` of all images before this image */
     /*
-     * Number of bytes that counts against `unpack_most` of struct rex_list: the size after
+     * Number of bytes that is compared with `unpack_most` of struct rex_list: the size after
      * unpacking, plus UNPACK_EACH (list.c). 0 if the image is not compressed.
      */
     uint64_t packed;

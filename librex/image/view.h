@@ -80,7 +80,7 @@ struct rex_image_symbol *rex_view_kernel(const struct rex_view *view, const char
 struct rex_image_symbol *rex_view_kernel_of(const struct rex_view *view, const char *name,
                                             const char *prefix, const char *suffix);
 
-/* Returns the bytes of KERNEL's static shared memory, without the hardware's reserved bytes. */
+/* Returns the size of KERNEL's static shared memory, without the bytes that the GPU reserves. */
 uint32_t rex_view_own_memory(const struct rex_view *view, const struct rex_image_symbol *kernel);
 
 /*

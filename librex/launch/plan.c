@@ -60,7 +60,7 @@ static void add_own_row(struct rex_plan *plan, int32_t row)
                              .outer = (uint32_t)plan->own_count};
     plan->own_count++;
     /*
-     * Own rows may be staged: copied together, through one block of memory (launch/plan.h). If one
+     * Own rows can be staged: copied together, through one block of memory (launch/plan.h). If one
      * row is larger than the block, no row is staged, and `is_pageable` does not matter.
      */
     if (plan->is_pageable && (type & REX_MAP_TOFROM) && size <= REX_STAGED_MOST)

@@ -17,7 +17,7 @@
 struct rex_request {
     struct rex_target target;
     int64_t device; /* as the program passed it: -1 or a number */
-    /* number of the device; may be unset if a packet has fallback reasons */
+    /* number of the device; not always set if a packet has fallback reasons */
     int number;
     struct rex_grid grid;      /* complete after `target` is resolved */
     uint64_t trip_count;       /* 0: unknown */

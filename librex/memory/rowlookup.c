@@ -184,7 +184,7 @@ static int check_mapped_row(struct look *look, int32_t i)
     }
     if (!is_looked_up(map, i, look->purpose))
         return REX_OK;
-    /* LLVM 14 to 16 round the begin of a parent down to a multiple of 8. */
+    /* LLVM 14 to 16 round the start of a parent down to a multiple of 8. */
     if (look->release->parents_rounded && rex_row_is_parent(map, i) && parent < 0)
         begin -= begin % 8;
     return check_span(look, &(struct rex_row_span){begin, end, i, false, false});

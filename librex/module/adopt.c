@@ -137,9 +137,9 @@ static struct rex_entries entries_between(const struct __tgt_offload_entry *begi
 /*
  * Copies the image into bytes that librex retains (rex_retain()), and adapts the copy to RELEASE.
  * If the copy is a container of images (LLVM's OffloadBinary: image/list.h), adapts each image in
- * the container. An image that cannot be adapted stays unchanged. Also activates the contexts of
- * the GPUs that the images are for. Returns the bytes, or NULL if memory ran out. Messages number
- * the images from NUMBER and name the file BINARY.
+ * the container. An image that cannot be adapted stays unchanged. Activates the contexts of the
+ * GPUs for which the images are. Returns the bytes, or NULL if memory ran out. Messages number the
+ * images from NUMBER on, and call the file BINARY.
  */
 static unsigned char *copy_and_fit(const void *image, size_t size,
                                    const struct rex_release *release, const char *binary,

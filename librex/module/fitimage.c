@@ -176,7 +176,7 @@ int rex_image_hide_modes(struct rex_module_image *image, const struct rex_releas
         return REX_OK;
     /*
      * Parsing takes most of a registration's time. Skip it for images without exec modes, such as
-     * nvcc's CUBINs. If the image is damaged, open_chosen() reports that later.
+     * nvcc's CUBINs. If the image is damaged, open_chosen() reports the damage later.
      */
     if (rex_elf_open(&elf, bytes, image->size) != 0 ||
         !rex_elf_find_type(&elf, SHT_SYMTAB, &symbols) ||

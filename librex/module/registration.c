@@ -31,8 +31,8 @@
 
 /*
  * Puts ROWS in the order of the rows of the host image. libomptarget of LLVM 14 and 15 ignores the
- * names: if a launch passes the key of ROWS[i], it runs the kernel in row i of the image. If no
- * entry of the program belongs to row i, the key of ROWS[i] is the address of ROWS[i] itself.
+ * names: if a launch passes the key of ROWS[i], libomptarget runs the kernel in row i of the image.
+ * If no entry of the program belongs to row i, the key of ROWS[i] is the address of ROWS[i] itself.
  */
 static int place_rows(struct __tgt_offload_entry *rows, const struct rex_registration *registration,
                       const struct rex_module_image *image)

@@ -322,8 +322,8 @@ static void lower_gate_after_fork(void)
 }
 
 /*
- * If the thread that called fork() had raised the gate for a registration, the gate stays up in the
- * child, because the registration continues in the child.
+ * If the thread that called fork() had raised the gate for a registration, the registration
+ * continues in the child. So the gate stays up in the child.
  */
 static void close_gate_in_child(void)
 {

@@ -32,8 +32,8 @@ void rex_gate_leave(void);
 /*
  * Enters the gate for a call by the program, or by libomptarget through a forwarder. Returns 0, or
  * REX_EFORK or REX_EINVAL if the gate is closed. A call inside another call enters even if the gate
- * is closed. If the gate is not closed, even a thread that is not in the list of threads enters: a
- * thread that is ending, or for which the list had no memory.
+ * is closed. If the gate is not closed, even a thread that is not in the list of threads enters.
+ * Such a thread is ending, or there was no memory to add it to the list.
  */
 int rex_gate_enter_raw(void);
 

@@ -57,8 +57,8 @@ static enum rex_presence ask_once(const void *address, size_t size, int number, 
 }
 
 /*
- * Maximum number of look-ups. Another thread may begin or end the mapping between two calls of
- * libomptarget. The memory then seems to be mapped in part, so librex looks it up again.
+ * Maximum number of look-ups. Another thread may begin or end the mapping between two calls to
+ * libomptarget. The memory then seems to be mapped in part, so librex looks up the memory again.
  */
 #define TRIES 8
 

@@ -110,10 +110,10 @@ _Static_assert(sizeof(struct rex_range) == 64, "a range fits a line of the cache
  * The wait of one call. While a call waits, it is not a user or owner of memory.
  *
  * To prevent starvation, launches and update calls wait for a begin call or end call that itself
- * waits. They wait for it only in windows of 10 ms, 20 ms, 40 ms and so on. After each window comes
- * an open time of equal length, in which launches and update calls do not wait for that begin call
- * or end call. Without open times there could be a deadlock: an end call waits for a kernel, the
- * kernel waits for a thread, and the thread waits to launch.
+ * waits. But they wait only in windows of 10 ms, 20 ms, 40 ms and so on. After each window comes an
+ * open time of equal length. In an open time, launches and update calls do not wait for that begin
+ * call or end call. Open times prevent a deadlock: an end call waits for a kernel, the kernel waits
+ * for a thread, and the thread waits to launch.
  */
 struct rex_table_wait {
     const void *begin; /* first memory that the call uses, for the log */
@@ -133,7 +133,7 @@ struct rex_range_lock {
     struct rex_range *range; /* array of `count` ranges, sorted by address if there are many */
     size_t count;
     size_t known; /* number of ranges with entries */
-    /* number of rows that are values or private memory; does not count members of other rows */
+    /* number of rows that are values or private memory, without members of other rows */
     int32_t values;
     int64_t types; /* all type bits of the mapped rows */
     int number;    /* number of the device */
@@ -167,8 +167,9 @@ struct rex_range_lock {
  * waited may have added a fallback reason.
  *
  * A launch by the driver does not wait in this function, because its thread is inside the gate and
- * has a launch context. If the launch has to wait, nothing is pinned, and `is_waiting` is true.
- * Then leave the gate, give the launch context back, call rex_present_wait(), and begin again.
+ * has a launch context. If the launch has to wait, nothing is pinned, and `is_waiting` is true. In
+ * this case the caller must leave the gate, give the launch context back, call rex_present_wait(),
+ * and begin again.
  *
  * Returns 0, or the fallback reasons of a launch by the driver. With a fallback reason nothing is
  * pinned.
@@ -180,10 +181,10 @@ unsigned rex_present_pin(struct rex_range_lock *ranges);
 void rex_present_unpin(struct rex_range_lock *ranges);
 
 /*
- * Pins the rows of MAP for a launch by the driver, if each row is a value or lies in one settled
- * mapping (mappings.h), and no call excludes the launch. In this case fills the ranges, writes the
- * device address of each mapped row to DEVICE, and returns true. In any other case pins nothing and
- * returns false. If the result is false, the caller fills the ranges itself and calls
+ * Pins the rows of MAP for a launch by the driver. Does so only if each row is a value or lies in
+ * one settled mapping (mappings.h), and no call excludes the launch. In this case fills the ranges,
+ * writes the device address of each mapped row to DEVICE, and returns true. In any other case pins
+ * nothing and returns false. If the result is false, the caller fills the ranges itself and calls
  * rex_present_pin().
  */
 bool rex_present_pin_rows(struct rex_range_lock *launch, const struct rex_map *map,
@@ -233,8 +234,8 @@ struct rex_mapping {
 
 /*
  * Finds the mapping on device NUMBER that has all SIZE bytes at BEGIN. Ignores a mapping if the
- * call that made it has not returned, or if a call that may end it has begun. Returns false if it
- * finds no mapping.
+ * call that made it has not returned, or if a call that may end it has begun. Returns false if no
+ * mapping is found.
  */
 bool rex_mapping_find(const void *begin, size_t size, int number, struct rex_mapping *found);
 
@@ -247,15 +248,15 @@ bool rex_mapping_find_any(const void *begin, size_t size, int number, struct rex
 
 /*
  * Finds the first attached pointer that has a byte from BEGIN to END, and sets *ADDRESS to its
- * address. Returns false if there is none. The table lacks pointers that a mapper attaches, and
- * pointers of calls that do not enter the table.
+ * address. Returns false if there is no such pointer. The table lacks pointers that a mapper
+ * attaches, and pointers of calls that do not enter the table.
  */
 bool rex_attached_find(uintptr_t begin, uintptr_t end, int number, uintptr_t *address);
 
 /*
  * Call this in a begin call (target enter data), after rex_present_enter(). Returns true if the
- * begin call makes a mapping of exactly SIZE bytes at BEGIN, and no other row or call adds a
- * reference to the mapping.
+ * begin call makes a mapping of exactly SIZE bytes at BEGIN, to which no other row or call adds a
+ * reference.
  */
 bool rex_mapping_is_new(const void *begin, size_t size, int number);
 

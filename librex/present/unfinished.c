@@ -118,8 +118,8 @@ static int sync_outside(struct rex_unfinished *busy)
 
 /*
  * Call this if a command of the queue BUSY may use OBJECT, which the call WHAT would end. With
- * REX_UNFINISHED=wait, waits for BUSY and returns the result. Without this setting fails with
- * REX_EBUSY.
+ * REX_UNFINISHED=wait, waits for BUSY and returns the result. Without this setting, the function
+ * fails with REX_EBUSY.
  */
 static int sync_or_refuse(struct rex_unfinished *busy, const char *what, const char *object)
 {

@@ -130,9 +130,9 @@ static struct names own_table_of(const struct image *image)
 
 /*
  * Returns true if SYMBOL is a kernel of the program. In an image for the CPU, a kernel is a
- * function whose name ends in kernel__ or is in OWN, the names in the table of the image. In an
- * image for a GPU, the program's kernels are all kernels except those of CUDA's device runtime,
- * which nvcc links if kernels launch kernels.
+ * function whose name ends in kernel__ or is in OWN. OWN has the names in the entry table of the
+ * image. In an image for a GPU, the program's kernels are all kernels except those of CUDA's device
+ * runtime, which nvcc links if kernels launch kernels.
  */
 static bool is_kernel(const struct image *image, const struct names *own,
                       const struct rex_image_symbol *symbol)

@@ -46,8 +46,8 @@ struct findings {
     size_t repeat_count;
     /*
      * If the last call of the thread was a short launch that copied nothing and waited for its
-     * kernel, `took` is the time of the call in nanoseconds. Otherwise `took` is 0. In a queue such
-     * a launch would not wait.
+     * kernel, `took` is its time in nanoseconds. Otherwise `took` is 0. In a queue such a launch
+     * would not wait.
      */
     struct {
         uint64_t thread, took;

@@ -1,6 +1,6 @@
 /*
- * elsewhere.c - runs a program on another libomptarget than the linked one. Also finds the linked
- * libomptarget if the loader does not find it.
+ * elsewhere.c - runs a program on another libomptarget than the linked one. If the loader does not
+ * find the linked libomptarget, finds it.
  *
  * The process must have only one libomptarget. If a second libomptarget were preloaded or got the
  * calls forwarded, the process would crash, because libomp and the linked libomptarget call each

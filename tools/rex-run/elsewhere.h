@@ -1,6 +1,6 @@
 /*
- * elsewhere.h - runs a program on another libomptarget than the linked one. Also finds the linked
- * libomptarget if the loader does not find it.
+ * elsewhere.h - runs a program on another libomptarget than the linked one. If the loader does not
+ * find the linked libomptarget, finds it.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
