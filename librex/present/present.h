@@ -28,7 +28,7 @@
 
 #include "rex/map.h"
 
-/* ---- calls of libomptarget ------------------------------------------------------------------- */
+/* ---- kinds of calls -------------------------------------------------------------------------- */
 
 enum rex_present_call {
     REX_CALL_BY_DRIVER, /* a launch by the driver; it pins its rows, and does not enter the table */
