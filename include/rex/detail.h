@@ -58,7 +58,7 @@ static inline int64_t rex_row_bytes(int64_t length, size_t element)
  * REX_ELEMENT(pointer): size of the element that @pointer points to, in bytes: 8 for `double *`.
  */
 #define REX_ELEMENT(pointer) sizeof(__typeof__(*(pointer)))
-/** REX_END_OF(object, member): number of bytes from the begin of @object to the end of @member. */
+/** REX_END_OF(object, member): number of bytes from the start of @object to the end of @member. */
 #define REX_END_OF(object, member) \
     (offsetof(__typeof__(object), member) + sizeof(((__typeof__(&(object)))0)->member))
 
@@ -78,7 +78,8 @@ static inline struct rex_row rex_row_section(int64_t type, uintptr_t base, size_
 
 /**
  * rex_row_attach(): returns the row of REX_ATTACH(). @pointer is the address of the pointer
- * variable, which is read in the call. @element, @lower and @length are those of rex_row_section().
+ * variable; the function reads this variable. @element, @lower and @length are those of
+ * rex_row_section().
  */
 static inline struct rex_row rex_row_attach(int64_t type, const volatile void *pointer,
                                             size_t element, int64_t lower, int64_t length)
@@ -108,7 +109,7 @@ static inline struct rex_row rex_row_object(const volatile void *address, size_t
 
 /**
  * rex_row_value(): returns a row that passes a value to a kernel: the @size bytes at @value, at
- * most 8. They are copied into the row.
+ * most 8. The row has a copy of these bytes.
  */
 static inline struct rex_row rex_row_value(const void *value, size_t size)
 {
@@ -147,7 +148,7 @@ template <class type> inline struct rex_row rex_row_scalar(type value)
     static_assert(sizeof value <= 8, "a value of more than 8 bytes: use REX_FIRSTPRIVATE");
     return rex_row_scalar(&value, sizeof value, REX_KIND_OF_TYPE(type));
 }
-/* rex_row_scalar(): the overload for an array, which the compiler refuses: it is not a value. */
+/* rex_row_scalar(): the overload for an array. The compiler refuses it: an array is not a value. */
 template <class type, size_t count> inline struct rex_row rex_row_scalar(type (&)[count])
 {
     static_assert(count == 0, "an array is not a value: write REX_TO(array, length)");
@@ -155,14 +156,15 @@ template <class type, size_t count> inline struct rex_row rex_row_scalar(type (&
 }
 }
 /**
- * REX_SCALAR(expression): the arguments of rex_row_scalar() for the value of @expression. In C++:
- * the value, for the template.
+ * REX_SCALAR(expression): the arguments of rex_row_scalar() for the value of @expression. In C++
+ * there is one argument, the value, for the template.
  */
 #define REX_SCALAR(expression) (expression)
 #else
 /*
- * REX_SCALAR(expression): in C: three arguments: the address of a copy of the value, its size and
- * its kind. The struct adds 0 to the size, and has two assertions about the type.
+ * REX_SCALAR(expression): in C there are three arguments: the address of a copy of the value, the
+ * value's size, and its kind. The struct adds 0 to the size: it serves only for its two assertions
+ * about the type.
  */
 #define REX_SCALAR(expression)                                                                     \
     (REX_DECAYED(expression)[1]){(expression)},                                                    \
@@ -226,7 +228,7 @@ static inline struct rex_map rex_map_of(const struct rex_row *rows, size_t count
     return map;
 }
 
-/** REX_MOST_ROWS: maximum number of rows of a launch or a region in one line. */
+/** REX_MOST_ROWS: maximum number of rows in one launch macro or region macro. */
 #define REX_MOST_ROWS 64
 
 /** struct rex_columns: a map of at most REX_MOST_ROWS rows, with its columns. */
@@ -257,14 +259,14 @@ inline struct rex_row rex_row_made(const struct rex_row &row)
 {
     return row;
 }
-/* rex_row_made(): the overload for types that are not a row, which the compiler refuses. */
+/* rex_row_made(): the overload for any other type. The compiler refuses its use. */
 template <class type> inline struct rex_row rex_row_made(const type &)
 {
     static_assert(sizeof(type) == 0, REX_NO_ROW);
     return rex_row_of(NULL, NULL, 0, 0);
 }
 /**
- * struct rex_row_list: the rows of a launch or a region in one line, evaluated from left to right.
+ * struct rex_row_list: the rows in one launch macro or region macro, evaluated from left to right.
  */
 struct rex_row_list {
     struct rex_row rows[REX_MOST_ROWS]; /**< the rows. */
@@ -287,14 +289,14 @@ inline struct rex_map *rex_columns_fill(struct rex_columns *columns, const char 
 /* clang-format off */
 /**
  * REX_ROWS(rows..., ): the arguments after @text of rex_columns_fill(). An empty item follows the
- * rows. In C++: a struct rex_row_list.
+ * rows. In C++ it is one argument, a struct rex_row_list.
  */
 #define REX_ROWS(...) rex_row_list{__VA_ARGS__}
 /* clang-format on */
 #else
 /*
- * REX_ROWS(rows..., ): in C: two arguments: the array of REX_ROW_ARRAY(), and the number of the
- * program's rows in it.
+ * REX_ROWS(rows..., ): in C, expands to two arguments: the array of REX_ROW_ARRAY(), and the number
+ * of the program's rows in that array.
  */
 #define REX_ROWS(...) REX_ROW_ARRAY(__VA_ARGS__), REX_ROW_COUNT(sizeof(REX_ROW_ARRAY(__VA_ARGS__)))
 /**
@@ -309,8 +311,8 @@ inline struct rex_map *rex_columns_fill(struct rex_columns *columns, const char 
     }
 /**
  * REX_ROW_COUNT(bytes): number of the program's rows in a REX_ROW_ARRAY() of @bytes bytes, without
- * the last row. For more than 64 rows it is a struct rex_at_most_64_rows, which the compiler
- * refuses as an argument.
+ * the last row. For more than 64 rows, the macro is a struct rex_at_most_64_rows, which the
+ * compiler refuses as an argument.
  */
 #define REX_ROW_COUNT(bytes)                                                       \
     __builtin_choose_expr((bytes) <= (REX_MOST_ROWS + 1) * sizeof(struct rex_row), \
@@ -328,13 +330,13 @@ inline struct rex_map *rex_columns_fill(struct rex_columns *columns, const char 
  * (`__tgt_push_mapper_component`).
  *
  * @mapper        the function that maps one element.
- * @element_size  bytes of an element.
+ * @element_size  size of an element in bytes.
  * @handle        and the parameters after it are those that libomptarget passes to a mapper
  *                function. @size is in bytes. @base may be NULL.
  *
  * A mapper function returns nothing, so libomptarget cannot receive an error. librex logs the
  * error, and rex_last_error() describes it. If @mapper or @handle is NULL, the error is REX_EINVAL,
- * and libomptarget receives no rows. Otherwise it is an error of @mapper or rex_map_add_mapped(),
+ * and libomptarget receives no rows. Any other error comes from @mapper or rex_map_add_mapped(),
  * and libomptarget maps the rows that were added before the error.
  */
 REX_API void rex_map_for_runtime(rex_mapper *mapper, int64_t element_size, void *handle, void *base,
@@ -343,8 +345,8 @@ REX_API void rex_map_for_runtime(rex_mapper *mapper, int64_t element_size, void 
 /*
  * ---- Launches, data calls and queues of a named module ----------------------------------------
  *
- * Each comment names a function for this binary's module. The function with @module has the same
- * results and errors. It registers @module if @module has entries and is not registered.
+ * "like f()" names a function f() for the module of this binary. The function with @module has the
+ * results and errors of f(). It registers @module if @module has entries and is not registered.
  */
 
 /**
@@ -354,7 +356,7 @@ REX_API int rex_module_launch_map(struct rex_module *module, const struct rex_la
                                   const struct rex_map *map);
 /**
  * rex_module_resident_blocks(): like rex_resident_blocks(), for @module. If another known module
- * has the launch's key, it uses that module.
+ * has the launch's key, the function uses that module.
  */
 REX_API int64_t rex_module_resident_blocks(struct rex_module *module,
                                            const struct rex_launch_config *launch);
@@ -362,9 +364,10 @@ REX_API int64_t rex_module_resident_blocks(struct rex_module *module,
 REX_API int rex_module_data_enter(struct rex_module *module, int64_t device,
                                   const struct rex_map *map);
 /**
- * rex_module_region_end(): ends a data region, as the end of REX_DATA_REGION() does, for @module.
- * It is like rex_data_exit(), but does not check if rows of REX_PRESENT() are mapped. With such
- * rows it also returns REX_ENOMEM if there is no memory for a copy of the types.
+ * rex_module_region_end(): ends a data region, as the end of the block of REX_DATA_REGION() does,
+ * for @module. The function is like rex_data_exit(), but does not check if rows of REX_PRESENT()
+ * are mapped. If the map has such rows, and there is no memory for a copy of the types, the
+ * function returns REX_ENOMEM.
  */
 REX_API int rex_module_region_end(struct rex_module *module, int64_t device,
                                   const struct rex_map *map);
@@ -375,8 +378,8 @@ REX_API int rex_module_data_exit(struct rex_module *module, int64_t device,
 REX_API int rex_module_data_update(struct rex_module *module, int64_t device,
                                    const struct rex_map *map);
 /**
- * rex_module_queue_create(): like rex_queue_create(), for @module. If @stream is not NULL, it is
- * like rex_queue_from_stream(), for @module and the stream *@stream.
+ * rex_module_queue_create(): like rex_queue_create(), for @module. If @stream is not NULL, the
+ * function is like rex_queue_from_stream() for the stream *@stream.
  */
 REX_API int rex_module_queue_create(struct rex_queue **queue, struct rex_module *module,
                                     int64_t device, const char *name, unsigned flags,
@@ -395,8 +398,8 @@ REX_API void *rex_module_queue_global(struct rex_module *module, struct rex_queu
 struct rex_data_scope {
     struct rex_map *map; /**< the region's map. */
     int64_t device;      /**< device number; -1: the default device. */
-    bool is_open;        /**< true if the beginning succeeded. */
-    bool again;          /**< true if the beginning succeeded and the block has not run yet. */
+    bool is_open;        /**< true if the region has begun. */
+    bool again;          /**< true if the region has begun and the block has not run yet. */
     int *error;          /**< the program's int for the result; may be NULL. */
 };
 
@@ -416,7 +419,7 @@ static inline struct rex_data_scope rex_data_scope_begin(int *error, int64_t dev
 
 /**
  * rex_data_scope_next(): the condition of the `for` loop that runs the block. Returns true in the
- * first call if the beginning of @scope succeeded, and otherwise false.
+ * first call if the region of @scope has begun, and false in any other call.
  */
 static inline bool rex_data_scope_next(struct rex_data_scope *scope)
 {
@@ -426,9 +429,9 @@ static inline bool rex_data_scope_next(struct rex_data_scope *scope)
 }
 
 /**
- * rex_data_scope_end(): ends the data region of @scope if its beginning succeeded. If the end
- * fails, writes the error to the program's int. The compiler calls it when the program leaves the
- * block; exit() and longjmp() do not call it.
+ * rex_data_scope_end(): ends the data region of @scope, if the region has begun. If the end fails,
+ * writes the error to the program's int. The compiler calls the function when the program leaves
+ * the block; exit() and longjmp() do not call it.
  */
 static inline void rex_data_scope_end(struct rex_data_scope *scope)
 {
@@ -440,7 +443,8 @@ static inline void rex_data_scope_end(struct rex_data_scope *scope)
 
 /**
  * REX_DATA_SCOPE(scope, error, device, map): the head of the block of a data region: a `for` loop
- * that runs the block once. @scope is the name of its variable. @map is the address of a map.
+ * that runs the block once. @scope is the name of the loop's variable. @map is the address of a
+ * map.
  */
 #define REX_DATA_SCOPE(scope, error, device, map)                                       \
     for (struct rex_data_scope scope __attribute__((__cleanup__(rex_data_scope_end))) = \
@@ -449,8 +453,8 @@ static inline void rex_data_scope_end(struct rex_data_scope *scope)
 
 /**
  * REX_DATA_ROWS(scope, columns, once, error, text, device, rows..., ): REX_DATA_SCOPE() with a map
- * of the rows. The outer loop runs once; it declares the variables @columns, which contains the map
- * as long as the block runs, and @once.
+ * of the rows. The outer loop runs once. It declares two variables: @once, and @columns, which
+ * contains the map until the block ends.
  */
 #define REX_DATA_ROWS(scope, columns, once, error, text, device, ...)             \
     for (struct rex_columns columns, *once = &columns; once != NULL; once = NULL) \

@@ -6,7 +6,7 @@
  *     ... REX_LAUNCH(axpy, teams, threads, rows...);                            // rex/launch.h
  *     ... __tgt_target_kernel(-1, teams, threads, REX_KERNEL_ID(axpy), &args);  // rex_kmp.h
  *
- * The *stem* of the kernel axpy is `axpy__`: the begin of three names. `axpy__id__` is the *host
+ * The *stem* of the kernel axpy is `axpy__`: the start of three names. `axpy__id__` is the *host
  * key*, a variable whose address stands for the kernel in a launch. `axpy__omp_offload_entry__` is
  * the *entry*, a row of the binary's entry table. "axpy__kernel__" is the kernel's symbol in the
  * device image, which REX_DEVICE_KERNEL(axpy, ...) of rex/kernel.h defines. In other files of the
@@ -18,8 +18,8 @@
  *
  * Linkers that collect garbage keep the entries of a file that includes this header. They do so by
  * the attribute `retain`, which gcc before 11 and clang before 13 lack. Link objects of these
- * compilers with -Wl,-z,nostart-stop-gc. Otherwise lld with --gc-sections, and GNU ld with
- * --gc-sections and -z start-stop-gc, drop sections that only the linker's own symbols reach.
+ * compilers with -Wl,-z,nostart-stop-gc. Without this option lld with --gc-sections, and GNU ld
+ * with --gc-sections and -z start-stop-gc, drop sections that only the linker's own symbols reach.
  *
  * If the name of a kernel or global is itself a macro, these macros and the launch and kernel
  * macros expand the name.
@@ -55,7 +55,7 @@
  * REX_ENTRY(S, key_address, device_name, bytes, flag_bits): defines one entry, a row of the entry
  * table. The other macros of this header use it. The row is not const: generated code has writable
  * rows, and gcc refuses const and writable objects in one section.
- * @S            the begin of the entry's name, `Somp_offload_entry__`.
+ * @S            the start of the entry's name, `Somp_offload_entry__`.
  * @key_address  address of the host key, or of the global.
  * @device_name  the name in the device image, a string.
  * @bytes        size of the global in bytes; 0 for a kernel.
@@ -136,7 +136,7 @@
 #define REX_KERNEL_KEY(S, ...) REX_LINKAGE char S##id__
 /*
  * REX_KERNEL_DECLARED(S, parameters..., ): declares the function `Sarguments__`, which is never
- * defined or called. The compiler compares its parameters with the rows of REX_LAUNCH():
+ * defined or called. The compiler compares the function's parameters with the rows of REX_LAUNCH():
  *
  *     int Sarguments__(int, struct rex_integer n, double *x);  // for (int64_t) n, (double *) x
  *     int Sarguments__(int, ...);                              // without a list
@@ -191,9 +191,9 @@
 /**
  * REX_GLOBAL(variable): makes a global @variable the host side of the device's global with this
  * name and size. The macro defines an entry with the address, name and size of @variable, which
- * must be defined before in this file. The load of the image maps the global, so only updates and
- * rows of REX_ALWAYS() copy the global. The load does not copy the host's value: the image has the
- * device's initial value. The device side is REX_DEVICE_GLOBAL(type, variable) of rex/kernel.h.
+ * must be defined earlier in this file. The load of the image maps the global, so only update calls
+ * and rows of REX_ALWAYS() copy the global. The load does not copy the host's value: the image has
+ * the device's initial value. The device side is REX_DEVICE_GLOBAL(type, variable) of rex/kernel.h.
  */
 #define REX_GLOBAL(variable) REX_GLOBAL_NAMED(variable)
 /*
@@ -206,17 +206,17 @@
 
 /**
  * REX_GLOBAL_LINK(type, variable): makes a global @variable the host side of a global that is on
- * the device only while it is mapped, as with declare target link. The device has a pointer to the
- * global, `variable_decl_tgt_ref_ptr`. A registration does not check that the image has this
- * pointer. @variable has @type, such as `double[1000]`, and must be defined before in this file.
- * The global's row in a map is REX_LINK() of rex/map.h. The device side is
- * REX_DEVICE_GLOBAL_LINK(type, variable) of rex/kernel.h.
+ * the device only while it is mapped (declare target link). The device has a pointer to the global,
+ * `variable_decl_tgt_ref_ptr`. A registration does not check that the image has this pointer.
+ * @variable has @type, such as `double[1000]`, and must be defined earlier in this file. The
+ * global's row in a map is REX_LINK() of rex/map.h. The device side is REX_DEVICE_GLOBAL_LINK(type,
+ * variable) of rex/kernel.h.
  */
 #define REX_GLOBAL_LINK(type, variable) REX_GLOBAL_LINK_NAMED(type, variable)
 /*
  * REX_GLOBAL_LINK_NAMED(type, variable): defines the pointer `variable_decl_tgt_ref_ptr`, and the
- * entry `variable__link__omp_offload_entry__` for the pointer. REX_GLOBAL_LINK() expands @variable
- * before.
+ * entry `variable__link__omp_offload_entry__` for the pointer. REX_GLOBAL_LINK() has expanded
+ * @variable.
  */
 #define REX_GLOBAL_LINK_NAMED(type, variable)                                                  \
     REX_LINKAGE __typeof__(type) *variable##_decl_tgt_ref_ptr;                                 \
@@ -239,18 +239,19 @@
             ".quad 7001b, 7002b, " #host "\n.popsection")
 
 /**
- * REX_EMBED_IMAGE(file): puts the device image @file, a string literal, into this binary: a CUBIN,
- * PTX, or a fatbin for several GPUs. The binary then needs no image file. As for .incbin, the
- * assembler looks in the directory where it runs, and in the directories of -Wa,-I. With clang's
- * LTO @file is relative to the directory where the linker runs, or absolute.
+ * REX_EMBED_IMAGE(file): puts a device image into this binary, which then needs no image file.
+ * @file is a string literal, the name of a CUBIN, a PTX file, or a fatbin for several GPUs. The
+ * assembler looks for @file in the directory where the assembler runs, and in the directories of
+ * -Wa,-I. With clang's LTO @file is relative to the directory where the linker runs, or absolute.
  *
  * A binary may have several images, for example from static libraries. Each entry belongs to the
  * image that has its kernel or global. If two images have the kernel or global of one entry, the
- * registration returns REX_EKEY. Messages name several images "memory 1" and so on, in link order.
+ * registration returns REX_EKEY. If there are several images, messages call them "memory 1" and so
+ * on, in link order.
  *
  * A linker takes a file from an archive only if a symbol that is not weak refers to the file. All
  * references to an image are weak. rex.pc, rex-cc and the CMake package pass options -u, with which
- * a linker takes the first image in archives. Put each other image into a file with code that the
+ * a linker takes the first image from archives. Put each other image into a file with code that the
  * program calls, or link with --whole-archive.
  */
 #define REX_EMBED_IMAGE(file) REX_EMBED(rex_embedded_image_once, 0, file)

@@ -5,9 +5,9 @@
  * that names the object and the cause. All functions may be called from any thread. librex does not
  * exit, abort, or write to standard output. A call that fails changes no output parameter.
  *
- * Unless REX_LOG=off, librex also logs an error, with its name in brackets at the end. The log is
- * standard error by default (rex/configure.h). Three kinds of errors are not logged: REX_EHOST, an
- * error whose message equals the last logged one, and errors with the words "not logged" in a
+ * Unless REX_LOG=off, librex logs an error, with the error's name in brackets at the end. The log
+ * is standard error by default (rex/configure.h). Three kinds of errors are not logged: REX_EHOST,
+ * an error whose message equals the last logged one, and errors with the words "not logged" in a
  * function's comment. If standard error is closed or not open for writing, the lines are lost.
  *
  * Everything here is since 0.2 unless it says otherwise. Guide: librex(7).
@@ -43,14 +43,15 @@ extern "C" {
 REX_API const char *rex_version(void);
 
 /**
- * REX_VERSION_MAJOR: the major version of the header. rex_version() returns that of the library.
+ * REX_VERSION_MAJOR: the major version of the header. rex_version() returns the version of the
+ * library.
  */
 #define REX_VERSION_MAJOR 0
 /** REX_VERSION_MINOR: the minor version of the header. */
 #define REX_VERSION_MINOR 2
 /**
- * REX_VERSION_AT_LEAST(major, minor): 1 if the header has this version or a later one, else 0. It
- * can be used in #if.
+ * REX_VERSION_AT_LEAST(major, minor): 1 if the header has this version or a later one, else 0. The
+ * macro can be used in #if.
  */
 #define REX_VERSION_AT_LEAST(major, minor) \
     (REX_VERSION_MAJOR > (major) || (REX_VERSION_MAJOR == (major) && REX_VERSION_MINOR >= (minor)))
@@ -145,17 +146,17 @@ REX_API const char *rex_error_name(int error);
  *                   or the calling thread is ending.
  * REX_ENOMEM        an allocation failed, a size does not fit in size_t, or a row to map is larger
  *                   than 1 TiB.
- * REX_ENORUNTIME    no libomptarget could be opened; the message lists the files that librex tried,
- *                   each with the reason.
+ * REX_ENORUNTIME    no libomptarget could be opened; the message lists each file that librex tried,
+ *                   with the reason of its failure.
  * REX_ERUNTIME      libomptarget reported no device for the image, could not copy memory, or could
  *                   not write the file of a host image.
- * REX_EUNSUPPORTED  the bound release, or the CUDA driver, cannot do this.
+ * REX_EUNSUPPORTED  the bound LLVM release, or the CUDA driver, does not support the call.
  * REX_ENOIMAGE      no file of the image's name exists in the searched folders.
  * REX_EREAD         a file exists but cannot be read: it is a directory, permission is denied, or
  *                   reading fails. Or the name of the file is too long.
  * REX_EIMAGE        the bytes are empty, truncated, or not a device image; or the CUDA driver
  *                   refuses the PTX. Or a host image needs a library or a symbol that this machine
- *                   lacks. Or the bound release cannot read the data of a clang kernel.
+ *                   lacks. Or the bound LLVM release cannot read the data of a clang kernel.
  * REX_EUNSAFE       a host image was found by a name without a slash, and every user can write to
  *                   the image or to its folder. Or the image or its folder does not belong to root,
  *                   to the user of the process or to the owner of the executable.
@@ -163,20 +164,22 @@ REX_API const char *rex_error_name(int error);
  *                   GPU; the message lists the images. Or REX_REQUIRE_GPU forbids the host device.
  *                   Or the function needs an NVIDIA GPU, and the device is not an NVIDIA GPU.
  * REX_EENTRIES      the entry table is empty, misaligned or malformed.
- * REX_ENOKERNEL     the image lacks a kernel or global of that name, or the global has another size
- *                   in the image. Or the image does not describe a kernel's parameters.
- * REX_EPARAMS       the rows do not fit the kernel's parameters, or the bound release misplaces
- *                   parameters of this width.
+ * REX_ENOKERNEL     the image lacks a kernel or global that an entry or the call names, or the
+ *                   global has another size in the image. Or the image does not describe a kernel's
+ *                   parameters.
+ * REX_EPARAMS       the rows do not fit the kernel's parameters, or the bound LLVM release
+ *                   misplaces parameters of this width.
  * REX_EKEY          a host key is in no registered entry table, twice in one table, or in two
  *                   modules.
- * REX_EDEVICE       a device number below -1 or above the number of devices.
+ * REX_EDEVICE       a device number is below -1 or above the number of devices.
  * REX_EABSENT       memory that has to be mapped on the device is not mapped.
  * REX_EOVERLAP      memory to map is mapped in part already, or overlaps an earlier row;
  *                   libomptarget would abort. Or a row lies within an outer row and asks for a copy
  *                   that the outer row does not make.
- * REX_ECUDA         a call of the CUDA driver failed; the message names it and its result.
- * REX_EFORK         the process was forked after its parent had used a GPU; counting GPUs or
- *                   pinning memory is a use, too. Or the process was forked while another thread
+ * REX_ECUDA         a call to the CUDA driver failed; the message names the driver's function and
+ *                   its result.
+ * REX_EFORK         the process was forked after its parent had used a GPU; counting GPUs and
+ *                   pinning memory are such uses. Or the process was forked while another thread
  *                   was inside libomptarget or loaded it.
  * REX_EBUSY         a queue has unfinished work with memory, a module or a library that the call
  *                   would end; the message names the queue. Or a module is registered or ended

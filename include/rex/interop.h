@@ -29,11 +29,11 @@ extern "C" {
  */
 
 /**
- * rex_queue_stream(): writes the CUstream of @queue to @stream, and its CUcontext, the primary
- * context of the GPU, to @context, which may be NULL. Pass the stream to libraries
- * (cublasSetStream(), ncclAllReduce()) and to calls of the driver. Work that they put in the stream
- * runs in order with the queue's commands. rex_queue_sync(), rex_queue_query(), rex_queue_destroy()
- * and events include such work, but librex does not know the memory that it uses. Do not destroy
+ * rex_queue_stream(): writes the CUstream of @queue to *@stream. If @context is not NULL, writes
+ * the GPU's primary context, a CUcontext, to *@context. Pass the stream to libraries
+ * (cublasSetStream(), ncclAllReduce()) and to driver calls. Work that they put in the stream runs
+ * in order with the queue's commands. rex_queue_sync(), rex_queue_query(), rex_queue_destroy() and
+ * events include such work, but librex does not know the memory that the work uses. Do not destroy
  * the stream or the context: they last until rex_queue_destroy(), except a stream of
  * rex_queue_from_stream(), which belongs to its owner. Returns 0, REX_EINVAL (@queue or @stream is
  * NULL, or the queue is being captured), REX_ENODEVICE (the queue has no stream, because the device
@@ -47,8 +47,8 @@ REX_API int rex_queue_stream(struct rex_queue *queue, void **stream, void **cont
  * rex_queue_from_stream(): makes a queue of @stream, which belongs to the program or to another
  * library: cuBLAS, cuFFT, NCCL, a framework. Commands of the queue run in order with the owner's
  * work in the stream. The stream must be of the device's primary context, as streams of the CUDA
- * runtime are, and must outlive the queue. Its owner must not capture the stream while the queue is
- * used. librex never destroys the stream.
+ * runtime are, and must outlive the queue. The owner of the stream must not capture it while the
+ * queue is used. librex never destroys the stream.
  *
  * @stream  a CUstream or cudaStream_t; NULL: the driver's legacy default stream, or a queue without
  *          a stream if the device is not an NVIDIA GPU.
@@ -74,11 +74,11 @@ static inline int rex_queue_from_stream(struct rex_queue **queue, int64_t device
  * rex_queue_copy_peer(): copies @size bytes from @from, memory of device @from_device, to @to,
  * memory of device @to_device (-1: the default device). The devices may be equal; at least one must
  * be the queue's. If one of two GPUs has access to the other (struct rex_gpu), they copy over
- * NVLink or PCI Express, otherwise through the host. The queue's first copy between the GPUs
- * enables the access. Queues of the other device need an event to wait for the copy
- * (rex_queue_wait_event()). The memory on both devices must last until the copy is done. The end of
- * a mapping on either device checks for this copy, as for other commands of a queue. Returns 0;
- * REX_EINVAL; REX_EDEVICE (a device does not exist, or neither device is the queue's);
+ * NVLink or PCI Express. Otherwise the copy goes through the host. The queue's first copy between
+ * the GPUs enables the access. Queues of the other device need an event to wait for the copy
+ * (rex_queue_wait_event()). The memory on both devices must last until the copy is done. A call
+ * that ends a mapping on either device checks for this copy, as for other commands of a queue.
+ * Returns 0; REX_EINVAL; REX_EDEVICE (a device does not exist, or neither device is the queue's);
  * REX_ENODEVICE (the queue's device is an NVIDIA GPU, and the other device is not);
  * REX_EUNSUPPORTED (on a GPU, a copy to another device in a graph); REX_ECUDA, REX_ERUNTIME,
  * REX_ENOMEM or REX_EFORK.
@@ -88,11 +88,12 @@ REX_API int rex_queue_copy_peer(struct rex_queue *queue, void *to, int64_t to_de
 
 /**
  * rex_device_copy_peer(): copies @size bytes from @from, memory of device @from_device, to @to,
- * memory of device @to_device (-1: the default device). Returns after the copy is done. The devices
- * may be equal. Two GPUs copy over NVLink or PCI Express if they have access to each other,
- * otherwise through the host. Any thread. Returns 0; REX_EINVAL (@to or @from is NULL, no module is
- * registered, offloading is disabled, or the process is ending); REX_EDEVICE; REX_ECUDA (one of the
- * devices is lost); REX_ERUNTIME (libomptarget could not copy); or REX_EFORK.
+ * memory of device @to_device (-1: the default device). Returns after the copy is done. @to_device
+ * and @from_device may be equal. If two GPUs have access to each other, they copy over NVLink or
+ * PCI Express. Otherwise the copy goes through the host. Any thread. Returns 0; REX_EINVAL (@to or
+ * @from is NULL, no module is registered, offloading is disabled, or the process is ending);
+ * REX_EDEVICE; REX_ECUDA (one of the devices is lost); REX_ERUNTIME (libomptarget could not copy);
+ * or REX_EFORK.
  */
 REX_API int rex_device_copy_peer(void *to, int64_t to_device, const void *from, int64_t from_device,
                                  size_t size);

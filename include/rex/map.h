@@ -17,7 +17,7 @@
  * evaluated; C++ evaluates rows from left to right. A row has addresses: the memory at these
  * addresses must stay allocated while the memory is mapped. A value is read when the row is made.
  *
- * A row macro reports no error. If no release of LLVM accepts a row, the call that uses the map
+ * A row macro reports no error. If no LLVM release supports a row, the call that uses the map
  * returns REX_EINVAL. The message has the row's number, counted from 0. For a row in a launch, a
  * region or a REX_MAP() the message also has the source text, if the text begins with REX_.
  *
@@ -54,8 +54,8 @@ extern "C" {
 /** struct rex_row: one row of a map. */
 struct rex_row {
     /**
-     * base address. For REX_MAP_LITERAL the value, or the address of a value of more than 8 bytes.
-     * For REX_MAP_PTR_AND_OBJ the address of the pointer.
+     * base address. In a row with REX_MAP_LITERAL: the value, or the address of a value of more
+     * than 8 bytes. In a row with REX_MAP_PTR_AND_OBJ: the address of the pointer.
      */
     void *base;
     void *begin;  /**< first byte; for REX_MAP_LITERAL equal to @base. */
@@ -80,8 +80,8 @@ struct rex_map {
      */
     void **mappers;
     /**
-     * the allocation of rex_map_build() for the columns, or the source text of the rows of
-     * REX_MAP(), for messages; NULL if the columns are the program's own.
+     * in a map of rex_map_build(): the allocation that has the columns. In a map of REX_MAP(): the
+     * source text of the rows, for messages. NULL if the program made the columns.
      */
     void *storage;
 };
@@ -106,8 +106,8 @@ static inline struct rex_row rex_row_of(const volatile void *base, const volatil
 
 /**
  * rex_row_member(): returns @row as a member of the object in row @parent, counted from 0, at most
- * REX_PARENT_MAX. The parent comes before the member, and contains it unless the member is an
- * attached pointer. A member is not a parameter of the kernel.
+ * REX_PARENT_MAX. The parent's row must come before the member's row. The parent must contain the
+ * member, unless the member is an attached pointer. A member is not a parameter of the kernel.
  */
 static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
 {
@@ -120,20 +120,21 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
 /*
  * ---- Rows of memory ---------------------------------------------------------------------------
  *
- * @pointer is an array or a pointer to a complete type; @lower and @length count its elements.
- * If the memory is mapped already, the call copies nothing: only the reference count changes. If
+ * @pointer is an array or a pointer to a complete type; @lower and @length count its elements. If
+ * the memory is mapped already, the call copies nothing: only the reference count changes. If
  * @length is negative, the call returns REX_EINVAL. If @length is 0, the call maps nothing. If
- * no earlier call has mapped the memory either, the kernel gets the host address, or NULL on LLVM
- * 14 and 15, also in a queue.
+ * @length is 0 and no earlier call has mapped the memory, the kernel gets the host address, or NULL
+ * on LLVM 14 and 15. A launch in a queue passes the same value.
  *
  * Guide: rex-maps(7).
  */
 
 /**
  * REX_SECTION(type, pointer, lower, length): map(...: pointer[lower : length]). The base of the row
- * is @pointer, the begin is the first mapped element. The kernel gets the device address of the
- * *base*, so that an element has one index on host and device. @type is REX_MAP_TO, REX_MAP_FROM,
- * REX_MAP_TOFROM or REX_MAP_ALLOC, with other bits of a map type if needed.
+ * is @pointer; column 2 of the row is the address of the first mapped element. The kernel gets the
+ * device address of the *base*, so that an element has the same index on host and device. @type is
+ * REX_MAP_TO, REX_MAP_FROM, REX_MAP_TOFROM or REX_MAP_ALLOC, with other bits of a map type if
+ * needed.
  */
 #define REX_SECTION(type_bits, pointer, lower, length)                               \
     REX_ROW(REX_OF(pointer),                                                         \
@@ -150,8 +151,8 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
 #define REX_TOFROM(pointer, length) REX_SECTION(REX_MAP_TOFROM, pointer, 0, length)
 /**
  * REX_ALLOC(pointer, length): map(alloc: pointer[0 : length]): mapped but not copied. If no region
- * has mapped the memory, it is scratch memory of one launch. REX_PRESENT(REX_ALLOC(p, n)) requires
- * a region that has mapped the memory.
+ * has mapped the memory, the row is scratch memory for one launch. REX_PRESENT(REX_ALLOC(p, n))
+ * requires a region that has mapped the memory.
  */
 #define REX_ALLOC(pointer, length) REX_SECTION(REX_MAP_ALLOC, pointer, 0, length)
 /**
@@ -175,7 +176,7 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
 /**
  * REX_POINTER(pointer): a pointer that a kernel uses and no clause maps. The kernel gets the device
  * address of the memory at @pointer. If the memory is not mapped, the kernel gets the host address,
- * or NULL on LLVM 14 and 15; a launch in a queue returns REX_EABSENT.
+ * or NULL on LLVM 14 and 15. But a launch in a queue returns REX_EABSENT.
  */
 #define REX_POINTER(pointer) REX_SECTION(REX_MAP_IMPLICIT, pointer, 0, 0)
 
@@ -185,7 +186,7 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
  * A modifier makes a new row from @row. Modifiers nest: `REX_ALWAYS(REX_PRESENT(REX_TO(x, n)))`.
  */
 
-/** REX_ALWAYS(row): map(always, ...): copied with any reference count. */
+/** REX_ALWAYS(row): map(always, ...): copied, whatever the reference count is. */
 #define REX_ALWAYS(row) REX_ROW(REX_OF_ROW(row), rex_row_with((row), REX_MAP_ALWAYS))
 /**
  * REX_CLOSE(row): map(close, ...): asks for memory near the device; has an effect only with unified
@@ -194,38 +195,39 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
 #define REX_CLOSE(row) REX_ROW(REX_OF_ROW(row), rex_row_with((row), REX_MAP_CLOSE))
 /**
  * REX_PRESENT(row): map(present, ...): the memory must be mapped already, else REX_EABSENT. On LLVM
- * 14 to 22 an earlier row of the call may map the memory.
+ * 14 to 22 a mapping by an earlier row of the call is enough.
  */
 #define REX_PRESENT(row) REX_ROW(REX_OF_ROW(row), rex_row_with((row), REX_MAP_PRESENT))
 /**
- * REX_HOLD(row): map(ompx_hold, ...): the memory stays mapped, also after a REX_DELETE(), until a
- * call ends the memory by a row with REX_HOLD().
+ * REX_HOLD(row): map(ompx_hold, ...): the memory stays mapped, even after a REX_DELETE(), until a
+ * row with REX_HOLD() ends the mapping.
  */
 #define REX_HOLD(row) REX_ROW(REX_OF_ROW(row), rex_row_with((row), REX_MAP_OMPX_HOLD))
 /**
- * REX_NO_PARAM(row): makes a row like @row that is not a parameter of the kernel: for memory that
- * the kernel reaches by another pointer, or for a global of REX_GLOBAL(). The load of the
- * image maps such a global: only REX_ALWAYS() and updates copy the global.
+ * REX_NO_PARAM(row): makes a row like @row that is not a parameter of the kernel. Use such a row
+ * for memory that the kernel reaches by another pointer, or for a global of REX_GLOBAL(). The load
+ * of the image maps such a global: only rows of REX_ALWAYS() and update calls copy the global.
  */
 #define REX_NO_PARAM(row) REX_ROW(REX_OF_NONE, rex_row_without((row), REX_MAP_TARGET_PARAM))
 /**
- * REX_IMPLICIT(row): marks a row without a clause, as compilers do for captured variables. If the
- * call does not copy the row, the row may be larger than the mapping that it begins in.
+ * REX_IMPLICIT(row): marks a row without a clause, as compilers do for captured variables. A row
+ * that the call does not copy can extend past the mapping in which the row begins.
  */
 #define REX_IMPLICIT(row) REX_ROW(REX_OF_ROW(row), rex_row_with((row), REX_MAP_IMPLICIT))
 
 /*
  * ---- Rows of values, private copies and device addresses --------------------------------------
  *
- * These rows are for launches only. In a data call they are REX_EINVAL.
+ * These rows are for launches only. A data call refuses them with REX_EINVAL.
  */
 
 /**
- * REX_VALUE(expression): a value of at most 8 bytes, which the compiler checks: an integer, bool,
- * char, enum, floating-point number, small struct, or a pointer that is passed unchanged; not an
- * array. An integer is sign- or zero-extended to 8 bytes; other values are padded with zeros. The
- * row has the size of the expression's type, and its kind: REX_MAP_KIND(). An integer or bool fits
- * an integer parameter of at least its width; another value fits a parameter of its own type.
+ * REX_VALUE(expression): passes a value: an integer, bool, char, enum, floating-point number, small
+ * struct, or a pointer that is passed unchanged; not an array. The compiler checks that the value
+ * has at most 8 bytes. An integer is sign- or zero-extended to 8 bytes; other values are padded
+ * with zeros. The row's size is the size of the expression's type, and the row's kind
+ * (REX_MAP_KIND()) is the kind of that type. An integer or bool fits an integer parameter of at
+ * least its width; another value fits a parameter of its own type.
  */
 #define REX_VALUE(expression) REX_ROW(REX_OF(expression), rex_row_scalar(REX_SCALAR(expression)))
 /**
@@ -235,45 +237,48 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
 #define REX_IS_DEVICE_PTR(pointer) \
     REX_ROW(REX_OF_ANY_POINTER, rex_row_address((const volatile void *)(pointer)))
 /**
- * REX_FIRSTPRIVATE(object): firstprivate: the kernel gets the address of its own copy of @object,
- * which may have any size; changes are not copied back. In a queue the row is REX_EINVAL.
+ * REX_FIRSTPRIVATE(object): firstprivate: the kernel gets the address of its own copy of @object.
+ * @object may have any size; changes are not copied back. A launch in a queue refuses the row with
+ * REX_EINVAL.
  */
 #define REX_FIRSTPRIVATE(object) REX_OBJECT(REX_MAP_PRIVATE | REX_MAP_TO, object)
 /**
  * REX_PRIVATE(object): private: the kernel gets the address of uninitialised memory with the size
- * of @object. In a queue the row is REX_EINVAL.
+ * of @object. A launch in a queue refuses the row with REX_EINVAL.
  */
 #define REX_PRIVATE(object) REX_OBJECT(REX_MAP_PRIVATE, object)
 
 /*
  * ---- Rows that return a device address --------------------------------------------------------
  *
- * For rex_data_enter(), rex_data_exit() and REX_DATA_REGION_MAP(), whose map is a struct rex_map.
- * In a launch these rows are REX_EINVAL.
+ * These rows are for the struct rex_map of rex_data_enter(), rex_data_exit() or
+ * REX_DATA_REGION_MAP(). A launch refuses these rows with REX_EINVAL.
  */
 
 /**
  * REX_USE_DEVICE_PTR(pointer): use_device_ptr: after the region has begun, column 1 of the row has
  * the device address of the memory at @pointer; rex_map_address() reads it. An earlier row or call
- * must have mapped the memory. If the memory is not mapped, there is no error: on each release
- * column 1 keeps @pointer, the host's address, as OpenMP requires.
+ * should have mapped the memory. If the memory is not mapped, there is no error: column 1 keeps
+ * @pointer, the host's address, as OpenMP requires, on every LLVM release.
  */
 #define REX_USE_DEVICE_PTR(pointer) \
     REX_ROW(REX_OF_NONE, rex_row_object((pointer), 0, REX_MAP_RETURN_PARAM))
 /**
- * REX_OR_NULL(row): use_device_ptr(fb_nullify): makes a row like @row, a REX_USE_DEVICE_PTR(). If
- * the memory is not mapped, column 1 becomes NULL. On the host all memory counts as mapped.
+ * REX_OR_NULL(row): use_device_ptr(fb_nullify): makes a row from @row, which REX_USE_DEVICE_PTR()
+ * has made. If the memory is not mapped, column 1 of the new row becomes NULL. The host device
+ * treats all memory as mapped.
  */
 #define REX_OR_NULL(row) REX_ROW(REX_OF_ROW(row), rex_row_with((row), REX_MAP_FB_NULLIFY))
 /**
- * REX_RETURN(row): makes a row like @row. The call also stores the device address of the row's base
- * in column 1; rex_map_address() reads it.
+ * REX_RETURN(row): makes a row like @row. In addition, the call stores the device address of the
+ * row's base in column 1; rex_map_address() reads this address.
  */
 #define REX_RETURN(row) REX_ROW(REX_OF_ROW(row), rex_row_with((row), REX_MAP_RETURN_PARAM))
 /**
  * rex_map_address(): returns the address that row @row of @map, counted from 0, has received: the
- * device address of its base. The address is valid until a call ends the mapping. rex_data_exit()
- * with @map, or the end of the region, restores the base. The arguments are not checked.
+ * device address of the row's base. The address is valid until a call ends the mapping.
+ * rex_data_exit() with @map, or the end of the region, restores the base. The arguments are not
+ * checked.
  */
 static inline void *rex_map_address(const struct rex_map *map, int32_t row)
 {
@@ -292,17 +297,17 @@ static inline void *rex_map_address(const struct rex_map *map, int32_t row)
  */
 
 /**
- * REX_STRUCT(object, first, last): the parent: the bytes from member @first to member @last, which
- * contain all mapped members. This row copies nothing. The kernel gets the address of @object on
- * the device.
+ * REX_STRUCT(object, first, last): the parent's row: the bytes from member @first to member @last.
+ * All mapped members must lie in these bytes. The parent's row copies nothing. The kernel gets the
+ * address of @object on the device.
  */
 #define REX_STRUCT(object, first, last)                                \
     REX_ROW(REX_OF_ANY_POINTER,                                        \
             rex_row_part(REX_MAP_TARGET_PARAM, (uintptr_t)(&(object)), \
                          offsetof(__typeof__(object), first), REX_END_OF(object, last)))
 /**
- * REX_MEMBER(parent, type, object, member): @member of @object. The row of @object has number
- * @parent.
+ * REX_MEMBER(parent, type, object, member): maps @member of @object. @parent is the number of the
+ * row of @object.
  */
 #define REX_MEMBER(parent, type_bits, object, member)                                      \
     REX_ROW(REX_OF_NONE, rex_row_member(rex_row_part((type_bits), (uintptr_t)(&(object)),  \
@@ -310,18 +315,18 @@ static inline void *rex_map_address(const struct rex_map *map, int32_t row)
                                                      REX_END_OF(object, member)),          \
                                         (parent)))
 /**
- * REX_MEMBER_POINTER(parent, type, object, member, lower, length): maps the memory that the pointer
- * @member of @object points to, and the pointer. The pointer on the device has the device address
- * of that memory. @lower and @length count elements of the memory.
+ * REX_MEMBER_POINTER(parent, type, object, member, lower, length): maps the pointer @member of
+ * @object, and the memory to which the pointer points. On the device, the pointer has the device
+ * address of that memory. @lower and @length count elements of the memory.
  */
 #define REX_MEMBER_POINTER(parent, type_bits, object, member, lower, length) \
     REX_ROW(REX_OF_NONE,                                                     \
             rex_row_member(REX_ATTACH(type_bits, (object).member, lower, length), (parent)))
 /**
  * REX_ATTACH(type, pointer, lower, length): PTR_AND_OBJ: pointer[lower : length]; base is the
- * address of the lvalue @pointer. Make the row a member of the row that maps the pointer, by
- * rex_row_member(). Rows of a mapper become members without rex_row_member(). If the row is not a
- * member, the pointer stays mapped until the process ends, on every release.
+ * address of the lvalue @pointer. Call rex_row_member() to make the row a member of the row that
+ * maps the pointer. A mapper need not call it: rows of a mapper become members. If the row is not a
+ * member, the pointer stays mapped until the process ends, on every LLVM release.
  */
 #define REX_ATTACH(type_bits, pointer, lower, length)                                      \
     REX_ROW(REX_OF(pointer), rex_row_attach((type_bits), &(pointer), REX_ELEMENT(pointer), \
@@ -397,8 +402,9 @@ struct rex_map_builder;
 
 /**
  * rex_rows: a function of the program that adds the rows of one map, in order. librex calls the
- * function twice with one @context, to count and to fill. The function must add an equal number of
- * rows each time. Returns 0, or an error, which ends the build.
+ * function twice with the same @context: first to count the rows, then to fill the map. The
+ * function must add an equal number of rows each time. Returns 0, or an error, which
+ * rex_map_build() then returns.
  */
 typedef int rex_rows(struct rex_map_builder *builder, void *context);
 
@@ -415,26 +421,27 @@ REX_API int rex_map_add(struct rex_map_builder *builder, struct rex_row row);
 
 /**
  * rex_map_next_row(): returns the number of the row that rex_map_add() adds next, counted from 0.
- * It is the parent's number for the members of that row. If @builder is NULL, returns REX_EINVAL.
+ * Members of that row pass this number as @parent. If @builder is NULL, returns REX_EINVAL.
  */
 REX_API int32_t rex_map_next_row(const struct rex_map_builder *builder);
 
 /**
- * rex_map_build(): builds a map of @prefix, the rows that @rows adds, and @suffix. The first pass
- * counts the rows, the second fills one allocation.
+ * rex_map_build(): builds a map of @prefix, the rows that @rows adds, and @suffix. A first pass
+ * counts the rows; a second pass stores them in one allocation.
  *
  * @map      receives the map; unchanged on failure. Free the map with rex_map_free().
  * @prefix   rows before those of @rows; NULL: no rows. librex copies the rows and their `mappers`
- *           column; the prefix stays the caller's.
+ *           column; @prefix still belongs to the caller.
  * @rows     the row function; NULL: no rows.
  * @context  the second argument of @rows.
- * @suffix   rows after those of @rows, copied as those of @prefix; NULL: no rows. In the suffix the
- *           numbers of parents count from its first row. librex adapts the numbers in the copy.
+ * @suffix   rows after those of @rows, copied in the same way; NULL: no rows. In @suffix, the
+ *           parent with number 0 is the first row of @suffix. librex adapts the numbers of parents
+ *           in the copy.
  *
  * Returns 0, REX_ENOMEM, the error of @rows, or REX_EINVAL: @map, or a column of @prefix or
- * @suffix, is NULL; the number of their rows is negative; rex_map_add() refuses one of their rows;
- * the passes add different numbers of rows; there are more than 2147483647 rows; or a parent's
- * number is above REX_PARENT_MAX.
+ * @suffix, is NULL; @prefix or @suffix has a negative number of rows, or a row that rex_map_add()
+ * refuses; the passes add different numbers of rows; there are more than 2147483647 rows; or a
+ * parent's number is above REX_PARENT_MAX.
  */
 REX_API int rex_map_build(struct rex_map *map, const struct rex_map *prefix, rex_rows *rows,
                           void *context, const struct rex_map *suffix);
@@ -451,10 +458,10 @@ REX_API void rex_map_free(struct rex_map *map);
  */
 
 /**
- * rex_mapper: a function of the program that maps one element of a type. The function adds the rows
- * of the element at @element, and of the memory that pointers of the element point to. The rows are
- * those of an element that is mapped tofrom. librex removes from each row's type the directions
- * that the section does not have, and adds always, delete, close, present and hold of the section.
+ * rex_mapper: a function of the program that maps one element of a type. The function adds rows for
+ * the element at @element, and for memory to which pointers in the element point. Write the rows
+ * for an element that is mapped tofrom. librex removes from each row's type the directions that the
+ * section does not have, and adds the section's modifiers: always, delete, close, present and hold.
  * These rows are not parameters. Rows without a parent become members of the section's row, so a
  * mapper needs no row numbers:
  *
@@ -466,27 +473,28 @@ REX_API void rex_map_free(struct rex_map *map);
  *         return result == 0 ? rex_map_add(builder, values) : result;
  *     }
  *
- * A row is memory of the element, or an attached pointer. Returns 0, or an error, which ends the
- * build.
+ * Each row maps memory of the element, or an attached pointer. Returns 0, or an error, which ends
+ * the build.
  */
 typedef int rex_mapper(struct rex_map_builder *builder, void *element);
 
 /**
  * rex_map_add_mapped(): adds a section with a mapper: a row for the whole section, which copies
  * nothing, and then the rows of each element. A mapper may itself call rex_map_add_mapped(), for
- * the memory that a pointer member of its element points to. @section is then a REX_ATTACH().
+ * the memory that a pointer member of its element points to. In such a call, @section is a row of
+ * REX_ATTACH().
  *
  * @mapper        the function that maps one element.
  * @section       the section's row: REX_TOFROM(particles, n). Its type has the directions of
  *                copies, and may make the section a parameter.
- * @element_size  bytes of an element.
+ * @element_size  size of an element in bytes.
  *
  * If only some elements are mapped already, a call that maps the section returns REX_EOVERLAP: the
  * other elements would not be adjacent to the mapped elements on the device.
  *
- * Returns 0, an error of rex_map_add() or @mapper, or REX_EINVAL: @builder, @mapper or the begin of
- * a section with elements is NULL; the section is not a whole number of elements; the number of its
- * row is above REX_PARENT_MAX; or mappers nest deeper than 64.
+ * Returns 0, an error of rex_map_add() or @mapper, or REX_EINVAL: @builder, @mapper or column 2 of
+ * a @section with elements is NULL; the section is not a whole number of elements; the number of
+ * its row is above REX_PARENT_MAX; or mappers nest deeper than 64.
  */
 REX_API int rex_map_add_mapped(struct rex_map_builder *builder, rex_mapper *mapper,
                                struct rex_row section, int64_t element_size);

@@ -12,7 +12,7 @@
  *
  * The macros for lists take the name of a macro, @m, and call it for each parameter:
  * `m(context, type, name)`. The caller chooses @context, which may be empty. @type is in
- * parentheses, so that `__typeof__ type name` declares the parameter, also a pointer to an array or
+ * parentheses, so that `__typeof__ type name` declares the parameter, even a pointer to an array or
  * a function. @m can use `sizeof type` and `REX_KIND_OF_TYPE type`. @m cannot call a macro for
  * lists.
  *
@@ -31,7 +31,7 @@
  * - **A macro before parentheses.** REX_PARAMETER_TYPE is a macro with arguments, which expands to
  *   its arguments in parentheses and a comma. So `REX_PARAMETER_TYPE (int) n` becomes `(int), n`,
  *   which is two arguments of another macro. `REX_PARAMETER_TYPE void` does not change, because no
- *   parenthesis follows the name: it is one argument.
+ *   parenthesis follows the name, so it remains one argument.
  * - **The third argument.** REX_PARAMETER_PICK() expands its arguments, and then selects the third.
  *   So the first argument decides between two names of macros, YES and NO in these lines:
  *
@@ -42,9 +42,9 @@
  *   REX_WALK() adds empty items to a shorter list.
  *
  * Macros in pairs, such as REX_JOIN() and REX_JOIN_EXPANDED(), serve a rule of C. The preprocessor
- * does not expand an argument beside ## before it joins. It also counts the arguments of a macro
- * before it expands them. So the first macro of a pair only passes its arguments on, and they are
- * expanded before the second macro reads them.
+ * does not expand an argument beside ## before it joins the tokens. The preprocessor counts the
+ * arguments of a macro before it expands them. So the first macro of a pair only passes its
+ * arguments on, and they are expanded before the second macro reads them.
  *
  * These are the main steps of an example; calls for empty items are left out:
  *
@@ -69,7 +69,7 @@
 #define REX_EACH_PARAMETER(m, context, ...) REX_PARAMETERS(, (), (), m, context, __VA_ARGS__)
 /**
  * REX_PARAMETER_LIST(none, m, context, parameters...): `m(context, type, name)` for each parameter,
- * with commas between them: `n, a` with REX_PARAMETER_NAME as @m. For `void` it is @none.
+ * with commas between them: `n, a` with REX_PARAMETER_NAME as @m. For `void` the result is @none.
  */
 #define REX_PARAMETER_LIST(none, m, context, ...) \
     REX_PARAMETERS(none, (), (, ), m, context, __VA_ARGS__)
@@ -83,7 +83,7 @@
  * for two.
  */
 #define REX_PARAMETER_COUNT(...) (0 REX_EACH_PARAMETER(REX_PARAMETER_ONE, , __VA_ARGS__))
-/** REX_PARAMETER_ONE(context, type, name): the @m of REX_PARAMETER_COUNT(): `+1`. */
+/** REX_PARAMETER_ONE(context, type, name): an @m that writes `+1`, for REX_PARAMETER_COUNT(). */
 #define REX_PARAMETER_ONE(context, type, name) +1
 /**
  * REX_PARAMETER_DECLARE(context, type, name): an @m that declares the parameter:
@@ -121,8 +121,8 @@
  */
 #define REX_IF_VOID(first) REX_PARAMETER_PICK(REX_IS_##first, REX_THEN, REX_OTHERWISE_OF, )(first)
 /**
- * REX_IS_void: a comma, which makes two arguments of `REX_IS_##first` in REX_IF_VOID(). Without the
- * macro, a name such as `REX_IS_int` is one argument.
+ * REX_IS_void: a comma. In REX_IF_VOID(), `REX_IS_##first` is therefore two arguments for `void`.
+ * For `int` it is one argument: `REX_IS_int` is not a macro.
  */
 #define REX_IS_void ,
 /** REX_THEN(first): the name REX_THEN_OF. */
@@ -149,19 +149,23 @@
 #define REX_PARAMETER_THIRD(a, b, c, ...) c
 /**
  * REX_PARAMETER(none, between, m, context, parameter): `m(context, type, name)` for one parameter.
- * The tokens inside the parentheses of @between come before it: a comma if @between is `(, )`. If
- * the parameter is `void` or empty, the result is only @none.
+ * The tokens inside the parentheses of @between come before this call of @m: a comma if @between is
+ * `(, )`. If the parameter is `void` or empty, the result is only @none.
  */
 #define REX_PARAMETER(none, between, m, context, parameter)                                    \
     REX_PARAMETER_PICK(REX_PARAMETER_TYPE parameter, REX_PARAMETER_SOME, REX_PARAMETER_NONE, ) \
     (none, between, m, context, parameter)
-/** REX_PARAMETER_SOME(): REX_PARAMETER() for a parameter that begins with a parenthesis. */
+/**
+ * REX_PARAMETER_SOME(): the result of REX_PARAMETER() for a parameter that begins with a
+ * parenthesis.
+ */
 #define REX_PARAMETER_SOME(none, between, m, context, parameter) \
     REX_PARAMETER_BETWEEN between REX_PARAMETER_CALL(m, context, REX_PARAMETER_TYPE parameter)
 /**
- * REX_PARAMETER_NONE(): REX_PARAMETER() for a parameter that does not begin with a parenthesis:
- * @none for `void` and for an empty parameter. For `int n` it writes a name that does not exist,
- * REX_WRITE_THE_TYPE_IN_PARENTHESES_int, and the compiler reports an error.
+ * REX_PARAMETER_NONE(): the result of REX_PARAMETER() for a parameter that does not begin with a
+ * parenthesis. The result is @none for `void` and for an empty parameter. For `int n` the macro
+ * writes a name that does not exist, REX_WRITE_THE_TYPE_IN_PARENTHESES_int, and the compiler
+ * reports an error.
  */
 #define REX_PARAMETER_NONE(none, between, m, context, parameter) \
     none REX_WRITE_THE_TYPE_IN_PARENTHESES_##parameter
@@ -176,13 +180,14 @@
 #define REX_PARAMETER_BETWEEN(...) __VA_ARGS__
 /**
  * REX_PARAMETER_CALL(m, context, type, name): `m(context, type, name)`. The caller writes the last
- * two arguments as `REX_PARAMETER_TYPE parameter`, which becomes two arguments here.
+ * two arguments as `REX_PARAMETER_TYPE parameter`, which expands to the two arguments `type, name`.
  */
 #define REX_PARAMETER_CALL(m, ...) m(__VA_ARGS__)
 
 /**
  * REX_PARAMETERS(none, first, between, m, context, parameters...): REX_PARAMETER() for each
- * parameter. The first parameter has @first as @between, and only it has @none.
+ * parameter. Only the first call passes @none. The first call passes @first as the argument
+ * @between.
  */
 #define REX_PARAMETERS(none, first, between, m, context, ...) \
     REX_WALK(REX_PARAMETER, none, first, between, m, context, __VA_ARGS__)

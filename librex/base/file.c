@@ -213,10 +213,10 @@ int rex_output_open(struct rex_output *output, const char *pattern, bool add_num
 }
 
 /*
- * Also compares open flags, because the program may have opened the file again for reading. Only
- * EBADF means that the program closed the descriptor. Other errors may come from the server of a
- * network file, and the descriptor is still open. A reopen after such an error would leak a
- * descriptor for each line.
+ * Compares the open flags as well as the file, because the program may have opened the file again
+ * for reading. Only EBADF means that the program closed the descriptor. Other errors may come from
+ * the server of a network file, and the descriptor is still open. A reopen after such an error
+ * would leak a descriptor for each line.
  */
 bool rex_output_is_open(const struct rex_output *output)
 {

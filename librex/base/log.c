@@ -165,8 +165,8 @@ void rex_set_log_callback(rex_log_function *function, void *context)
 }
 
 /*
- * The program's function may call librex. An error of such a call must not replace the last error,
- * which the program reads later.
+ * The program's log function may call librex. An error of such a call must not replace the last
+ * error, which the program reads later.
  */
 static __attribute__((noinline)) void call_log_function(rex_log_function *function,
                                                         enum rex_log_level level,
@@ -210,7 +210,7 @@ void rex_log_say_held(void)
 
 static void say_line(enum rex_log_level level, const char *message)
 {
-    /* Relaxed: only compared with NULL; hand_over_line() reads it again under the lock. */
+    /* Relaxed: the pointer is only compared with NULL; hand_over_line() reads it under the lock. */
     bool is_theirs = __atomic_load_n(&sink.function, __ATOMIC_RELAXED) != NULL;
     if (!is_theirs || rex_thread.holds == 0) {
         hand_over_line(level, message);

@@ -1,5 +1,5 @@
 /*
- * callreport.c - reports calls of libomptarget: logs the rows of a call, and writes a slice of the
+ * callreport.c - reports calls to libomptarget: logs the rows of a call, and writes a slice of the
  * call to the trace.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -143,8 +143,8 @@ void rex_call_trace_launch(struct rex_call_trace *trace, const void *key, int re
         slice.because = because;
     }
     /*
-     * The kernel of a deferred launch has a slice of its own, and must not count again in the slice
-     * of the call. A launch that failed has no slice for its kernel.
+     * The kernel of a deferred launch has a slice of its own, so the slice of the call must not
+     * count the kernel again. A launch that failed has no slice for its kernel.
      */
     trace->is_deferred &= result == REX_OK;
     if (trace->is_deferred) {

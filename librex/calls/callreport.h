@@ -1,5 +1,5 @@
 /*
- * callreport.h - reports calls of libomptarget: logs the rows of a call, and writes a slice of the
+ * callreport.h - reports calls to libomptarget: logs the rows of a call, and writes a slice of the
  * call to the trace.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

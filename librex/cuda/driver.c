@@ -24,7 +24,7 @@ struct rex_driver rex_driver;
 struct rex_device rex_devices[REX_CUDA_DEVICES_MAX];
 
 static const struct function {
-    const char *name, *since; /* exported name; first CUDA release with it */
+    const char *name, *since; /* exported name; first CUDA release that exports it */
     enum rex_cuda_group group;
     void *field; /* address of the function's pointer in rex_driver */
 } functions[] = {
@@ -46,9 +46,9 @@ struct reason {
 };
 
 /*
- * All members but `kept` are written under rex_load_lock(). Threads without the lock read the
- * members by atomics. After `devices` is above 0, `library` and `missing` no longer change, and
- * need no atomics.
+ * All members except `kept` are written under rex_load_lock(). Threads without the lock read the
+ * members with atomic loads. Once `devices` is above 0, `library` and `missing` no longer change,
+ * and need no atomic loads.
  */
 static struct {
     void *library;      /* NULL until it is opened; never closed */
@@ -57,18 +57,18 @@ static struct {
     int devices;
     /*
      * number of decisions that depend on `devices`, such as the choice of a module's image
-     * (rex_cuda_keep()); above 0, the driver is not started again
+     * (rex_cuda_keep()); if the number is above 0, the driver is not started again
      */
     int kept;
     unsigned starts; /* number of finished starts */
     /*
-     * Value of rex_forks() in the process that started the driver or is starting it, plus 1. 0 if
-     * no process has started the driver, or the last start found no device.
+     * rex_forks() + 1 in the process that started the driver or is starting the driver. 0 if no
+     * process has started the driver, or the last start found no device.
      */
     unsigned starter;
     /*
-     * Value of rex_forks() in the last process that called cuInit, plus 1, even if cuInit failed. 0
-     * if no process has called cuInit.
+     * rex_forks() + 1 in the last process that called cuInit, even if cuInit failed. 0 if no
+     * process has called cuInit.
      */
     unsigned caller;
     const struct function *missing[REX_CUDA_GROUPS]; /* first missing function of each group */
@@ -110,8 +110,8 @@ static bool is_of_parent(const unsigned *process)
 }
 
 /*
- * Returns true if a parent had started the driver before it forked this process. Then no call of
- * the driver works in this process, and some calls may hang.
+ * Returns true if a parent had started the driver before it forked this process. In such a process
+ * no call to the driver works, and some calls may hang.
  */
 bool rex_cuda_forked(void)
 {
@@ -278,10 +278,10 @@ static int find_devices(int *count)
 /* ---- the GPUs -------------------------------------------------------------------------------- */
 
 /*
- * Returns true if the driver must not be started: there are devices already, or an earlier decision
- * depends on their number (`kept`). Also returns true in a child of fork if the parent had called
- * cuInit, even without success, or was starting the driver. Such a child inherits the state of its
- * parent's driver.
+ * Returns true if librex must not start the driver. This is so if there are devices already, or if
+ * an earlier decision depends on the number of devices (`kept`). It is also so in a child of fork
+ * whose parent had called cuInit, even without success, or was starting the driver. Such a child
+ * inherits the state of its parent's driver.
  */
 static bool driver_is_decided(void)
 {
@@ -317,8 +317,8 @@ static const char *keep_reason(const char *text)
 
 /*
  * BEFORE is the value of `starts` that the caller has read, or 0 for the first start. If `starts`
- * has another value now, another thread has finished a start, and the function returns. Otherwise
- * starts the driver.
+ * has another value now, another thread has finished a start, and the function returns. It returns,
+ * too, if driver_is_decided(). In any other case it starts the driver.
  */
 static void start_driver_after(unsigned before)
 {

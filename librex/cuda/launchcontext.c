@@ -7,7 +7,7 @@
  * at most 256.
  *
  * All launch contexts end before an image is unloaded, because their graphs refer to the image's
- * kernels. They also end when librex no longer keeps primary contexts (rex_context_unhold()). At
+ * kernels. They end, too, when librex no longer keeps primary contexts (rex_context_unhold()). At
  * these times no launch is in progress. A thread may still copy; its launch context ends when the
  * thread gives it back.
  *

@@ -49,7 +49,7 @@ bool rex_some_device_is_lost;
 
 /*
  * Copies the strings, because they may belong to a queue. The GPU stays lost until the process
- * ends, but the queue may be destroyed before.
+ * ends, but the queue may be destroyed earlier.
  */
 void rex_device_lose(int ordinal, int number, const char *name, const char *why,
                      const struct rex_kernel_list *kernels)

@@ -27,9 +27,9 @@ struct range {
     uintptr_t begin;
     size_t size;
     bool ours;    /* rex_host_alloc() made it */
-    bool drivers; /* the driver pins it; false: there was no GPU */
-    int home;     /* number of the GPU in whose context it is pinned */
-    bool busy;    /* a thread is pinning or unpinning it, and no other thread may */
+    bool drivers; /* true: the driver pins the range; false: there was no GPU */
+    int home;     /* number of the GPU in whose context the range is pinned */
+    bool busy;    /* a thread is pinning or unpinning the range; no other thread may do so */
 };
 
 /* guarded by rex_lists_lock(); without the lock, only compared with NULL */
@@ -48,7 +48,7 @@ REX_FORK_WATCHED(98, NULL, NULL, forget_busy_ranges);
 
 /*
  * Returns a range that overlaps SIZE bytes at BEGIN, or NULL. Ignores a range that rex_host_free()
- * is freeing, because other memory may already have its addresses.
+ * is freeing, because other memory may already have the addresses of that range.
  */
 static const struct range *find_overlap(uintptr_t begin, size_t size)
 {
@@ -60,9 +60,9 @@ static const struct range *find_overlap(uintptr_t begin, size_t size)
 }
 
 /*
- * Returns the range that begins at ADDRESS, and that rex_host_alloc() made (OURS is true) or did
- * not make (OURS is false). Marks the range as busy, so that only the caller may unpin the range.
- * Returns NULL if there is no such range, or if the range is busy already.
+ * Returns the range that begins at ADDRESS. If OURS is true, the range must come from
+ * rex_host_alloc(); if OURS is false, it must not. Marks the range as busy: only the caller may
+ * then unpin the range. Returns NULL if there is no such range, or if the range is busy already.
  */
 static struct range *take_range(const void *address, bool ours)
 {
@@ -78,7 +78,7 @@ static struct range *take_range(const void *address, bool ours)
 }
 
 /*
- * Marks RANGE as no longer busy. If PINNED is false, also removes RANGE from the list and frees it.
+ * Marks RANGE as no longer busy. If PINNED is false, removes RANGE from the list and frees RANGE.
  */
 static void give_range(struct range *range, bool pinned)
 {
@@ -139,9 +139,9 @@ static struct range *new_range(const void *address, size_t size, bool ours)
 #define PORTABLE 0x1
 
 /*
- * If PINS is true, pins RANGE, otherwise unpins RANGE. The driver call is made in the context of
- * GPU `home` of RANGE, which rex_context_hold() keeps active. Returns 0, or nonzero on failure;
- * rex_cuda_why() gives the reason.
+ * Pins RANGE if PINS is true, and unpins RANGE if PINS is false. The driver call is made in the
+ * context of GPU number `home` of RANGE; rex_context_hold() keeps this context active. Returns 0,
+ * or nonzero on failure; rex_cuda_why() gives the reason.
  */
 static int call_driver_on_range(struct range *range, bool pins)
 {
@@ -281,8 +281,8 @@ int rex_host_register(void *address, size_t size)
     if (range == NULL)
         return REX_ENOMEM;
     /*
-     * List the range, as busy, before the driver is called. So if two threads pin one range, the
-     * second thread finds the range and gets an error.
+     * Add the range to the list, marked as busy, before the driver is called. So if two threads pin
+     * one range, the second thread finds the range and gets an error.
      */
     rex_lists_lock();
     const struct range *found = find_overlap(range->begin, size);

@@ -28,9 +28,9 @@ static const char *host_string_at(const struct rex_elf *elf, uint64_t address)
 }
 
 /*
- * Reads the names of the entries. An entry has a pointer to its name, which the loader sets. The
- * file has the value of the pointer in a relocation, or in the entry itself if the relocations are
- * packed (RELR).
+ * Reads the names of the entries. An entry has a pointer to its name; the loader sets the pointer.
+ * The file has the value of the pointer in a relocation, or in the entry itself if the relocations
+ * are packed (RELR).
  */
 static int read_entry_names(struct rex_view *view, struct rex_elf *elf, const Elf64_Shdr *entries)
 {
@@ -52,8 +52,8 @@ static int read_entry_names(struct rex_view *view, struct rex_elf *elf, const El
         view->positions[i] = host_string_at(elf, address);
     }
     /*
-     * Refuse relocation sections that are together larger than the file. Such sections overlap,
-     * which a linker never makes, and reading them could take quadratic time.
+     * Refuse relocation sections that are together larger than the file. Such sections overlap: no
+     * linker makes them, and reading them could take quadratic time.
      */
     uint64_t total = 0;
     for (size_t i = 0; rex_elf_section(elf, i, &section); i++) {
@@ -63,7 +63,7 @@ static int read_entry_names(struct rex_view *view, struct rex_elf *elf, const El
         if (total > elf->size)
             return rex_elf_refuse(elf, "its relocations take more bytes than the file has");
         for (size_t at = 0; rex_elf_row(elf, &section, SHT_RELA, at, &rela, sizeof rela); at++) {
-            /* INTO is a huge number if the address is before the section. */
+            /* `into` is a huge number if the address is before the section. */
             uint64_t into = rela.r_offset - entries->sh_addr;
             if (into >= entries->sh_size || into % ENTRY_SIZE != ENTRY_NAME)
                 continue;

@@ -16,7 +16,7 @@ struct rex_image_entry {
     enum rex_packing packing;
     uint64_t packed_before; /* sum of `packed` of all images before this image */
     /*
-     * Number of bytes that counts against `unpack_most` of struct rex_list: the size after
+     * Number of bytes that is compared with `unpack_most` of struct rex_list: the size after
      * unpacking, plus UNPACK_EACH (list.c). 0 if the image is not compressed.
      */
     uint64_t packed;
@@ -32,8 +32,8 @@ struct rex_list {
     uint64_t packed; /* sum of `packed` of all images */
     /*
      * Maximum number of unpacked bytes. librex refuses to unpack an image if `packed` of the image
-     * is above this number. rex_image_view_open() also refuses if the sum of `packed_before` and
-     * `packed` is above this number, because a program may have views of all images open.
+     * is above this number. rex_image_view_open() refuses even if only the sum of `packed_before`
+     * and `packed` is above this number, because a program may have views of all images open.
      */
     uint64_t unpack_most;
 };
@@ -49,7 +49,7 @@ void rex_list_close(struct rex_list *list);
 int rex_list_add(struct rex_list *list, const struct rex_image_item *item,
                  enum rex_packing packing);
 
-/* Writes the device that ITEM is for to BUFFER: "sm_90", "compute_90a (PTX)". Returns BUFFER. */
+/* Writes the name of ITEM's target to BUFFER: "sm_90", "compute_90a (PTX)". Returns BUFFER. */
 #define REX_TARGET_MAX 40
 const char *rex_item_target(const struct rex_image_item *item, char buffer[REX_TARGET_MAX]);
 
@@ -57,8 +57,8 @@ const char *rex_item_target(const struct rex_image_item *item, char buffer[REX_T
 
 /*
  * Opens a view of an image, which may be a CUBIN, PTX or a host image. rex_view_close() closes the
- * view. The view may take MOST bytes of memory; SIZE_MAX means no limit. BYTES must outlive the
- * view. Returns 0, or an error whose message calls the image NAME.
+ * view. The view takes at most MOST bytes of memory; SIZE_MAX means no limit. BYTES must outlive
+ * the view. Returns 0, or an error whose message calls the image NAME.
  */
 int rex_view_open_within(struct rex_view *view, const void *bytes, size_t size, size_t most,
                          const char *name);
@@ -97,7 +97,7 @@ int rex_container_image(const unsigned char *bytes, size_t size, size_t index,
 
 /*
  * Returns the version of the container's format, or 0 if the bytes are not a container.
- * omp/release.c has the newest version that each LLVM reads.
+ * omp/release.c has the newest version that each LLVM release reads.
  */
 uint32_t rex_container_version(const unsigned char *bytes, size_t size);
 

@@ -256,8 +256,8 @@ void rex_signature_print(const struct rex_image_parameter *parameters, size_t co
 /* ---- signatures: numbers --------------------------------------------------------------------- */
 
 /*
- * A position in a signature's numbers. A number has 2 bytes; if END is NULL, a number is text such
- * as "Lj12E".
+ * The numbers of a signature that are not read yet, from `at` on. If `end` is NULL, the numbers are
+ * text: "Lj12E" is 12. Otherwise each number has 2 bytes.
  */
 struct numbers {
     const char *at, *end;
@@ -289,8 +289,9 @@ static bool next_number(struct numbers *from, unsigned long *number)
 #define FORM_ENV 3 /* the runtime's parameter comes first */
 
 /*
- * Sets the parameter's kind and width from NUMBER. The low byte is the kind. For REX_KIND_VALUE the
- * bits above are the width. An invalid number makes the kind unknown.
+ * Sets the parameter's kind and width from NUMBER. The low byte is the kind. If the kind is
+ * REX_KIND_VALUE, the higher bits are the width. If NUMBER is invalid, sets the kind to
+ * REX_KIND_UNKNOWN.
  */
 static void set_kind(struct rex_image_parameter *to, unsigned long number)
 {
@@ -316,7 +317,10 @@ void rex_signature_apply(struct rex_view *view, struct rex_image_symbol *kernel,
     bool ends = rest.end != NULL ? rest.at == rest.end : strcmp(rest.at, "EE") == 0;
     if (!ends || count > MOST_PARAMETERS)
         return;
-    /* In a host image only the signature gives the number of parameters; each has 8 bytes. */
+    /*
+     * In a host image only the signature gives the number of parameters. Each parameter has 8
+     * bytes.
+     */
     if (view->kind == REX_IMAGE_HOST && kernel->parameters == REX_PARAMETERS_UNKNOWN) {
         if (!rex_view_add_parameters(view, count, &kernel->first))
             return;

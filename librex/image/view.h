@@ -31,9 +31,12 @@ struct rex_view {
     unsigned architecture; /* SM number of a CUBIN, such as 90 */
     struct rex_image_symbol *symbols;
     size_t count, room;
-    /* number of mangled signatures; `symbols` has them after its `count` other symbols */
+    /* number of mangled signatures, which follow the `count` other symbols in `symbols` */
     size_t signatures;
-    /* parameters of all kernels; `first` of a symbol is the index of its first parameter */
+    /*
+     * parameters of all kernels; `first` of a kernel's symbol is the index of the kernel's first
+     * parameter
+     */
     struct rex_image_parameter *parameters;
     size_t parameter_count, parameter_room;
     struct rex_view_name *names; /* index of the symbols by name, sorted, without duplicates */
@@ -77,12 +80,13 @@ struct rex_image_symbol *rex_view_kernel(const struct rex_view *view, const char
 struct rex_image_symbol *rex_view_kernel_of(const struct rex_view *view, const char *name,
                                             const char *prefix, const char *suffix);
 
-/* Returns the bytes of KERNEL's static shared memory, without the hardware's reserved bytes. */
+/* Returns the size of KERNEL's static shared memory, without the bytes that the GPU reserves. */
 uint32_t rex_view_own_memory(const struct rex_view *view, const struct rex_image_symbol *kernel);
 
 /*
  * Returns the name in VIEW whose spelling is nearest to NAME. Compares with the names of kernels if
- * KERNEL is true, otherwise with the names of globals. Returns NULL if no name is near.
+ * KERNEL is true, and with the names of globals if KERNEL is false. Returns NULL if no name is
+ * near.
  */
 const char *rex_view_nearest(const struct rex_view *view, const char *name, bool kernel);
 
@@ -94,14 +98,14 @@ const char *rex_view_nearest(const struct rex_view *view, const char *name, bool
 bool rex_view_may_take(struct rex_view *view, size_t bytes);
 
 /*
- * For the readers. rex_view_add() adds a symbol; if there is no memory for it, the view becomes
- * incomplete. After all symbols are added, rex_view_index() is called once, and indexes them by
- * name. rex_view_index() returns 0, or -1 if memory ran out.
+ * For the readers of CUBINs, PTX and host images. rex_view_add() adds a symbol; if there is no
+ * memory for the symbol, the view becomes incomplete. Call rex_view_index() once, after all symbols
+ * are added: it indexes them by name. rex_view_index() returns 0, or -1 if memory ran out.
  *
  * Some globals describe kernels: axpy_exec_mode describes the kernel axpy. rex_view_index() copies
- * the values of such a global to the kernel. So the readers of CUBINs and PTX set exec_mode of each
- * global to byte 0 of the global. The reader of CUBINs also sets environment_mode to byte 2, for
- * globals such as axpy_kernel_environment.
+ * `exec_mode` and `environment_mode` of such a global to the kernel. The readers of CUBINs and PTX
+ * store byte 0 of each global in its `exec_mode`. The reader of CUBINs stores byte 2 in
+ * `environment_mode`, for globals such as axpy_kernel_environment.
  */
 void rex_view_add(struct rex_view *view, const struct rex_image_symbol *symbol);
 int rex_view_index(struct rex_view *view);
@@ -115,9 +119,9 @@ bool rex_view_add_parameters(struct rex_view *view, size_t count, uint32_t *firs
 /* ---- signatures ------------------------------------------------------------------------------ */
 
 /*
- * A signature is a list of numbers: the form of a kernel, which is with or without the runtime's
- * parameter, and the kind of each parameter. In CUBINs and PTX the numbers are in the mangled name
- * of an empty kernel; in host images they are in an array.
+ * A signature is a list of numbers: the form of a kernel, and the kind of each parameter. The form
+ * tells whether the kernel has a parameter for the runtime. In CUBINs and PTX the numbers are in
+ * the mangled name of an empty kernel; in host images they are in an array.
  */
 
 /* The name of a host image's signature is this prefix and the kernel's name. */

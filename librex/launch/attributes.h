@@ -11,25 +11,26 @@
 
 /*
  * Checks that the driver and the GPU of KERNEL support the attributes of GRID, and that the GPU can
- * run GRID with them. The context of the GPU is current. Returns 0 or an error.
+ * run GRID with these attributes. Call this while the context of the GPU is current. Returns 0 or
+ * an error.
  */
 int rex_attributes_check(const struct rex_loaded_kernel *kernel, const struct rex_grid *grid);
 
 /*
  * Sets *BLOCKS to the maximum number of blocks of KERNEL that its GPU can run at one time. GRID
- * gives the threads of a block, its dynamic memory and its cluster. The context of the GPU is
- * current. Returns 0 or an error.
+ * gives the threads of a block, its dynamic memory and its cluster. Call this while the context of
+ * the GPU is current. Returns 0 or an error.
  */
 int rex_resident_count(const struct rex_loaded_kernel *kernel, const struct rex_grid *grid,
                        uint64_t *blocks);
 
 /*
- * Fails with REX_EUNSUPPORTED, because libomptarget has no launch attributes. The message also says
- * why the driver does not launch REQUEST.
+ * Fails with REX_EUNSUPPORTED, because libomptarget has no launch attributes. The message says, in
+ * addition, why the driver does not launch REQUEST.
  */
 int rex_attributes_refuse(const struct rex_request *request);
 
-/* rex_packed_put() calls this function for a launch with attributes. */
+/* Puts a launch with attributes in STREAM. rex_packed_put() calls this function. */
 int rex_attributes_put(const struct rex_packed *packed, const struct rex_arguments *arguments,
                        void *stream);
 

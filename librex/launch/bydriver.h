@@ -9,19 +9,19 @@
 #include "launch/request.h"
 
 /*
- * Stores the fallback reasons of the launch in REQUEST. Without a reason the driver launches. The
- * call then waits for the kernel, unless the launch is deferred. With a reason nothing is launched.
- * The caller is inside the gate (omp/gate.h). Returns 0 or an error.
+ * Stores the fallback reasons of the launch in REQUEST. If there is no reason, the driver launches,
+ * and the function waits for the kernel, unless the launch is deferred. If there is a reason,
+ * nothing is launched. Call this inside the gate (omp/gate.h). Returns 0 or an error.
  */
 int rex_launch_by_driver(struct rex_request *request);
 
 /*
  * LLVM 18 cannot launch a plain kernel: a kernel without a parameter for the runtime. If all
  * fallback reasons of REQUEST come from its rows, this function launches such a kernel in three
- * steps: libomptarget maps the rows, the driver launches, and libomptarget unmaps the rows.
- * `reasons` of REQUEST is then 0. If `reasons` is not 0 after the call, nothing was launched.
- * rex_launch_by_runtime() then launches, or reports why it cannot. The caller has checked the rows.
- * Returns 0 or an error.
+ * steps: libomptarget maps the rows, the driver launches, and libomptarget unmaps the rows. After
+ * such a launch, `reasons` of REQUEST is 0. If `reasons` is not 0 after the call, nothing was
+ * launched. The caller then calls rex_launch_by_runtime(), which launches, or reports why it
+ * cannot. Check the rows before you call this function. Returns 0 or an error.
  */
 int rex_launch_with_mapping(struct rex_request *request);
 

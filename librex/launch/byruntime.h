@@ -9,9 +9,9 @@
 #include "launch/request.h"
 
 /*
- * REQUEST has fallback reasons. Checks REQUEST, and has libomptarget launch the kernel. If the
- * program passed no packet, the caller has checked the rows. Returns 0 or an error. After 0,
- * *RETURNED is the result of libomptarget.
+ * Call this only if REQUEST has fallback reasons. Checks REQUEST, and has libomptarget launch the
+ * kernel. If the program passed no packet, check the rows before the call. Returns 0 or an error.
+ * After 0, *RETURNED is the result of libomptarget.
  */
 int rex_launch_by_runtime(const struct rex_request *request, int *returned);
 

@@ -28,15 +28,15 @@ int rex_grid_complete(struct rex_grid *grid, uint64_t trip_count, const char *ke
     (REX_LAUNCH_NOWAIT | REX_LAUNCH_STRICT | REX_LAUNCH_GRID_STRIDE | REX_LAUNCH_COOPERATIVE)
 
 /*
- * Returns LAUNCH with a complete grid, and without REX_LAUNCH_GRID_STRIDE. If the teams in x are 0
- * in LAUNCH, MOST limits the number of blocks. If MOST is 0, the limit is the number of blocks
- * whose threads a GPU can run at one time.
+ * Returns LAUNCH with a complete grid, and without REX_LAUNCH_GRID_STRIDE. If LAUNCH has 0 teams in
+ * x, the grid has at most MOST blocks. If MOST is 0, the maximum is the number of blocks whose
+ * threads a GPU can run at one time.
  */
 struct rex_launch_config rex_grid_stride(const struct rex_launch_config *launch, uint64_t most);
 
 /*
- * Fails with REX_EINVAL if LAUNCH is strict, and its teams or threads in x are 0. Otherwise returns
- * 0. The message begins with WHAT.
+ * Returns 0, or REX_EINVAL if LAUNCH has the flag REX_LAUNCH_STRICT, and 0 teams or 0 threads in x.
+ * The message begins with WHAT.
  */
 int rex_check_strict(const struct rex_launch_config *launch, const char *what);
 
@@ -44,7 +44,7 @@ int rex_check_strict(const struct rex_launch_config *launch, const char *what);
 int rex_check_limits(const struct rex_target *target, const struct rex_grid *grid);
 
 /*
- * Checks GRID for a launch by libomptarget: against the limits of the release, of RULE (the
+ * Checks GRID for a launch by libomptarget: against the limits of the LLVM release, of RULE (the
  * release's rule for the form of the kernel) and of rex_check_limits(). Returns 0 or an error.
  */
 int rex_check_grid(const struct rex_target *target, const struct rex_packet_rule *rule,
@@ -54,26 +54,27 @@ int rex_check_grid(const struct rex_target *target, const struct rex_packet_rule
 
 /*
  * Finds the form of the kernel, plain or env (omp/release.h). ROWS is the number of rows of MAP
- * that are arguments. Stores the form in the kernel and in *FORM. Returns 0 or an error.
+ * that are arguments of the kernel. Stores the form in the kernel and in *FORM. Returns 0 or an
+ * error.
  */
 int rex_check_form(const struct rex_target *target, uint32_t rows, const struct rex_map *map,
                    enum rex_kernel_form *form);
 
-/* Counts the rows of MAP that are arguments, and calls rex_check_form(). */
+/* Counts the rows of MAP that are arguments of the kernel, and calls rex_check_form(). */
 int rex_check_form_of(const struct rex_target *target, const struct rex_map *map,
                       enum rex_kernel_form *form);
 
 /*
  * Checks the rows of REQUEST against the parameters of the kernel. Stores the form in the kernel
- * and in *FORM. If there is no error, also stores the number of rows in the kernel, for
+ * and in *FORM. If there is no error, stores the number of rows in the kernel, for
  * rex_check_packet(). Returns 0 or an error.
  */
 int rex_check_parameters(const struct rex_request *request, enum rex_kernel_form *form);
 
 /*
- * Checks a packet before libomptarget launches it. If the last checked launch of the kernel had
- * another number of rows, calls rex_check_parameters(). Sets *FORM to the form of the kernel.
- * Returns 0 or an error.
+ * Call this before libomptarget launches a packet of the program. If the last checked launch of the
+ * kernel had another number of rows, calls rex_check_parameters(). Sets *FORM to the form of the
+ * kernel. Returns 0 or an error.
  */
 int rex_check_packet(const struct rex_request *request, enum rex_kernel_form *form);
 

@@ -12,8 +12,8 @@
 #include "rex/launch.h"
 
 /*
- * The hook that puts LAUNCH in its queue. `queue` of LAUNCH is not NULL; MAP may be NULL. Returns 0
- * or an error. queue/enqueue.c sets the hook before main().
+ * The hook that puts LAUNCH in its queue. Call it only if `queue` of LAUNCH is not NULL. MAP may be
+ * NULL. Returns 0 or an error. queue/enqueue.c sets the hook before main().
  */
 extern int (*rex_launch_in_queue)(struct rex_module *module, const struct rex_launch_config *launch,
                                   const struct rex_map *map);
@@ -34,8 +34,9 @@ int rex_launch_check(struct rex_module *module, const struct rex_launch_config *
                      const struct rex_map *map, enum rex_purpose purpose);
 
 /*
- * Launches the kernel of MODULE that has the host key KEY. MODULE is registered. The caller sets
- * all members of REQUEST except `target` and `number`. Returns what rex_module_launch() returns.
+ * Launches the kernel of MODULE that has the host key KEY. Call this only if MODULE is registered.
+ * The caller sets all members of REQUEST except `target` and `number`. Returns what
+ * rex_module_launch() returns.
  */
 int rex_launch_packet(struct rex_module *module, const void *key, struct rex_request *request);
 

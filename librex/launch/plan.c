@@ -60,7 +60,7 @@ static void add_own_row(struct rex_plan *plan, int32_t row)
                              .outer = (uint32_t)plan->own_count};
     plan->own_count++;
     /*
-     * Own rows may be staged: copied together, through one block of memory (launch/plan.h). If one
+     * Own rows can be staged: copied together, through one block of memory (launch/plan.h). If one
      * row is larger than the block, no row is staged, and `is_pageable` does not matter.
      */
     if (plan->is_pageable && (type & REX_MAP_TOFROM) && size <= REX_STAGED_MOST)
@@ -155,9 +155,9 @@ static unsigned unite_own_rows(struct rex_plan *plan)
 #define LEAST_ALIGNMENT 16
 
 /*
- * Sets the offsets of the own rows that are copied in exactly these DIRECTIONS. The first offset is
- * at least AT. Aligns each row as an object of its size may need: to a power of two from 16 to 512.
- * Returns the offset after the last row.
+ * Sets the offset of each own row (launch/plan.h) that is copied in exactly these DIRECTIONS. The
+ * first offset is at least AT. Aligns each row as an object of its size may need: to a power of two
+ * from 16 to 512. Returns the offset after the last row.
  */
 static size_t give_offsets(struct rex_plan *plan, int64_t directions, size_t at)
 {

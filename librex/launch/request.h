@@ -17,7 +17,7 @@
 struct rex_request {
     struct rex_target target;
     int64_t device; /* as the program passed it: -1 or a number */
-    /* number of the device; may be unset if a packet has fallback reasons */
+    /* number of the device; not always set if a packet has fallback reasons */
     int number;
     struct rex_grid grid;      /* complete after `target` is resolved */
     uint64_t trip_count;       /* 0: unknown */
@@ -30,10 +30,10 @@ struct rex_request {
 };
 
 /*
- * The type bits that a launch by the driver accepts in a row of TYPE. The bits depend on whether
- * the row is a value, private memory or mapped memory. If a row has other bits, libomptarget makes
- * the launch (REX_REASON_TYPE). For a launch in the stream of a queue, rex_check_rows() checks such
- * a row instead.
+ * The type bits that the driver's launches support in a row whose type bits are TYPE. They depend
+ * on whether the row is a value, private memory or mapped memory. If a row has other bits,
+ * libomptarget makes the launch (REX_REASON_TYPE). For a launch in a queue's stream,
+ * rex_check_rows() decides if such a row is valid.
  */
 #define REX_ROW_BITS(type)                      \
     ((type)&REX_MAP_LITERAL   ? REX_ROW_VALUE   \

@@ -135,7 +135,8 @@ static void free_row_blocks(const struct rex_plan *plan)
 
 /*
  * Takes device memory for own rows: rows that are not mapped (launch/plan.h). A block from the
- * cache may be larger than a row. So if memory is short, tries again with exact sizes.
+ * cache may be larger than its row. So if memory runs out, tries again with blocks of the exact
+ * sizes.
  */
 static int take_row_blocks(struct rex_plan *plan)
 {
@@ -209,9 +210,9 @@ static struct rex_launch_graph *find_launch_graph(struct rex_launch_context *con
 }
 
 /*
- * If GRAPH is new, makes the graph of the driver. Then launches GRAPH. Updates the kernel node only
- * if the grid or the arguments have changed, because an update takes a microsecond. Returns false
- * on failure.
+ * If GRAPH is new, makes the driver's graph for GRAPH. Then launches GRAPH. Updates the kernel node
+ * only if the grid or the arguments have changed, because each change of the node takes a
+ * microsecond. Returns false on failure.
  */
 static bool put_launch_graph(struct rex_launch_context *context, const struct rex_packed *packed,
                              struct rex_launch_graph *graph)
@@ -223,7 +224,7 @@ static bool put_launch_graph(struct rex_launch_context *context, const struct re
     if (is_new) {
         if (REX_CUDA(cuStreamBeginCapture, stream, REX_CAPTURE_RELAXED) != 0)
             return false;
-        /* End the capture after a failure, too, or the stream would stay in capture. */
+        /* End the capture even after a failure: an open capture would make the stream unusable. */
         bool is_captured = (graph->in == 0 || REX_CUDA(cuMemcpyHtoDAsync, context->arena,
                                                        context->staging, graph->in, stream) == 0) &&
                            rex_packed_put(packed, arguments, stream) == 0;

@@ -125,9 +125,9 @@ uintptr_t rex_addresses_find(struct rex_addresses *addresses, const void *begin,
 /* ---- use ------------------------------------------------------------------------------------- */
 
 /*
- * Stores the range from BEGIN to END in a free element of `range`. If the range touches an element,
- * or no element is free, extends the element that grows least. An extended element may include
- * memory that no command uses.
+ * Stores the range of SIZE bytes at BEGIN in a free element of `range`. If the range touches an
+ * element, or no element is free, extends the element that grows least. An extended element may
+ * include memory that no command uses.
  */
 void rex_addresses_use_range(struct rex_addresses *addresses, uint64_t begin, size_t size)
 {

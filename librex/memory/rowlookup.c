@@ -2,7 +2,7 @@
  * rowlookup.c - checks rows against the mappings on a device.
  *
  * LLVM 14 to 23 abort on a row with PRESENT whose memory is absent, and on a row that overlaps a
- * mapping in part. They silently ignore an update of absent memory.
+ * mapping in part. They silently ignore an update call for absent memory.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -18,9 +18,9 @@
 #include "omp/runtime.h"
 
 /*
- * Returns true if row I may be larger than its mapping. Only an implicit row may be larger.
- * Example: a kernel uses the array a[100] without a map clause, and only a[0:50] is mapped. But the
- * implicit row may not be larger in two cases:
+ * Returns true if row I is allowed to be larger than its mapping. Only an implicit row is allowed
+ * to be. Example: a kernel uses the array a[100] without a map clause, and only a[0:50] is mapped.
+ * But the implicit row must not be larger in two cases:
  * - The row is copied: libomptarget would copy the whole row.
  * - The row is a section with a mapper: libomptarget would map the elements beyond the mapping in
  *   other device memory.
@@ -51,8 +51,8 @@ static bool is_looked_up(const struct rex_map *map, int32_t i, enum rex_purpose 
     if (map->sizes[i] == 0)
         return rex_row_has(type, REX_MAP_PRESENT);
     /*
-     * A parent is a row that spans its members, for example from s.x to s.z. An update copies the
-     * members s.x and s.z, but not the parent. So the parent may be mapped in part.
+     * A parent is a row that spans its members, for example from s.x to s.z. An update call copies
+     * the members s.x and s.z, but not the parent. So the parent may be mapped in part.
      */
     if (purpose == REX_FOR_UPDATE)
         return rex_row_has(type, REX_MAP_TOFROM | REX_MAP_PRESENT);
@@ -60,7 +60,7 @@ static bool is_looked_up(const struct rex_map *map, int32_t i, enum rex_purpose 
      * Skip a member such as s.x: its parent contains it, and is looked up. But do not skip two
      * kinds of members:
      * - Memory of an attached pointer, such as s.p[0:n]: it lies outside the parent.
-     * - A member with PRESENT: in some releases, its memory must be mapped before the call.
+     * - A member with PRESENT: in some LLVM releases, its memory must be mapped before the call.
      */
     if (rex_purpose_begins(purpose) && rex_row_has(type, REX_MAP_MEMBER_OF_MASK) &&
         !rex_row_has(type, REX_MAP_PTR_AND_OBJ | REX_MAP_PRESENT))
@@ -124,9 +124,9 @@ static int check_span(struct look *look, const struct rex_row_span *wanted)
     if (look->purpose == REX_FOR_UPDATE || look->purpose == REX_FOR_QUEUE ||
         rex_row_has(type, REX_MAP_PRESENT)) {
         /*
-         * Accept a row with PRESENT if an earlier row of this call maps its memory. Releases with
-         * `presence_at_entry` do not accept such a row. Ignore earlier rows with `may_exceed`:
-         * their mappings may be smaller than the rows.
+         * Accept a row with PRESENT if an earlier row of this call maps its memory. LLVM releases
+         * with `presence_at_entry` refuse such a row. Ignore earlier rows with `may_exceed`: their
+         * mappings may be smaller than the rows.
          */
         bool is_asked =
             is_absent && !look->release->presence_at_entry && rex_purpose_begins(look->purpose);
@@ -170,8 +170,8 @@ static int check_mapped_row(struct look *look, int32_t i)
     uintptr_t begin = (uintptr_t)map->begin[i], end = begin + (uintptr_t)map->sizes[i];
     /*
      * Example: the row p[0:n] attaches the pointer p. libomptarget first maps p itself, and then
-     * p[0:n]. So check p, too. But if the pointer lies in the parent of the row, as s.p lies in s,
-     * libomptarget maps it with the parent.
+     * p[0:n]. So check p as well as p[0:n]. But if the pointer lies in the parent of the row, as
+     * s.p lies in s, libomptarget maps the pointer with the parent.
      */
     if (rex_purpose_begins(look->purpose) && rex_row_has(type, REX_MAP_PTR_AND_OBJ) &&
         !rex_row_has(type, REX_MAP_NOT_MAPPED) &&
@@ -184,7 +184,7 @@ static int check_mapped_row(struct look *look, int32_t i)
     }
     if (!is_looked_up(map, i, look->purpose))
         return REX_OK;
-    /* LLVM 14 to 16 round the begin of a parent down to a multiple of 8. */
+    /* LLVM 14 to 16 round the start of a parent down to a multiple of 8. */
     if (look->release->parents_rounded && rex_row_is_parent(map, i) && parent < 0)
         begin -= begin % 8;
     return check_span(look, &(struct rex_row_span){begin, end, i, false, false});
@@ -193,8 +193,8 @@ static int check_mapped_row(struct look *look, int32_t i)
 /*
  * Returns true if the present table shows that all rows are right. Returns false if librex has to
  * ask libomptarget. If the result is true, no row is a member or has an attached pointer, and each
- * row lies in one mapping. In a begin, a row may also be new: the call makes its mapping, and no
- * row has PRESENT. The table cannot show that memory is absent in two cases:
+ * row lies in one mapping. Exception: in a begin call, a row may be new: the begin call makes the
+ * row's mapping, and no row has PRESENT. The table cannot show that memory is absent in two cases:
  * - Another call is mapping memory that has no entry yet.
  * - A call may have mapped the row outside the table: librex does not see all mappings, or the
  *   process has fallback reasons.
@@ -240,7 +240,7 @@ int rex_check_presence(const struct rex_map *map, enum rex_purpose purpose, int 
         goto free_spans;
     /*
      * Refuse a row of size 0 if a later row of the launch maps the memory around it. Example:
-     * a[4:0] comes before a[0:8]. At the begin of the launch, a[4:0] finds no mapping, and adds no
+     * a[4:0] comes before a[0:8]. At the start of the launch, a[4:0] finds no mapping, and adds no
      * reference. Then a[0:8] makes a mapping with one reference. At the end of the launch, both
      * rows drop a reference, and libomptarget aborts.
      */

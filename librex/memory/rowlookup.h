@@ -18,7 +18,10 @@
 int rex_check_presence(const struct rex_map *map, enum rex_purpose purpose, int number,
                        const char *what, const struct rex_range_lock *ranges);
 
-/* Fails with REX_EABSENT, because row ROW of SIZE bytes at BEGIN is not mapped, or only in part. */
+/*
+ * Fails with REX_EABSENT, because row ROW is not mapped, or only in part. The row has the SIZE
+ * bytes at BEGIN.
+ */
 int rex_fail_absent(enum rex_purpose purpose, const char *what, const struct rex_map *map,
                     int32_t row, const void *begin, int64_t size, enum rex_presence presence,
                     int number);
@@ -30,8 +33,8 @@ int rex_fail_absent(enum rex_purpose purpose, const char *what, const struct rex
 enum rex_presence rex_presence_after_load(const void *begin, size_t size, int number);
 
 /*
- * The present table lacks SIZE bytes at BEGIN, but a call that librex did not see may have mapped
- * them. Returns true if libomptarget has no mapping of these bytes.
+ * Call this if the present table lacks the SIZE bytes at BEGIN: a call that librex did not see may
+ * have mapped them. Returns true if libomptarget has no mapping of these bytes.
  */
 bool rex_is_absent(const void *begin, size_t size, int number);
 

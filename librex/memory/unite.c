@@ -23,7 +23,7 @@
  * Writes to SPANS the rows that have to be compared. Returns their number, or 0 if all rows ask for
  * equal copies. Leaves out members of a struct and their parents (the rows of the whole struct,
  * which copy nothing). Leaves out rows with an attached pointer or a mapper, because such a row
- * maps other memory, too.
+ * maps memory besides its own.
  */
 static size_t collect_spans(const struct rex_map *map, struct rex_row_span *spans)
 {
@@ -88,15 +88,15 @@ static int check_part(const struct rex_map *map, const struct rex_row_span *part
 /* ---- all rows -------------------------------------------------------------------------------- */
 
 /*
- * TYPES are the types of MAP. Gives rows with equal memory the directions of all of these rows.
- * Example: if one row copies an array to the device, and another row copies the array back, both
- * become rows that copy in both directions. Then checks each row that lies in another row
- * (check_part()).
+ * TYPES are the types of MAP. If several rows have equal memory, gives each of them the directions
+ * of all of them. Example: if one row copies an array to the device, and another row copies the
+ * array back, both become rows that copy in both directions. Then checks each row that lies in
+ * another row (check_part()).
  */
 static int unite_spans(const struct rex_row_span *spans, size_t count, const struct rex_map *map,
                        int64_t *types, enum rex_purpose purpose, int64_t device, const char *what)
 {
-    /* directions that the call can copy; libomptarget ignores the others */
+    /* directions in which the call can copy; libomptarget ignores any other direction */
     int64_t copies = REX_MAP_TOFROM;
     if (purpose == REX_FOR_BEGIN)
         copies = REX_MAP_TO;

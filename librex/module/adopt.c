@@ -36,7 +36,7 @@
 #include "present/present.h"
 #include "trace/trace.h"
 
-/* A registered descriptor, and the descriptor that libomptarget was given in its place. */
+/* A registered descriptor, and the descriptor that librex gave to libomptarget instead. */
 struct adopted {
     struct adopted *next;
     const struct __tgt_bin_desc *original;
@@ -50,9 +50,9 @@ static struct adopted *all; /* list of registered descriptors, newest first */
 #define NEW_VERSION 1
 
 /*
- * The version is compared, too, because an entry of the older form may begin with zero: clang 19's
- * entry for `requires` has no address. In such an entry the bytes of the version are a part of the
- * pointer to the name.
+ * The version is compared, because a zero at the start is not enough: an entry of the older form
+ * may begin with zero. Example: clang 19's entry for `requires` has no address. In such an entry
+ * the bytes of the version are a part of the pointer to the name.
  */
 bool rex_entries_are_new(struct rex_entries table)
 {
@@ -104,8 +104,8 @@ int rex_entries_copy(struct rex_entries table, bool old, struct rex_entries *cop
     bool is_changed = old && rex_entries_are_new(table);
     size_t used = 0;
     /*
-     * Allocate also for an empty table: the descriptor needs an address. TABLE.size bytes are
-     * enough, because entries of the older form are smaller.
+     * Allocate memory even for an empty table: the descriptor needs an address. TABLE.size bytes
+     * are enough, because entries of the older form are smaller.
      */
     struct __tgt_offload_entry *entries = malloc(table.size);
     if (entries == NULL)
@@ -123,7 +123,7 @@ int rex_entries_copy(struct rex_entries table, bool old, struct rex_entries *cop
 }
 
 /*
- * Computes the size in bytes, because the entries may have 56 bytes. A difference of the pointers
+ * Computes the size in bytes, because each entry may have 56 bytes. A difference of the pointers
  * would count entries of 32 bytes.
  */
 static struct rex_entries entries_between(const struct __tgt_offload_entry *begin,
@@ -137,9 +137,9 @@ static struct rex_entries entries_between(const struct __tgt_offload_entry *begi
 /*
  * Copies the image into bytes that librex retains (rex_retain()), and adapts the copy to RELEASE.
  * If the copy is a container of images (LLVM's OffloadBinary: image/list.h), adapts each image in
- * the container. An image that cannot be adapted stays unchanged. Also activates the contexts of
- * the GPUs that the images are for. Returns the bytes, or NULL if memory ran out. Messages number
- * the images from NUMBER and name the file BINARY.
+ * the container. An image that cannot be adapted stays unchanged. Activates the contexts of the
+ * GPUs for which the images are. Returns the bytes, or NULL if memory ran out. Messages number the
+ * images from NUMBER on, and call the file BINARY.
  */
 static unsigned char *copy_and_fit(const void *image, size_t size,
                                    const struct rex_release *release, const char *binary,
@@ -198,9 +198,9 @@ static size_t count_opened(const struct rex_release *release, const unsigned cha
 /* ---- a descriptor ---------------------------------------------------------------------------- */
 
 /*
- * Copies the images and entries of ORIGINAL to COPY. In code that clang builds, every image has the
- * host's table of entries. *IS_CHANGED becomes true if an image or the host's entries differ in the
- * copy. Returns 0, or -1 if memory ran out.
+ * Copies the images and entries of ORIGINAL to COPY. If clang made ORIGINAL, each image in it
+ * points to the host's table of entries. Sets *IS_CHANGED to true if an image or the host's entries
+ * differ in the copy. Returns 0, or -1 if memory ran out.
  */
 static int fill_adopted(struct __tgt_bin_desc *copy, const struct __tgt_bin_desc *original,
                         const struct rex_release *release, const char *binary, bool *is_changed)

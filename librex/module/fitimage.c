@@ -1,5 +1,5 @@
 /*
- * fitimage.c - adapts images: compiles PTX for the GPU, and fits a CUBIN to a release of LLVM.
+ * fitimage.c - adapts images: compiles PTX for the GPU, and fits a CUBIN to an LLVM release.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -66,8 +66,8 @@ static int fail_not_linked(int result, char *log, const char *path)
 int rex_image_compile(struct rex_module_image *image, int gpu)
 {
     /*
-     * Keep source lines if the PTX has them, as clang -g writes. For other PTX the compiler would
-     * number the lines of the PTX itself.
+     * Keep source line numbers if the PTX has them; clang -g writes them. For other PTX the
+     * compiler would number the lines of the PTX itself.
      */
     static const char directive[] = "\t.loc\t";
     bool has_lines = memmem(image->bytes, image->size, directive, strlen(directive)) != NULL;
@@ -102,7 +102,7 @@ int rex_image_compile(struct rex_module_image *image, int gpu)
         result = fail_not_linked(result, log, image->path);
         goto destroy;
     }
-    /* The linker frees its CUBIN when it is destroyed. */
+    /* cuLinkDestroy() frees the linker's CUBIN, so copy the CUBIN. */
     copy = malloc(size);
     if (copy == NULL) {
         result = rex_fail_memory(size, "a compiled device image");
@@ -164,7 +164,7 @@ int rex_image_fit_header(unsigned char *bytes, size_t size, const char *path,
  * In LLVM 14 to 17 the byte NAME_exec_mode determines how a clang kernel is launched. If the byte
  * is 1, libomptarget adds threads to the block. If the byte is 0, which REX writes, LLVM 16 does
  * not load the kernel. To prevent both effects, librex changes the symbol to NAME.exec_mode, which
- * no release looks up.
+ * no LLVM release looks up.
  */
 int rex_image_hide_modes(struct rex_module_image *image, const struct rex_release *release)
 {
@@ -176,7 +176,7 @@ int rex_image_hide_modes(struct rex_module_image *image, const struct rex_releas
         return REX_OK;
     /*
      * Parsing takes most of a registration's time. Skip it for images without exec modes, such as
-     * nvcc's CUBINs. If the image is damaged, open_chosen() reports that later.
+     * nvcc's CUBINs. If the image is damaged, open_chosen() reports the damage later.
      */
     if (rex_elf_open(&elf, bytes, image->size) != 0 ||
         !rex_elf_find_type(&elf, SHT_SYMTAB, &symbols) ||

@@ -1,5 +1,5 @@
 /*
- * fitimage.h - adapts images: compiles PTX for the GPU, and fits a CUBIN to a release of LLVM.
+ * fitimage.h - adapts images: compiles PTX for the GPU, and fits a CUBIN to an LLVM release.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -19,9 +19,10 @@
 int rex_image_compile(struct rex_module_image *image, int gpu);
 
 /*
- * Rewrites CUDA 13's CUBIN header in BYTES for a release that refuses it. PATH is the image's name
- * in messages. Returns 0, even if nothing had to change. Returns REX_EUNSUPPORTED, with BYTES
- * unchanged, if the release refuses the header and the GPU is too new for the older header.
+ * If RELEASE refuses the CUBIN header of CUDA 13, rewrites that header in BYTES to the older
+ * header. PATH is the image's name in messages. Returns 0, even if nothing had to change. Returns
+ * REX_EUNSUPPORTED, with BYTES unchanged, if RELEASE refuses the header and the GPU is too new for
+ * the older header.
  */
 int rex_image_fit_header(unsigned char *bytes, size_t size, const char *path,
                          const struct rex_release *release);

@@ -24,7 +24,7 @@
 
 #define PROGRAM "/proc/self/exe"
 
-/* Adds PATH, at which there is no file, to TRIED, unless the list has PATH. */
+/* Adds PATH to TRIED, the list of paths without a file. Does nothing if the list has PATH. */
 static void add_tried(struct rex_report *tried, const char *path)
 {
     size_t length = strlen(path);
@@ -34,7 +34,7 @@ static void add_tried(struct rex_report *tried, const char *path)
     rex_report_add(tried, tried->length > 0 ? ", " : "", "%s", path);
 }
 
-/* Reads the file at the source's path. Returns the values of rex_source_read(). */
+/* Reads the file at the source's path. The result is that of rex_source_read(). */
 static int read_source(struct rex_source *source, struct rex_report *tried)
 {
     char why[256];

@@ -30,22 +30,22 @@ struct rex_loaded_image {
     const struct rex_registration *registration;
     int ordinal;
     void *context, *module;
-    /* number of holders: graphs, and the registration until it ends; under rex_load_lock() */
+    /* number of holders: graphs, and the registration until it ends; guarded by rex_load_lock() */
     uint32_t holders;
     bool has_globals;                  /* the module has entries for globals */
     struct rex_loaded_kernel kernel[]; /* indexed like the table's entries */
 };
 
 /*
- * Loads the image and its kernels on device ORDINAL in CONTEXT, which is current. Does nothing if
- * the image is loaded already, or is for another device. Returns 0 or an error.
+ * Loads the image and its kernels on device ORDINAL in CONTEXT, which must be current. Does nothing
+ * if the image is loaded already, or is for another device. Returns 0 or an error.
  */
 int rex_loaded_image_prepare(struct rex_registration *registration, int ordinal, void *context);
 
 /*
- * Returns the loaded kernel of TARGET on device ORDINAL in CONTEXT, which is current. Returns NULL
- * with an error on failure. The kernel may then be launched with DYNAMIC_MEMORY bytes of dynamic
- * shared memory.
+ * Returns the loaded kernel of TARGET on device ORDINAL in CONTEXT, which must be current. Returns
+ * NULL with an error on failure. The returned kernel can be launched with DYNAMIC_MEMORY bytes of
+ * dynamic shared memory.
  */
 struct rex_loaded_kernel *rex_loaded_kernel(const struct rex_target *target, int ordinal,
                                             void *context, uint32_t dynamic_memory);

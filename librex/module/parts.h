@@ -14,8 +14,8 @@
  * WHOLE is the registration of a module, and IMAGE is the image that was chosen for it. If the
  * module has several images in memory for IMAGE's kind of device, divides the entries among these
  * images by name. Then WHOLE registers only the first part of the module, and IMAGE becomes the
- * image of the first part. Otherwise IMAGE keeps all entries. Returns 0 or an error; the caller
- * closes IMAGE even after an error.
+ * image of the first part. If the module has only one such image, IMAGE keeps all entries. Returns
+ * 0 or an error; the caller closes IMAGE even after an error.
  */
 int rex_parts_divide(struct rex_registration *whole, struct rex_module_image *image);
 

@@ -31,8 +31,8 @@
 
 /*
  * Puts ROWS in the order of the rows of the host image. libomptarget of LLVM 14 and 15 ignores the
- * names: if a launch passes the key of ROWS[i], it runs the kernel in row i of the image. If no
- * entry of the program belongs to row i, the key of ROWS[i] is the address of ROWS[i] itself.
+ * names: if a launch passes the key of ROWS[i], libomptarget runs the kernel in row i of the image.
+ * If no entry of the program belongs to row i, the key of ROWS[i] is the address of ROWS[i] itself.
  */
 static int place_rows(struct __tgt_offload_entry *rows, const struct rex_registration *registration,
                       const struct rex_module_image *image)
@@ -96,9 +96,9 @@ int rex_descriptor_new(struct rex_registration *registration, const struct rex_m
         memcpy(entries, table->entries, copies * sizeof *entries);
     }
     /*
-     * On some releases the host device calls a kernel through a function of the image: put the name
-     * of that function in the entry. The name is in the bytes of the image, which exist as long as
-     * these copies of the entries.
+     * On some LLVM releases the host device calls a kernel through a function of the image: put the
+     * name of that function in the entry. The name is in the bytes of the image, which exist as
+     * long as these copies of the entries.
      */
     for (size_t i = 0; calls && i < count; i++) {
         const struct rex_image_symbol *kernel =
@@ -116,8 +116,8 @@ int rex_descriptor_new(struct rex_registration *registration, const struct rex_m
 /* ---- registering with libomptarget ----------------------------------------------------------- */
 
 /*
- * Frees the copied entries of DESCRIPTOR after its registration, unless the release still reads
- * them.
+ * Frees the copied entries of DESCRIPTOR after its registration, unless the LLVM release still
+ * reads them.
  */
 static void free_copies(struct rex_descriptor *descriptor, const struct rex_release *release)
 {
@@ -136,7 +136,7 @@ void rex_registration_ended(struct rex_registration *registration)
 /*
  * Registers DESCRIPTOR with libomptarget. A descriptor that libomptarget has seen belongs to
  * REGISTRATION and is never freed. If no device accepts the image, unregisters DESCRIPTOR and
- * returns an error. Otherwise returns 0 or another error.
+ * returns an error. In other cases returns 0 or another error.
  */
 static int give_to_runtime(struct rex_registration *registration,
                            const struct rex_module_image *image, struct rex_descriptor *descriptor)
@@ -160,7 +160,7 @@ static int give_to_runtime(struct rex_registration *registration,
     if (result != REX_OK)
         goto unhold;
     /*
-     * After the first use of a device the code below also loads the image: test now whether it can
+     * If a device has been used, the code below loads the image. So test now whether the image can
      * be loaded.
      */
     bool late = rex_devices_used() && rex_devices_are_there() && !rex_runtime_disabled();
@@ -183,8 +183,8 @@ static int give_to_runtime(struct rex_registration *registration,
         rex_trial_load_later(!for_gpu);
     }
     /*
-     * If devices are in use, load the image now. Otherwise a later launch would load it, while
-     * other threads launch.
+     * If devices are in use, load the image now. If it were not loaded now, a later launch would
+     * load it while other threads launch.
      */
     for (int device = 0; is_accepted && late && device < rex_devices_known(); device++)
         rex_call_data(REX_DATA_BEGIN, NULL, device, &(struct rex_map){0});
@@ -229,8 +229,8 @@ int rex_registration_match(struct rex_registration *registration, struct rex_ker
  * global. A kernel that the driver launches would not see values that earlier launches by
  * libomptarget have written.
  *
- * If the table has globals, also calls rex_mapped_unseen(): libomptarget maps the globals when it
- * loads the image, without a call that librex sees.
+ * If the table has globals, calls rex_mapped_unseen(): libomptarget maps the globals when it loads
+ * the image, without a call that librex sees.
  */
 static void read_reasons(struct rex_registration *registration)
 {

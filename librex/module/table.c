@@ -18,8 +18,8 @@
 #define FLAG_LINK 0x01
 
 /*
- * Returns true if the table lies in another loaded binary than the module. OWN then describes the
- * module's binary, and OTHER the table's binary.
+ * Returns true if the table and the module lie in different loaded binaries. If the result is true,
+ * *OWN describes the module's binary, and *OTHER the table's binary.
  */
 static bool is_table_foreign(const struct rex_module *module, Dl_info *own, Dl_info *other)
 {
@@ -192,8 +192,8 @@ int rex_table_lacks(const struct rex_table *table, const struct rex_view *view, 
 
 /*
  * Returns the maximum number of threads of a block. __launch_bounds__ and registers may allow fewer
- * than the hardware. In a host image there is no maximum, because libomptarget calls the kernel
- * once for any grid.
+ * threads than the hardware. For a host image returns INT32_MAX: libomptarget calls the kernel once
+ * for any grid.
  */
 static uint32_t most_threads(const struct rex_image_symbol *symbol, const struct rex_view *view)
 {
@@ -204,7 +204,10 @@ static uint32_t most_threads(const struct rex_image_symbol *symbol, const struct
         most = symbol->max_threads;
     if (registers == 0 || registers > 255)
         return most;
-    /* Registers are allocated to warps in units of 256, for four warps at a time. */
+    /*
+     * A warp gets registers in units of 256. The number of warps is rounded down to a multiple of
+     * 4.
+     */
     uint32_t of_a_warp = (registers + 7) / 8 * 8 * WARP;
     uint32_t most_for_registers = REGISTERS / of_a_warp / 4 * 4 * WARP;
     return most_for_registers < most ? most_for_registers : most;
@@ -274,7 +277,7 @@ static int keep_layout(struct rex_table *table, struct rex_kernel *kernel,
 }
 
 /*
- * Checks whether the release's host device can call the kernel, and how. Returns 0 or
+ * Checks whether the host device of RELEASE can call the kernel, and how. Returns 0 or
  * REX_EUNSUPPORTED.
  */
 static int check_call(const struct rex_image_symbol *symbol, const struct rex_view *view,
@@ -286,10 +289,7 @@ static int check_call(const struct rex_image_symbol *symbol, const struct rex_vi
         *flags |= REX_KERNEL_CALLED;
         return REX_OK;
     }
-    /*
-     * rex/kernel.h lists its kernels in an entry table in the host image. clang lists its kernels
-     * there, too.
-     */
+    /* rex/kernel.h and clang list their kernels in the entry table of the host image. */
     for (size_t i = 0; i < view->position_count; i++)
         if (strcmp(view->positions[i], symbol->name) == 0)
             return rex_fail(

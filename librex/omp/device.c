@@ -40,7 +40,7 @@ int rex_foreign_registrations;
 
 /*
  * LLVM 19 and later crash if no module is registered. Check for a module inside the gate: another
- * thread can end a module only if this thread is outside.
+ * thread can end a module only if this thread is outside the gate.
  */
 int rex_devices_enter(void)
 {
@@ -243,8 +243,8 @@ int rex_device_resolve(int64_t device, int *number)
 }
 
 /*
- * Every launch calls this function. A call of libomptarget takes locks. So this function calls
- * libomptarget only if DEVICE is not below the known number of devices.
+ * Every launch calls this function, and a call to libomptarget takes locks. So if the device is one
+ * of the known devices, this function does not call libomptarget.
  */
 int rex_device_offload(int64_t device, int *number)
 {
@@ -398,7 +398,7 @@ int rex_device_for_rank(void)
     rex_error_keep(&last);
     rex_cuda_retry();
     int gpus = rex_cuda_devices(), offered = rex_device_count();
-    rex_error_restore(&last); /* an error of libomptarget counts as 0 devices */
+    rex_error_restore(&last); /* an error of libomptarget is treated as 0 devices */
     int result = rex_device_require_gpu();
     if (result != REX_OK)
         return result;
@@ -414,7 +414,7 @@ bool rex_device_trouble(const struct rex_release *release, char *why, size_t siz
         snprintf(why, size, "LLVM %d cannot use the GPU: %s", release->number, rex_cuda_why());
         return true;
     }
-    /* All releases of libomptarget open the development name, libcuda.so. */
+    /* libomptarget of every LLVM release opens the development name, libcuda.so. */
     void *linked = dlopen("libcuda.so", RTLD_LAZY | RTLD_LOCAL);
     if (linked == NULL) {
         snprintf(why, size,

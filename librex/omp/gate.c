@@ -1,5 +1,5 @@
 /*
- * gate.c - the gate: it counts calls of libomptarget in flight, and can keep threads outside.
+ * gate.c - the gate: it counts calls to libomptarget in flight, and can keep threads outside.
  *
  * The gate is up while a thread keeps the others outside. A registration raises the gate, and then
  * reads the count of each thread. A thread that enters increments its count, and then reads the
@@ -18,9 +18,8 @@
  * shared counter would cost four instructions more, because each thread would still need its own
  * nesting depth.
  *
- * The gate counts calls of libomptarget by librex. The gate also counts the calls of forwarders by
- * the program, unless there is an OMPT tool (calls/calls.c). A nested call of a thread always
- * passes.
+ * The gate counts librex's calls to libomptarget. Unless there is an OMPT tool (calls/calls.c), the
+ * gate counts the program's calls to forwarders, too. A nested call of a thread always passes.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -47,7 +46,7 @@ static const struct rex_thread *gate;
 
 /*
  * Returns true if another thread has raised the gate. The thread that has raised the gate may pass:
- * a registration calls the program's log function, which may launch.
+ * a registration calls the program's log function, which can launch kernels.
  */
 static bool is_kept_out(void)
 {
@@ -160,7 +159,7 @@ void rex_gate_resume(uint32_t depth)
     REX_ASSERT(rex_thread.inside == 0 && rex_thread.paused >= depth);
     pass_gate();
     /*
-     * pass_gate() has called rex_shelter_begin() (base/process.h), although the call before
+     * pass_gate() has called rex_shelter_begin() (base/process.h), although the call made before
      * rex_gate_pause() is still in effect. So undo one of the two calls.
      */
     rex_shelter_end();
@@ -193,8 +192,9 @@ void rex_await_all_deferred(void)
 #define FIRST_NAP 50 /* microseconds; each nap is twice as long as the nap before */
 #define LONGEST_NAP 10000
 /*
- * A registration tries until no other thread is inside, and naps between two tries. After the first
- * QUIET_TRIES tries, the gate stays up during every second nap: no thread enters then.
+ * A registration raises the gate. If another thread is inside, the registration lowers the gate,
+ * naps and tries again. From try number QUIET_TRIES on, it lowers the gate only before every second
+ * nap.
  */
 #define QUIET_TRIES 4
 #define TOLD_AFTER 120 /* number of tries before the log reports the wait, after about a second */
@@ -289,7 +289,7 @@ void rex_gate_registered(void)
     REX_ASSERT(rex_thread.inside == 1);
     /*
      * atexit() handlers run in reverse order. A handler that the program adds later runs before the
-     * gate is closed, so it may launch.
+     * gate is closed, so that handler can launch kernels.
      */
     if (!exit_is_watched)
         exit_is_watched = atexit(close_at_exit) == 0;
@@ -306,8 +306,8 @@ static const struct rex_thread *gate_before; /* value of `gate` before the fork 
 static bool was_inside;                      /* another thread was inside at the fork */
 
 /*
- * Called after rex_threads_lock(), before fork(). A thread that enters now waits until the gate is
- * down.
+ * Runs after rex_threads_lock() and before fork(). From then on, a thread that wants to enter waits
+ * until the gate is down.
  */
 static void raise_gate_at_fork(void)
 {
@@ -322,8 +322,8 @@ static void lower_gate_after_fork(void)
 }
 
 /*
- * If the thread has raised the gate for a registration, and fork() was called during the
- * registration, the gate stays up in the child: the registration continues there.
+ * If the thread that called fork() had raised the gate for a registration, the registration
+ * continues in the child. So the gate stays up in the child.
  */
 static void close_gate_in_child(void)
 {

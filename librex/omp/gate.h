@@ -1,8 +1,8 @@
 /*
- * gate.h - the gate: it counts calls of libomptarget in flight, and can keep threads outside.
+ * gate.h - the gate: it counts calls to libomptarget in flight, and can keep threads outside.
  *
  * Each thread has its own count, so no thread waits for a shared counter. A thread counts its
- * launches, data calls and lookups of mappings, and the calls of forwarders by the program. A
+ * launches, data calls and lookups of mappings, and the program's calls to forwarders. A
  * registration waits until all counts are 0, because libomptarget crashes if a launch runs during a
  * registration. A fork also reads all counts: if another thread was inside libomptarget, the child
  * must not call libomptarget.
@@ -19,7 +19,7 @@
 #include "rex/error.h"
 
 /*
- * Call rex_gate_enter() before each call of libomptarget, and rex_gate_leave() after the call.
+ * Call rex_gate_enter() before each call to libomptarget, and rex_gate_leave() after the call.
  * Before a registration, call rex_gate_register() instead. rex_gate_enter() may wait for a
  * registration, except inside another call. It returns the result of rex_gate_check(). If the
  * result is not 0, do not call rex_gate_leave(). A cancelled thread does not end between the two
@@ -32,8 +32,8 @@ void rex_gate_leave(void);
 /*
  * Enters the gate for a call by the program, or by libomptarget through a forwarder. Returns 0, or
  * REX_EFORK or REX_EINVAL if the gate is closed. A call inside another call enters even if the gate
- * is closed. If the gate is not closed, a thread that is not in the list of threads enters, too.
- * Such a thread is ending, or memory for the list was short.
+ * is closed. If the gate is not closed, even a thread that is not in the list of threads enters.
+ * Such a thread is ending, or there was no memory to add it to the list.
  */
 int rex_gate_enter_raw(void);
 
@@ -68,16 +68,17 @@ static inline bool rex_gate_is_over(void)
 
 /*
  * Returns REX_EBUSY if this thread is inside a call or inside the log function of the program. Such
- * a thread cannot register or end a module. Otherwise returns 0. The message begins with WHAT, the
- * name of the module.
+ * a thread cannot register or end a module. In any other case returns 0. The message begins with
+ * WHAT, the name of the module.
  */
 int rex_gate_check_outside(const char *what);
 
 /*
  * Call rex_gate_register() before the registration of the module WHAT, or before the end of the
- * module if ENDS is true. Call rex_gate_registered() after the registration or the end. Between the
- * two functions no other thread is inside libomptarget. Every release crashes if a launch runs
- * during a registration. LLVM 14 to 18 crash if a thread loads a module that another thread ends.
+ * module if ENDS is true. Call rex_gate_registered() after the registration or the end of the
+ * module. Between the two functions no other thread is inside libomptarget. Every LLVM release
+ * crashes if a launch runs during a registration. LLVM 14 to 18 crash if a thread loads a module
+ * that another thread ends.
  *
  * rex_gate_register() returns 0, or an error of rex_gate_check_outside() or rex_gate_check(). It
  * returns REX_EBUSY if calls of other threads do not end within a minute.

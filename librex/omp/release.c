@@ -23,16 +23,16 @@
 #define PLAIN(dims, memory) .version = 2, .dimensions = (dims), .dynamic_memory = (memory)
 /*
  * Rules for env kernels, whose first parameter comes from the runtime. LLVM 18 always adds this
- * parameter. LLVM 19 to 23 add it for packets of version 3. For LLVM 14 to 17 librex adds a row to
- * the packet, which passes the parameter.
+ * parameter. LLVM 19 to 23 add it for packets of version 3. On LLVM 14 to 17 the parameter is
+ * passed by a row that librex adds to the packet.
  */
 #define ENV_BY_ROW(memory) \
     .version = 2, .leading_row = true, .dimensions = 1, .dynamic_memory = (memory)
 #define ENV(dims) .version = 3, .dimensions = (dims), .dynamic_memory = true
 /*
- * Rule for kernels on the host device of LLVM 23 and 24. They accept only packets of version 5.
- * They also overwrite the last row, so librex adds a row at the end. The host device ignores the
- * grid.
+ * Rule for kernels on the host device of LLVM 23 and 24. The host device accepts only packets of
+ * version 5, and ignores the grid. A kernel on it overwrites the last row, so librex adds a row at
+ * the end.
  */
 #define HOST_ARRAY .version = 5, .trailing_row = true
 

@@ -57,8 +57,8 @@ static enum rex_presence ask_once(const void *address, size_t size, int number, 
 }
 
 /*
- * Maximum number of look-ups. Another thread may begin or end the mapping between two calls of
- * libomptarget. The memory then seems to be mapped in part, so librex looks it up again.
+ * Maximum number of look-ups. Another thread may begin or end the mapping between two calls to
+ * libomptarget. The memory then seems to be mapped in part, so librex looks up the memory again.
  */
 #define TRIES 8
 
@@ -164,13 +164,14 @@ void rex_ending_end(int number)
 }
 
 /*
- * LLVM 14 and 15 have no omp_get_mapped_ptr(). But a data begin writes the device address to the
- * base of a row with REX_MAP_RETURN_PARAM, and adds a reference, which the data end drops. If a
- * mapping ended during these two calls, LLVM 15 could crash, so rex_lookup_begin() lets no mapping
- * end.
+ * LLVM 14 and 15 have no omp_get_mapped_ptr(). But a data begin call writes the device address to
+ * the base of a row with REX_MAP_RETURN_PARAM, and adds a reference, which the data end call drops.
+ * If a mapping ended during these two calls, LLVM 15 could crash, so rex_lookup_begin() prevents
+ * the end of mappings.
  *
- * For absent memory the function returns NULL without a data call. If it made the two calls,
- * another thread could map the memory between them, and the data end would end the new mapping.
+ * For absent memory the function returns NULL without a data call. If the function made the two
+ * calls, another thread could map the memory between them, and the data end call would end the new
+ * mapping.
  */
 static void *pointer_by_row(const void *address, int device)
 {

@@ -32,8 +32,8 @@ REX_FORK_RENEWED(15, forget_all);
 /* ---- entries --------------------------------------------------------------------------------- */
 
 /*
- * Returns true if TABLE has no entry. Saves time by not locking the table: most calls come while
- * nothing is mapped. entries.c writes `count` atomically for this function.
+ * Returns true if TABLE is NULL or has no entry. Does not lock the table, to save time: during most
+ * calls nothing is mapped. entries.c writes `count` atomically for this function.
  */
 static bool is_empty(const struct rex_present_table *table)
 {
@@ -59,8 +59,8 @@ bool rex_entries_loosen(struct rex_present_table *table, uintptr_t begin, uintpt
     }
     /*
      * Relaxed, because the caller has locked the table. If rex_present_pin() finds this memory
-     * loose (present.h), it has locked the table after this addition. So when rex_pin_looked_at()
-     * then reads `loosened`, it gets the new value.
+     * loose (present.h), it has locked the table after this addition. rex_pin_looked_at(), which
+     * reads `loosened` later, then reads the new value.
      */
     __atomic_add_fetch(&table->loosened, 1, __ATOMIC_RELAXED);
     return true;
@@ -83,8 +83,8 @@ bool rex_attached_find(uintptr_t begin, uintptr_t end, int number, uintptr_t *ad
     struct rex_present_table *table = rex_present_table(number);
     /*
      * Relaxed: if another call attaches a pointer now, this load may miss the pointer. A missed
-     * pointer does not harm an update: the other call excludes updates of the pointer's memory, so
-     * the update does not copy the pointer.
+     * pointer does no harm: until the other call ends, no update call can copy the memory of that
+     * pointer.
      */
     if (table == NULL || __atomic_load_n(&table->attached.count, __ATOMIC_RELAXED) == 0)
         return false;
@@ -201,9 +201,9 @@ bool rex_mapping_is_new(const void *begin, size_t size, int number)
 }
 
 /*
- * If the mapping has one reference, `refs` is 1. If an end drops one reference, `taken` is 1. So if
- * both are 1, the owner of the entry is an end that ends the mapping. In a new entry of a begin
- * `taken` is 0.
+ * If the mapping has one reference, `refs` is 1. If an end call drops one reference, `taken` is 1.
+ * So if both are 1, the owner of the entry is an end call that ends the mapping. In a new entry of
+ * a begin call, `taken` is 0.
  */
 bool rex_mapping_is_ending(const void *begin, size_t size, int number, struct rex_mapping *found)
 {

@@ -1,13 +1,14 @@
 /*
  * present.h - the present table: the mappings on each device, and the calls that use them.
  *
- * A begin is a data call that maps memory (target enter data). An end drops references to mappings
- * (target exit data). An update copies mapped memory (target update). Memory without a mapping is
- * absent.
+ * A begin call is a data call that maps memory (target enter data). An end call drops references to
+ * mappings (target exit data). An update call copies mapped memory (target update). Memory without
+ * a mapping is absent.
  *
- * libomptarget owns the mappings. librex keeps an index of the mappings whose begins it has seen,
- * so that the driver can launch with them. Each mapping in the index is an entry (entries.h). A
- * call that uses a mapping, and does not make or end the mapping, is a user of the entry.
+ * libomptarget owns the mappings. librex keeps an index of the mappings whose begin calls it has
+ * seen, so that the driver can launch with these mappings. Each mapping in the index is an entry
+ * (entries.h). A call that uses a mapping, and does not make or end the mapping, is a user of the
+ * entry.
  *
  * A data call and a launch by libomptarget enter the table before they begin, and leave the table
  * after they end. A launch by the driver pins its rows before it begins, and unpins them after it
@@ -27,13 +28,13 @@
 
 #include "rex/map.h"
 
-/* ---- calls of libomptarget ------------------------------------------------------------------- */
+/* ---- kinds of calls -------------------------------------------------------------------------- */
 
 enum rex_present_call {
     REX_CALL_BY_DRIVER, /* a launch by the driver; it pins its rows, and does not enter the table */
     /*
-     * an update (target update); the driver may make the copies. In a begin or an end, the driver
-     * copies a row only if the call makes or ends the mapping of the row.
+     * an update call (target update): the driver can copy every row. In a begin call or end call,
+     * the driver copies a row only if the call makes or ends the mapping of the row.
      */
     REX_CALL_UPDATES,
     REX_CALL_LAUNCHES,
@@ -44,8 +45,8 @@ enum rex_present_call {
 /* ---- launches by the driver ------------------------------------------------------------------ */
 
 /*
- * Number of references that a row adds in a begin (target enter data), or drops in an end (target
- * exit data).
+ * Number of references that a row adds in a begin call (target enter data), or drops in an end call
+ * (target exit data).
  */
 enum rex_counts { REX_COUNTS_NONE, REX_COUNTS_ONE, REX_COUNTS_UNKNOWN };
 
@@ -64,24 +65,25 @@ struct rex_range {
     uintptr_t begin, end;
     uintptr_t device; /* device address of `begin`; 0 if unknown */
     /*
-     * 0 if the call is not an end, or the end does not wait for users of the range. Otherwise the
-     * end has added 1 to `awaited` of each entry of the range whose `born` is less than `marked`.
+     * 0 if the call is not an end call, or does not wait for users of the range. If not 0, the end
+     * call has added 1 to `awaited` of each entry of the range whose `born` is less than `marked`.
      */
     uint64_t marked;
     /*
      * number (entries.h) of the first entry that touches the range. The number is only a guess if
-     * `is_shared` is false, or if the call is an end (target exit data).
+     * `is_shared` is false, or if the call is an end call (target exit data).
      */
     uint32_t at;
     int32_t row;         /* row of the call's map */
     uint32_t generation; /* `generation` of the entry when the call became a user */
     /*
-     * for an end that is no longer the last end of its mapping: the end waits for the users whose
-     * `generation` is less than this number; 0: no wait
+     * for an end call that no longer drops the last reference, because a newer begin call has added
+     * one (awaits_older()). The end call waits for users whose `generation` is less than this
+     * number. 0: no wait.
      */
     uint32_t awaits;
     enum rex_counts counts;
-    /* if the call maps the memory itself, the call also copies it back, as for map(from: ...) */
+    /* if the call makes the mapping, the call copies the memory back, as for map(from: ...) */
     bool is_changed;
     /* The next flags are adjacent, because a launch often sets them together. */
     bool is_mapped; /* some bytes are mapped */
@@ -95,10 +97,10 @@ struct rex_range {
     bool is_new : 1;    /* the call makes the mapping */
     bool attaches : 1;  /* the range is a pointer that the call attaches */
     bool shows : 1;     /* the call returns the device address to the program */
-    bool needs_all : 1; /* the call is an end, and waits until no other call uses this memory */
-    bool is_held : 1;   /* launches and updates of this memory wait for the call */
+    bool needs_all : 1; /* an end call waits until no other call uses this memory */
+    bool is_held : 1;   /* launches and update calls on this memory wait for the call */
     bool is_used : 1;   /* `needs_all` is true, and other calls use the memory */
-    bool was_used : 1;  /* `is_used` was true at a check while the end waited */
+    bool was_used : 1;  /* `is_used` was true at a check while the end call waited */
 };
 
 /* A launch reads a range for each mapped row, so a range has the size of a cache line. */
@@ -107,11 +109,11 @@ _Static_assert(sizeof(struct rex_range) == 64, "a range fits a line of the cache
 /*
  * The wait of one call. While a call waits, it is not a user or owner of memory.
  *
- * To prevent starvation, launches and updates also wait for a begin or an end that waits. They wait
- * only in windows of 10 ms, 20 ms, 40 ms and so on. After each window comes an open time of equal
- * length, in which launches and updates do not wait for the begin or the end. Without open times
- * there could be a deadlock: an end waits for a kernel, the kernel for a thread, and the thread
- * wants to launch.
+ * To prevent starvation, launches and update calls wait for a begin call or end call that itself
+ * waits. But they wait only in windows of 10 ms, 20 ms, 40 ms and so on. After each window comes an
+ * open time of equal length. In an open time, launches and update calls do not wait for that begin
+ * call or end call. Open times prevent a deadlock: an end call waits for a kernel, the kernel waits
+ * for a thread, and the thread waits to launch.
  */
 struct rex_table_wait {
     const void *begin; /* first memory that the call uses, for the log */
@@ -131,7 +133,7 @@ struct rex_range_lock {
     struct rex_range *range; /* array of `count` ranges, sorted by address if there are many */
     size_t count;
     size_t known; /* number of ranges with entries */
-    /* number of rows that are values or private memory; does not count members of other rows */
+    /* number of rows that are values or private memory, without members of other rows */
     int32_t values;
     int64_t types; /* all type bits of the mapped rows */
     int number;    /* number of the device */
@@ -146,7 +148,7 @@ struct rex_range_lock {
     bool is_waiting; /* the call has to wait */
     /* set by rex_present_enter(): a mapping that has no entry overlaps a range with `is_new` */
     bool is_unseen;
-    /* libomptarget was not called; for a begin, rex_present_unpin() then adds no references */
+    /* libomptarget was not called: after a begin call, rex_present_unpin() adds no references */
     bool is_refused;
     uint64_t launch; /* number of a deferred launch; 0: not deferred */
     bool is_shown; /* the program has a device address of the memory; set by rex_present_unpin() */
@@ -165,8 +167,9 @@ struct rex_range_lock {
  * waited may have added a fallback reason.
  *
  * A launch by the driver does not wait in this function, because its thread is inside the gate and
- * has a launch context. If the launch has to wait, nothing is pinned, and `is_waiting` is true.
- * Then leave the gate, give the launch context back, call rex_present_wait(), and begin again.
+ * has a launch context. If the launch has to wait, nothing is pinned, and `is_waiting` is true. In
+ * this case the caller must leave the gate, give the launch context back, call rex_present_wait(),
+ * and begin again.
  *
  * Returns 0, or the fallback reasons of a launch by the driver. With a fallback reason nothing is
  * pinned.
@@ -178,84 +181,88 @@ unsigned rex_present_pin(struct rex_range_lock *ranges);
 void rex_present_unpin(struct rex_range_lock *ranges);
 
 /*
- * Pins the rows of MAP for a launch by the driver, if each row is a value or lies in one settled
- * mapping (mappings.h), and no call excludes the launch. In this case also fills the ranges, writes
- * the device address of each mapped row to DEVICE, and returns true. In any other case pins nothing
- * and returns false. The caller then fills the ranges itself and calls rex_present_pin().
+ * Pins the rows of MAP for a launch by the driver. Does so only if each row is a value or lies in
+ * one settled mapping (mappings.h), and no call excludes the launch. In this case fills the ranges,
+ * writes the device address of each mapped row to DEVICE, and returns true. In any other case pins
+ * nothing and returns false. If the result is false, the caller fills the ranges itself and calls
+ * rex_present_pin().
  */
 bool rex_present_pin_rows(struct rex_range_lock *launch, const struct rex_map *map,
                           uintptr_t *device);
 
 /*
- * Marks the mapping that has ADDRESS, if there is one, as shown: the program gets its device
- * address. With the address, the program may read the memory without a call of librex. So librex
- * waits for each later launch with this mapping. The caller then waits for the deferred launches.
+ * Call this if the program gets the device address of ADDRESS, and then wait for the deferred
+ * launches. If a mapping has ADDRESS, marks the mapping as shown. The program can then read the
+ * memory without a call to librex, so each later launch with this mapping waits for its kernel.
  */
 void rex_present_show(const void *address, int number);
 
 /*
  * Waits until another call changes the table, but at most until `until` of WAIT. Returns at once if
- * the table has changed since the caller looked at it. The caller then checks again if it has to
- * wait.
+ * the table has changed since the caller looked at it. After this function, the caller checks again
+ * if its call has to wait.
  */
 void rex_present_wait(struct rex_table_wait *wait);
 
 /*
- * Returns true if an end (target exit data) in another thread waits for LAUNCH, a launch by the
- * driver, because both use the memory of a mapped row of LAUNCH with REX_MAP_FROM. The caller then
- * copies back all mapped rows of LAUNCH with REX_MAP_FROM. Call this function after
- * rex_present_pin(), and before rex_present_unpin().
+ * LAUNCH is a launch by the driver. Returns true if an end call (target exit data) in another
+ * thread waits for LAUNCH because of a mapped row of LAUNCH with REX_MAP_FROM. If the result is
+ * true, the caller copies back all mapped rows of LAUNCH that have REX_MAP_FROM. Call this function
+ * after rex_present_pin(), and before rex_present_unpin().
  *
- * The reason for the copy is libomptarget: without librex, the end does not wait for the launch. So
- * the launch drops the last reference to the mapping, and copies the row back.
+ * With libomptarget alone, the end call would not wait for the launch. The launch would then drop
+ * the last reference to the mapping, and would copy the row back.
  */
 bool rex_present_is_awaited(const struct rex_range_lock *launch);
 
 /* ---- the index ------------------------------------------------------------------------------- */
 
 /*
- * One mapping, from its first byte to its last. The index lacks mappings of calls that librex does
- * not see. If librex does not see all calls (rex_forward_first()), the index is empty.
+ * One mapping, from its first byte to its last. If librex does not see all calls to libomptarget
+ * (rex_forward_first()), the index is empty. In any other case the index may still lack mappings
+ * (rex_mapped_unseen()).
  */
 struct rex_mapping {
     uintptr_t begin, end;
     uintptr_t device; /* device address of `begin`; 0 if only libomptarget launches with it */
     /*
-     * only libomptarget copies: a pointer in this memory is attached, and so differs on the device
+     * only libomptarget copies this memory, because it contains an attached pointer: the pointer's
+     * value differs on the device
      */
     bool is_attached;
 };
 
 /*
- * Finds the mapping on device NUMBER that has all SIZE bytes at BEGIN. Finds it only if the call
- * that made the mapping has returned, and no call that may end the mapping has begun. Returns false
- * if there is no such mapping.
+ * Finds the mapping on device NUMBER that has all SIZE bytes at BEGIN. Ignores a mapping if the
+ * call that made it has not returned, or if a call that may end it has begun. Returns false if no
+ * mapping is found.
  */
 bool rex_mapping_find(const void *begin, size_t size, int number, struct rex_mapping *found);
 
 /*
  * Finds the first mapping on device NUMBER that has one of SIZE bytes at BEGIN. A call may be
- * making or ending this mapping, or the memory may be loose. Returns false if there is none.
+ * making or ending this mapping, or the memory may be loose. Returns false if there is no such
+ * mapping.
  */
 bool rex_mapping_find_any(const void *begin, size_t size, int number, struct rex_mapping *found);
 
 /*
  * Finds the first attached pointer that has a byte from BEGIN to END, and sets *ADDRESS to its
- * address. Returns false if there is none. The table lacks pointers that a mapper attaches, and
- * pointers of calls that do not enter the table.
+ * address. Returns false if there is no such pointer. The table lacks pointers that a mapper
+ * attaches, and pointers of calls that do not enter the table.
  */
 bool rex_attached_find(uintptr_t begin, uintptr_t end, int number, uintptr_t *address);
 
 /*
- * Call this in a begin (target enter data), after rex_present_enter(). Returns true if the begin
- * makes a mapping of exactly SIZE bytes at BEGIN, and no other row or call adds a reference to the
- * mapping.
+ * Call this in a begin call (target enter data), after rex_present_enter(). Returns true if the
+ * begin call makes a mapping of exactly SIZE bytes at BEGIN, to which no other row or call adds a
+ * reference.
  */
 bool rex_mapping_is_new(const void *begin, size_t size, int number);
 
 /*
- * Call this in an end (target exit data), after rex_present_enter(). Returns true if the end
- * certainly ends a mapping of exactly SIZE bytes at BEGIN.
+ * Call this in an end call (target exit data), after rex_present_enter(). Returns true if the end
+ * call certainly ends a mapping of exactly SIZE bytes at BEGIN.
  */
 bool rex_mapping_is_ending(const void *begin, size_t size, int number, struct rex_mapping *found);
 
@@ -278,8 +285,8 @@ extern uint64_t rex_mapping_generation; /* atomic */
 /*
  * Memory is loose if libomptarget may still copy the memory, or drop references to it, after a call
  * has returned. A call leaves its memory loose if the call has failed, or may be unfinished when it
- * returns (nowait). Only libomptarget launches with loose memory and copies it. The memory stays
- * loose until a begin or a launch by libomptarget finds the memory absent.
+ * returns (nowait). Only libomptarget makes launches with loose memory, and copies of loose memory.
+ * The memory stays loose until a begin call, or a launch by libomptarget, finds the memory absent.
  */
 
 /*

@@ -16,9 +16,9 @@ void rex_settle_end(struct rex_range_lock *end);
 
 /*
  * Asks libomptarget for the device addresses of the entries that BEGIN has made. The host device
- * must have no entries, because all memory is present there. On LLVM 19 and later, librex may
- * recognise the host device only after the first mapping. The function then leaves `is_mapped`
- * false, so that the new entries are removed.
+ * must have no entries, because all memory is present on the host device. On LLVM 19 and later,
+ * librex may recognise the host device only after the first mapping. If the device proves to be the
+ * host device, `is_mapped` stays false, and the new entries are removed.
  */
 void rex_settle_begin(struct rex_range_lock *begin);
 

@@ -76,10 +76,10 @@ void rex_unfinished_remove(struct rex_unfinished *unfinished)
 
 /*
  * Steps through the list without keeping the list locked. Makes the thread a holder of the next
- * queue, and no longer of LAST. LAST is NULL in the first call. Returns the next queue, or NULL
- * after the last queue. From the first step to the last, librex does not call the program's log
- * function, because the log function may destroy a queue. librex stores the log lines for the log
- * function.
+ * queue. The thread is then no longer a holder of LAST. LAST is NULL in the first call. Returns the
+ * next queue, or NULL after the last queue. From the first step to the last, librex does not call
+ * the program's log function, because the log function may destroy a queue. librex stores the log
+ * lines for the log function.
  */
 static struct rex_unfinished *hold_next(struct rex_unfinished *last)
 {
@@ -117,9 +117,9 @@ static int sync_outside(struct rex_unfinished *busy)
 }
 
 /*
- * A command of the queue BUSY may use OBJECT, which the call WHAT would end. With
- * REX_UNFINISHED=wait, waits for BUSY and returns the result. Without this setting fails with
- * REX_EBUSY.
+ * Call this if a command of the queue BUSY may use OBJECT, which the call WHAT would end. With
+ * REX_UNFINISHED=wait, waits for BUSY and returns the result. Without this setting, the function
+ * fails with REX_EBUSY.
  */
 static int sync_or_refuse(struct rex_unfinished *busy, const char *what, const char *object)
 {
@@ -133,7 +133,10 @@ static int sync_or_refuse(struct rex_unfinished *busy, const char *what, const c
                     what, busy->name, object, rex_settings[REX_OPTION_UNFINISHED].variable);
 }
 
-/* Returns true if an unfinished command may use a row of MAP. A row at NULL has no memory. */
+/*
+ * Returns true if an unfinished command may use the memory of a row of MAP. A row at NULL has no
+ * memory.
+ */
 static bool uses_a_row(struct rex_unfinished *unfinished, const struct rex_map *map, int number)
 {
     for (int32_t i = 0; i < map->count; i++)
@@ -145,8 +148,8 @@ static bool uses_a_row(struct rex_unfinished *unfinished, const struct rex_map *
 }
 
 /*
- * Checks for a lost device last, because the queues may find the loss when they are examined. On a
- * lost device libomptarget would abort.
+ * Checks for a lost device last, because the examination of the queues may find the loss. On a lost
+ * device libomptarget would abort.
  */
 int rex_before_unmap(const struct rex_map *map, int number, const char *what)
 {

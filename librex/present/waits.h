@@ -1,5 +1,5 @@
 /*
- * waits.h - calls that wait in the present table. The caller of each function has locked the table.
+ * waits.h - calls that wait in the present table. Lock the table before you call these functions.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -8,7 +8,7 @@
 
 #include "present/mappings.h"
 
-/* Wakes the calls that wait, so that each checks again. */
+/* Wakes the calls that wait, so that each checks again if it must wait. */
 static inline void rex_tell_change(struct rex_present_table *table)
 {
     table->changes++;
@@ -16,8 +16,8 @@ static inline void rex_tell_change(struct rex_present_table *table)
 }
 
 /*
- * Starts the wait of the call RANGES, if this call does not wait yet. If the call begins or ends
- * mappings, also adds the call to `at_work`, so that launches and updates wait for the call (struct
+ * Starts the wait of the call of RANGES, if the call does not wait yet. If the call is a begin call
+ * or end call, adds it to `at_work`, so that launches and update calls wait for it (struct
  * rex_table_wait).
  */
 void rex_wait_begin(struct rex_present_table *table, struct rex_range_lock *ranges);

@@ -199,7 +199,10 @@ static void write_name(const char *head, uint32_t id, const char *name)
     end_trace_line(&line, rex_trace_clock());
 }
 
-/* Writes SLICE as an event on TRACK with DETAILS. If TRACK is a device's, DETAILS is NULL. */
+/*
+ * Writes SLICE as an event on TRACK with DETAILS. If TRACK is the track of a device, DETAILS is
+ * NULL.
+ */
 static void write_event(const struct rex_slice *slice, uint32_t track,
                         const struct rex_line *details)
 {
@@ -286,7 +289,7 @@ struct own {
     char text[REX_LINE_MAX]; /* the details of a slice */
 };
 
-/* Writes the name of TRACK to the file unless this process has written it. */
+/* Writes the name of TRACK to the file, if this process has not written the name yet. */
 static void announce_track(struct rex_track *track)
 {
     char name[128];

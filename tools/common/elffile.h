@@ -33,8 +33,8 @@ struct elf_file {
 };
 
 /*
- * Map the file at PATH, or view SIZE BYTES that outlive the view. Return 0, or -1 with the reason
- * in ->why.
+ * elf_file_open() maps the file at PATH. elf_file_view() uses the SIZE bytes at BYTES, which must
+ * outlive FILE. Both return 0, or -1 with the reason in FILE->why.
  */
 int elf_file_open(struct elf_file *file, const char *path);
 int elf_file_view(struct elf_file *file, const void *bytes, size_t size);
@@ -61,8 +61,8 @@ struct elf_place {
 int elf_compare_places(struct elf_place a, struct elf_place b);
 
 /*
- * Returns the bytes from PLACE to the end of its section, with their number in *SIZE. Returns NULL
- * if the file has no bytes there.
+ * Returns the bytes from PLACE to the end of its section, and stores their number in *SIZE. Returns
+ * NULL if the file has no bytes at PLACE.
  */
 const unsigned char *elf_at(const struct elf_file *file, struct elf_place place, uint64_t *size);
 

@@ -15,8 +15,8 @@ void check_includes(const struct tokens *tokens, struct report *report);
 
 /*
  * Checks that the COUNT files together call rex_offload_init() at most once, and before they read a
- * clock. LAUNCHES is true if the files launch kernels. If they also measure time, checks that they
- * call rex_offload_init().
+ * clock. LAUNCHES is true if the files launch kernels. If LAUNCHES is true and the files measure
+ * time, checks that they call rex_offload_init().
  */
 void check_init(const struct tokens *hosts, size_t count, bool launches, struct report *report);
 

@@ -38,7 +38,7 @@ static void know(struct known *known, const struct program *program)
     names_sort(&known->referred);
 }
 
-/* Returns the place of SITE: "main+0x1c", or an offset in a section. The caller frees it. */
+/* Returns the place of SITE: "main+0x1c", or an offset in a section. The caller frees the text. */
 static char *where(const struct site *site)
 {
     if (site->function != NULL)

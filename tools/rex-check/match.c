@@ -14,9 +14,7 @@
 #include "names.h"
 #include "stem.h"
 
-/*
- * Returns the names of all entries that are functions of the image: kernels, and also constructors.
- */
+/* Returns the names of all entries that are functions of the image: kernels and constructors. */
 static struct names names_of(const struct program *program)
 {
     struct names names = {0};
@@ -35,7 +33,8 @@ static bool has_name(const struct names *names, const char *name)
 /* ---- entries without kernels ----------------------------------------------------------------- */
 
 /*
- * Returns the names of the kernels of IMAGE if KERNEL is true, otherwise the names of its globals.
+ * Returns the names of IMAGE's kernels if KERNEL is true, and of IMAGE's globals if KERNEL is
+ * false.
  */
 static struct names symbols_of(const struct image *image, bool kernel)
 {
@@ -76,7 +75,10 @@ static bool has_row(const struct image *image, const struct row *row)
     return symbol != NULL && symbol->kernel == (row->kind == ROW_KERNEL);
 }
 
-/* The images in a program share its entries: exactly one image must have the name of ROW. */
+/*
+ * The entries of a program are divided among its images: exactly one image must have the name of
+ * ROW.
+ */
 static void check_share(const struct program *program, const struct images *images,
                         const struct row *row, struct report *report)
 {
@@ -116,7 +118,7 @@ static void check_rows(const struct program *program, const struct image *image,
 
 /* ---- kernels without entries, and properties of kernels -------------------------------------- */
 
-/* Returns the names in the table that an image for the CPU carries. */
+/* Returns the names in the entry table inside IMAGE. Only an image for the CPU has such a table. */
 static struct names own_table_of(const struct image *image)
 {
     struct names names = {0};
@@ -128,9 +130,9 @@ static struct names own_table_of(const struct image *image)
 
 /*
  * Returns true if SYMBOL is a kernel of the program. In an image for the CPU, a kernel is a
- * function whose name ends in kernel__ or is in OWN, the names in the table of the image. In an
- * image for a GPU, all kernels count except the kernels of CUDA's device runtime, which nvcc links
- * if kernels launch kernels.
+ * function whose name ends in kernel__ or is in OWN. OWN has the names in the entry table of the
+ * image. In an image for a GPU, the program's kernels are all kernels except those of CUDA's device
+ * runtime, which nvcc links if kernels launch kernels.
  */
 static bool is_kernel(const struct image *image, const struct names *own,
                       const struct rex_image_symbol *symbol)
@@ -211,7 +213,7 @@ static bool is_older(const struct image *image, const struct program *program)
                                                            : one->tv_nsec < other->tv_nsec);
 }
 
-/* FIRST is another image of the program, or IMAGE itself. */
+/* Checks IMAGE against PROGRAM. If FIRST is not IMAGE, check_declared() compares the two images. */
 static void check_image(const struct program *program, const struct image *image,
                         const struct image *first, const struct names *names, struct report *report)
 {

@@ -32,7 +32,7 @@ static uint64_t bias(const struct elf_file *file, uint32_t type)
 
 /*
  * Counts the relocation at PLACE as a launch site if it refers to a host key. If the key is in no
- * entry of the file, also adds a struct site.
+ * entry of the file, adds a struct site to PROGRAM.
  */
 static void try_site(struct program *program, const struct elf_symbols *symbols,
                      struct elf_relocation relocation, struct elf_place place, const char *section)
@@ -79,9 +79,10 @@ static void read_section(struct program *program, const Elf64_Shdr *section, con
 }
 
 /*
- * Returns true if the relocations of SECTION may show launches. References of debugging information
- * to keys are not launches. *NAME becomes the name of the section that contains the references. In
- * a linked file the loader's relocations are for all sections: *NAME then becomes NULL.
+ * Returns true if the relocations of SECTION may be launch sites. References from debugging
+ * information to keys are not launch sites. *NAME becomes the name of the section that contains the
+ * references. If SECTION has the loader's relocations of a linked file, which are for all sections,
+ * *NAME becomes NULL.
  */
 static bool may_launch(const struct program *program, const Elf64_Shdr *section, const char **name)
 {
@@ -107,9 +108,9 @@ static int compare_sites(const void *a, const void *b)
 }
 
 /*
- * Returns the index of the first site from INDEX on that has no function yet, or the number of
- * sites if there is none. NEXT[i] is i if site i has no function. Otherwise NEXT[i] is the index of
- * a later site, at which the search goes on.
+ * Returns the index of the first launch site from INDEX on that has no function yet. If there is
+ * none, returns the number of launch sites. NEXT[i] is i if site i has no function. Otherwise
+ * NEXT[i] is the index of a later site, at which the search goes on.
  */
 static size_t unnamed_from(size_t *next, size_t index)
 {
@@ -121,8 +122,8 @@ static size_t unnamed_from(size_t *next, size_t index)
 }
 
 /*
- * Sets the function of each site that lies in FUNCTION and has no function yet. Functions of a
- * forged file may overlap.
+ * Sets the function of each launch site that lies in FUNCTION and has no function yet. Functions of
+ * a forged file may overlap.
  */
 static void name_sites_in(struct program *program, const struct elf_symbol *function, size_t *next)
 {

@@ -25,7 +25,7 @@ struct reader {
     size_t line;
     size_t depth; /* number of #if that have no #endif yet */
     size_t off;   /* depth of the innermost #if 0, or 0 */
-    /* index of the innermost open bracket: now, and at each #if */
+    /* index of the innermost open bracket: at the current token, and at each open #if */
     size_t innermost, around[MOST_AROUND];
 };
 
@@ -46,7 +46,10 @@ static void step(struct reader *reader)
     reader->at++;
 }
 
-/* Adds the token from FROM, in line LINE, to the current position of READER. */
+/*
+ * Adds the token of KIND in line LINE: the characters from FROM to the current position of READER.
+ * Does nothing inside #if 0.
+ */
 static void add(struct reader *reader, enum token_kind kind, const char *from, size_t line)
 {
     struct tokens *tokens = reader->tokens;

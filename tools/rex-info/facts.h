@@ -19,8 +19,8 @@ struct facts {
 };
 
 /*
- * Adds a fact, unless its group already has this name. FACTS points to a struct facts. The function
- * has the type rex_info_row, so that rex_info() can call it.
+ * Adds a fact. Does nothing if GROUP already has a fact called NAME. FACTS points to a struct
+ * facts. The function has the type rex_info_row, so that rex_info() can call it.
  */
 void facts_add(const char *group, const char *name, const char *value, void *facts);
 

@@ -21,7 +21,7 @@ struct repeat {
     char *kernel; /* NULL: copied by data calls */
     unsigned row;
     uint64_t begin, size;     /* host memory of the last copy */
-    uint64_t calls, to, from; /* calls with copies; copies to the device and from the device */
+    uint64_t calls, to, from; /* calls that copied; copies to the device and from the device */
     uint64_t bytes, took;     /* bytes of the copies; nanoseconds of the calls */
 };
 
@@ -30,7 +30,7 @@ struct speed {
     uint64_t bytes, took;
 };
 
-/* Launches that libomptarget sent to a GPU instead of the driver, and the reason. */
+/* Launches on a GPU that libomptarget made, and the reason why the driver did not make them. */
 struct by_runtime {
     char *because, *kernel; /* kernel: the kernel of the first launch */
     bool others;            /* launches of kernels other than `kernel` are counted, too */
@@ -45,21 +45,21 @@ struct findings {
     struct repeat repeats[MOST_REPEATS];
     size_t repeat_count;
     /*
-     * For each thread: `took` is the time of its last call in nanoseconds, if the call was a short
-     * launch that copied nothing and waited for its kernel. `took` is 0 if the last call was any
-     * other call. A queue would save the wait.
+     * If the last call of the thread was a short launch that copied nothing and waited for its
+     * kernel, `took` is its time in nanoseconds. Otherwise `took` is 0. In a queue such a launch
+     * would not wait.
      */
     struct {
         uint64_t thread, took;
     } last[THREADS];
     /*
-     * number and nanoseconds of the short launches without copies that came directly before another
-     * launch of the thread
+     * number and nanoseconds of the short launches without copies, each of which came directly
+     * before another launch of its thread
      */
     uint64_t waited, waited_took;
     uint64_t queued, queued_took; /* launches put in queues one by one */
     uint64_t pageable;            /* bytes copied from and to memory that is not pinned */
-    struct speed copies;          /* copies by data calls with many bytes */
+    struct speed copies;          /* the copies of data calls that copy many bytes */
     struct by_runtime by_runtime[MOST_REASONS];
     size_t reasons;
     uint64_t failed;

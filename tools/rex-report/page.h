@@ -9,7 +9,7 @@
 
 #include "study.h"
 
-/* TRACE is the name of the trace on the page. */
+/* Writes STUDY to OUT as a page, which calls the trace TRACE. */
 void page_write(FILE *out, const struct study *study, const char *trace);
 
 #endif

@@ -30,8 +30,9 @@ struct totals {
 void totals_begin(struct totals *totals);
 
 /*
- * Adds EVENT, which copied TO and FROM bytes. Skips an event that repeats another event: each event
- * on the track of a device, for example, repeats an event of another track.
+ * Adds EVENT, which copied TO bytes to the device and FROM bytes from the device. Skips an event
+ * that repeats another event: each event on the track of a device, for example, repeats an event of
+ * another track.
  */
 void totals_add(struct totals *totals, const struct event *event, uint64_t to, uint64_t from);
 

@@ -12,8 +12,8 @@
 void hold_signals(void);
 
 /*
- * Runs PROGRAM as a child and passes on signals. Then removes the folder, calls BEHIND unless it is
- * NULL, and ends as the program did.
+ * Runs PROGRAM as a child, and passes signals on to the child. After the child has ended, removes
+ * the folder, calls BEHIND if it is not NULL, and ends rex-run as the program ended.
  */
 void run_and_tidy(const struct program *program, char **arguments, void (*behind)(void))
     __attribute__((noreturn));

@@ -1,6 +1,6 @@
 /*
- * elsewhere.c - runs a program on another libomptarget than the linked one. Also finds the linked
- * libomptarget if the loader does not find it.
+ * elsewhere.c - runs a program on another libomptarget than the linked one. If the loader does not
+ * find the linked libomptarget, finds it.
  *
  * The process must have only one libomptarget. If a second libomptarget were preloaded or got the
  * calls forwarded, the process would crash, because libomp and the linked libomptarget call each
@@ -32,8 +32,8 @@
 #define NAME "libomptarget.so"
 
 /*
- * Makes links to the plugins by names without a version, by which LLVM 14 to 18 open them. Debian's
- * packages of 15 and 16 have no such names.
+ * Makes links to the plugins. A link's name has no version: LLVM 14 to 18 open the plugins by such
+ * names, which Debian's packages of LLVM 15 and 16 lack.
  */
 static void link_plugins(const char *beside)
 {
@@ -52,8 +52,8 @@ static void link_plugins(const char *beside)
 /* ---- releases that run each other's programs ------------------------------------------------- */
 
 /*
- * Returns the release in a name such as libomptarget.so.19.1; 14 for a name without a release, as
- * LLVM 14 to 17 have.
+ * Returns the LLVM release in a name such as libomptarget.so.19.1; 14 for a name without a release,
+ * such as the name in LLVM 14 to 17.
  */
 static int number_in(const char *name)
 {
@@ -246,9 +246,9 @@ static void see_error(const char *error)
  * - Group "found": NAME is a file that librex has found. If VALUE begins with "LLVM ", the file is
  *   usable. Otherwise VALUE is the reason why the file is not usable.
  *
- * CONTEXT is a struct missing. Checks if the folder of the bound file or of a usable file has a
- * file with the name in `name`. If that file runs programs of the release in its name, sets
- * `folder` to the folder.
+ * If the fact is an error of libomptarget, calls see_error(). CONTEXT is a struct missing. Checks
+ * if the bound file's folder, or a usable file's folder, has a file with the name in `name`. If
+ * that file runs programs of the LLVM release in its name, sets `folder` to the folder.
  */
 static void see_found(const char *group, const char *name, const char *value, void *context)
 {

@@ -1,6 +1,6 @@
 /*
- * elsewhere.h - runs a program on another libomptarget than the linked one. Also finds the linked
- * libomptarget if the loader does not find it.
+ * elsewhere.h - runs a program on another libomptarget than the linked one. If the loader does not
+ * find the linked libomptarget, finds it.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -19,7 +19,7 @@ bool lead_to(const struct program *program, const char *library);
 
 /*
  * Makes PROGRAM find the libomptarget that it is linked with. If librex finds this libomptarget and
- * the loader does not, puts its folder first in LD_LIBRARY_PATH.
+ * the loader does not, puts the folder of this libomptarget first in LD_LIBRARY_PATH.
  */
 void find_linked(const struct program *program);
 

@@ -31,7 +31,10 @@ void set_file(const char *variable, const char *before, const char *name);
 /* Returns true if NAME is a word that librex does not treat as a file name. */
 bool is_setting(const char *name);
 
-/* Preloads the librex that rex-run itself uses. Makes librex adopt modules of other compilers. */
+/*
+ * Sets LD_PRELOAD, so that the program loads the librex that rex-run uses. Sets REX_ADOPT to "on":
+ * this librex then adopts modules that code of other compilers registers with libomptarget.
+ */
 void preload_librex(void);
 
 #endif

@@ -14,7 +14,9 @@
  */
 const char *make_folder(void);
 
-/* Makes a link in the folder, named by the first LENGTH bytes of NAME, to the file TO. */
+/*
+ * Makes a link in the folder. The link's name is the first LENGTH bytes of NAME; TO is its target.
+ */
 void make_link(const char *name, size_t length, const char *to);
 
 /* Removes the folder, if it was made. */
