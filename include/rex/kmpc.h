@@ -23,8 +23,8 @@ extern "C" {
 #endif
 
 /**
- * kmpc_micro_t: the function of an outlined parallel region; its arguments are the addresses of the
- * global and the bound thread ID, and the shared variables.
+ * kmpc_micro_t: the function of an outlined parallel region. Its arguments are the address of the
+ * global thread ID, the address of the bound thread ID, and the shared variables.
  */
 typedef void (*kmpc_micro_t)(int32_t *global_tid, int32_t *bound_tid, ...);
 /** kmpc_micro: LLVM's own name of kmpc_micro_t. */
@@ -37,7 +37,8 @@ typedef int32_t kmp_critical_name[8];
  */
 typedef int32_t (*kmp_routine_entry_t)(int32_t gtid, void *task);
 /**
- * kmp_task_t: the head of a task of __kmpc_omp_task_alloc(); the task's private data follows it.
+ * kmp_task_t: the head of a task of __kmpc_omp_task_alloc(); the task's private data follows the
+ * head.
  */
 typedef struct kmp_task {
     void *shareds;               /**< block of pointers to shared variables. */
@@ -130,7 +131,7 @@ int32_t __kmpc_dispatch_next_8u(ident_t *loc, int32_t gtid, int32_t *last, uint6
                                 uint64_t *upper, int64_t *stride);
 /** __kmpc_barrier(): waits for all threads of the team. */
 void __kmpc_barrier(ident_t *loc, int32_t gtid);
-/** __kmpc_critical(): enters a critical section; @lock points to 32 bytes, a kmp_critical_name. */
+/** __kmpc_critical(): enters a critical section; @lock points to a kmp_critical_name (32 bytes). */
 void __kmpc_critical(ident_t *loc, int32_t gtid, void *lock);
 /** __kmpc_end_critical(): leaves a critical section. */
 void __kmpc_end_critical(ident_t *loc, int32_t gtid, void *lock);
@@ -159,7 +160,7 @@ int32_t __kmpc_omp_task(ident_t *loc, int32_t gtid, void *task);
 int32_t __kmpc_omp_taskwait(ident_t *loc, int32_t gtid);
 /** __kmpc_taskgroup(): begins a task group. */
 void __kmpc_taskgroup(ident_t *loc, int32_t gtid);
-/** __kmpc_end_taskgroup(): waits for the group's tasks and ends it. */
+/** __kmpc_end_taskgroup(): waits for the tasks of the task group, and ends the group. */
 void __kmpc_end_taskgroup(ident_t *loc, int32_t gtid);
 /** __kmpc_flush(): executes a memory fence. */
 void __kmpc_flush(ident_t *loc);

@@ -23,8 +23,8 @@ int rex_map_for_launch(struct rex_module *module, int64_t device, const struct r
 int rex_unmap_after_launch(int64_t device, const struct rex_map *map);
 
 /*
- * Checks a raw data call (rex_module_target_data()) and makes it. At least one module is
- * registered.
+ * Checks a raw data call (rex_module_target_data()), and makes the call. Use this only while at
+ * least one module is registered.
  */
 int rex_pass_data_call(enum rex_data_call call, MAP_P);
 

@@ -71,7 +71,10 @@ static void put_in_order(struct rex_range_lock *ranges)
     ranges->is_ordered = true;
 }
 
-/* Sets the members of RANGE for ENTRY, which is settled (mappings.h) and has all bytes of RANGE. */
+/*
+ * Sets the members of RANGE from ENTRY. Call this only if ENTRY is settled (mappings.h) and has all
+ * bytes of RANGE.
+ */
 static inline void note_settled(struct rex_range *range, const struct rex_entry *entry)
 {
     uintptr_t device = entry->device;
@@ -90,8 +93,8 @@ static inline bool has_in_entry(const struct rex_entry_list *in, uint32_t number
 
 /*
  * Pins the rows of MAP for rex_present_pin_rows(). Stops at the first row that this function cannot
- * pin, and returns false; only the rows before that row are then pinned. Sets only the members of a
- * range that the launch uses later. noinline: the loop needs all registers.
+ * pin, and returns false; only the rows before that row are then pinned. Of each range, sets only
+ * the members that the launch uses later. noinline, because the loop needs all registers.
  */
 static __attribute__((noinline)) bool pin_mapped_rows(const struct rex_entry_list *in,
                                                       struct rex_range_lock *launch,
@@ -132,8 +135,8 @@ static __attribute__((noinline)) bool pin_mapped_rows(const struct rex_entry_lis
 }
 
 /*
- * Unpins the ranges that are pinned in entries. Returns true if the mapping of at least one of the
- * entries has ended.
+ * Unpins the ranges of LAUNCH that are pinned in entries. Returns true if the mapping of at least
+ * one of these entries has ended.
  */
 static bool unpin_known(struct rex_present_table *table, struct rex_range_lock *launch)
 {
@@ -151,12 +154,13 @@ static bool unpin_known(struct rex_present_table *table, struct rex_range_lock *
 }
 
 /*
- * Looks up how the ranges that are not pinned are mapped. Tries the guessed entry of each range
- * first. Returns true if the call has to wait for one of these:
- * - a begin or an end that is making or ending the mapping of an entry (`owner`);
- * - an update of memory in which the call attaches a pointer;
- * - a call that attaches a pointer, if this call is an update of the pointer;
- * - an end that makes launches and updates wait (`held` of an entry), if this call is not a begin;
+ * Looks up how each range that is not pinned is mapped. First tries the entry that `at` of the
+ * range guesses. Returns true if the call has to wait for one of these:
+ * - a begin call or end call that is making or ending the mapping of an entry (`owner`);
+ * - an update call that copies memory in which this call attaches a pointer;
+ * - a call that attaches a pointer, if this call is an update call that copies the pointer;
+ * - an end call that makes launches and update calls wait (`held` of an entry), if `force` is true
+ *   and this call is not a begin call;
  * - a call in `at_work` that excludes this call. `met` of RANGES then points to the call.
  */
 static bool look_up_ranges(const struct rex_present_table *table, struct rex_range_lock *ranges)
@@ -189,13 +193,13 @@ static bool look_up_ranges(const struct rex_present_table *table, struct rex_ran
             range->is_loose |= entry->is_loose;
             range->is_attached |= entry->is_attached;
             /*
-             * The call must not become a user of a mapping that may end before libomptarget looks
-             * up the mapping. Three kinds of mappings may end:
+             * The call must not become a user of a mapping that perhaps ends before libomptarget
+             * looks up the mapping. Three kinds of mappings perhaps end:
              * - a mapping that is gone (`is_gone` of struct rex_entry)
              * - a loose mapping (loose: see present.h)
-             * - if `force` is false, a mapping that is equal to a range of a launch by
-             *   libomptarget. The end of the mapping does not wait for the launch, because
-             *   libomptarget accepts the launch before the end and after the end.
+             * - if `force` is false and the call is a launch by libomptarget, a mapping that has
+             *   exactly the bytes of the range. An end call for the mapping does not wait for the
+             *   launch, because libomptarget can make the launch before and after the end call.
              */
             bool is_all_of_it = range->begin == entry->begin && range->end == entry->end;
             bool has_all = rex_entry_has(entry, range->begin, range->end);
@@ -230,8 +234,8 @@ static void use_entries(struct rex_present_table *table, struct rex_range_lock *
 }
 
 /*
- * Marks the memory of each pointer that the call attaches, because the pointer on the device
- * differs from the pointer on the host.
+ * Marks the memory of each pointer that the call attaches, because an attached pointer differs from
+ * the pointer on the host.
  */
 static void mark_attached(struct rex_present_table *table, const struct rex_range_lock *ranges)
 {
@@ -276,14 +280,14 @@ void rex_present_show(const void *address, int number)
 #define FIRST_HOLD 10
 
 /*
- * Waits, without the lock, for deferred launches on the mappings that END may end. Returns true
- * after a wait. The caller then checks END again. So when END takes its entries, no deferred launch
- * is pending on these entries.
+ * Waits for deferred launches that use mappings that END may end. Unlocks the table during the
+ * wait. Returns true after a wait; the caller then checks END again. So when END becomes the owner
+ * of entries, no deferred launch that uses these entries is pending.
  *
  * A thread that launches without a pause would keep END waiting for ever. So from the second wait
- * on, the function first makes launches wait for at most *HOLD milliseconds. Then launches go on
- * while END waits, because a kernel may wait for a thread that launches. *HOLD is 0 at the first
- * wait, 10 at the second, 20 at the third, and so on.
+ * on, the function first makes launches wait for at most *HOLD milliseconds. After this time
+ * launches go on while END waits, because a kernel may wait for a thread that launches. *HOLD is 0
+ * at the first wait, 10 at the second, and doubles at each later wait.
  */
 static bool has_awaited_launches(struct rex_present_table *table, struct rex_range_lock *end,
                                  int *hold)
@@ -410,8 +414,8 @@ bool rex_present_pin_rows(struct rex_range_lock *launch, const struct rex_map *m
 }
 
 /*
- * Stores the number of the deferred launch LAUNCH in each of its entries, unless the entry has a
- * larger number. Sets `is_shown` of LAUNCH if the program has the device address of an entry
+ * Stores the number of the deferred launch LAUNCH in each entry that LAUNCH uses, if the entry has
+ * no larger number. Sets `is_shown` of LAUNCH if the program has the device address of an entry
  * (rex_present_show()).
  */
 static __attribute__((noinline)) void leave_number(struct rex_present_table *table,
@@ -489,8 +493,8 @@ bool rex_present_is_awaited(const struct rex_range_lock *launch)
     bool is_awaited = false;
     REX_ASSERT(table != NULL);
     /*
-     * Relaxed: the load may miss an end that begins to wait at this moment. librex treats the
-     * missed end as later than the launch.
+     * Relaxed: the load may miss an end call that begins to wait at this moment. librex treats such
+     * an end call as later than the launch.
      */
     if (__atomic_load_n(&table->awaiting, __ATOMIC_RELAXED) == 0)
         return false;
