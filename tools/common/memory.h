@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-/* Returns COUNT elements of SIZE bytes, zeroed. */
+/* Returns an array of COUNT elements of SIZE bytes. All bytes are 0. */
 void *tool_alloc(size_t count, size_t size);
 
 /*
@@ -19,7 +19,7 @@ void *tool_alloc(size_t count, size_t size);
  */
 void *tool_grow(void *array, size_t count, size_t size);
 
-/* Returns a string formatted as by printf(), which the caller frees. */
+/* Returns a string that is formatted as printf() formats. The caller frees the string. */
 char *tool_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

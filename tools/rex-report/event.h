@@ -44,7 +44,8 @@ struct event {
     uint64_t begin, took; /* nanoseconds */
     int64_t device;       /* -1: unknown */
     int64_t result;
-    bool deferred; /* the call returned before its kernel was done, or the event is that kernel */
+    /* launch: the call returned before its kernel was done; kernel: its launch was deferred */
+    bool deferred;
     bool awaited;  /* the call waited for its kernel; the trace has the kernel as another event */
     uint64_t to, from; /* bytes that the rows ask to copy to the device, and from the device */
     size_t rows;
@@ -52,8 +53,8 @@ struct event {
 };
 
 /*
- * Reads the event in LINE. Changes LINE, and EVENT keeps pointers into LINE. Returns false if LINE
- * is not an event of librex.
+ * Reads the event in LINE. Changes LINE, and stores pointers into LINE in EVENT. Returns false if
+ * LINE is not an event of librex.
  */
 bool event_read(struct event *event, char *line);
 
