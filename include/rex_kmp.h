@@ -232,10 +232,10 @@ REX_API int rex_module_target_data(struct rex_module *module, enum rex_data_call
  * ---- Wrappers: launches and data calls with checks --------------------------------------------
  *
  * Code that calls `__tgt_X` calls the wrapper `rex_direct___tgt_X`. If this binary's module is not
- * registered, the wrapper registers the module, once even if many threads call at once. The wrapper
- * checks the call. It passes a data call to libomptarget. It passes a launch to the CUDA driver or
- * to libomptarget (rex-launches(7)). libomptarget gets a copy of the packet, which fits the bound
- * LLVM release. Any thread may call the wrappers.
+ * registered, the wrapper registers the module. Only one thread does so, even if many threads call
+ * wrappers at once. The wrapper checks the call. It passes a data call to libomptarget. It passes a
+ * launch to the CUDA driver or to libomptarget (rex-launches(7)). libomptarget gets a copy of the
+ * packet, which fits the bound LLVM release. Any thread may call the wrappers.
  *
  * Launches return the result of rex_module_target_kernel(): 0; -1 if the caller has to run the host
  * version, also if the module cannot be registered; or an error, which is below -1. Data calls

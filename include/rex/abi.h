@@ -123,12 +123,12 @@ struct __tgt_kernel_arguments {
     /**
      * blocks in x, y, z. If x is 0, the num_teams argument replaces x. If the argument is 0 or
      * less, x is @Tripcount divided by the threads of a block and rounded up, or 128 if @Tripcount
-     * is 0. 0 in y or z counts as 1.
+     * is 0. If y or z is 0, librex uses 1.
      */
     REX_PACKET_INT(32) Teams[3];
     /**
      * threads of a block in x, y, z. If x is 0, the thread_limit argument replaces x. If the
-     * argument is 0 or less, x is 128. 0 in y or z counts as 1.
+     * argument is 0 or less, x is 128. If y or z is 0, librex uses 1.
      */
     REX_PACKET_INT(32) Threads[3];
     REX_PACKET_INT(32) DynCGroupMem; /**< dynamic shared memory of a block, in bytes. */

@@ -204,10 +204,10 @@ REX_API int rex_device_copy_to(void *to, const void *from, size_t size, int64_t 
 REX_API int rex_device_copy_from(void *to, const void *from, size_t size, int64_t device);
 
 /**
- * rex_device_fill(): fills @size bytes of device memory @to with copies of a pattern, the
- * @pattern_size bytes (1, 2 or 4) at @pattern. The call returns when the fill is done. Both @to and
- * @size are multiples of @pattern_size. If @device is the number of the host, @to is host memory.
- * Returns 0 or:
+ * rex_device_fill(): fills the @size bytes of device memory at @to with copies of a pattern. The
+ * pattern is the @pattern_size bytes (1, 2 or 4) at @pattern. The call returns when the fill is
+ * done. Both @to and @size must be multiples of @pattern_size. If @device is the number of the
+ * host, @to must be host memory. Returns 0 or:
  *
  * REX_EINVAL    a pointer is NULL; @pattern_size is not 1, 2 or 4; @to or @size is not a multiple
  *               of @pattern_size; no module is registered; offloading is disabled; or the process

@@ -51,9 +51,9 @@ int32_t __kmpc_global_thread_num(ident_t *loc);
 /** __kmpc_push_num_threads(): sets the number of threads of the next parallel region. */
 void __kmpc_push_num_threads(ident_t *loc, int32_t gtid, int32_t num_threads);
 /**
- * __kmpc_fork_call(): runs @microtask on a team of threads, with the @argc pointers after it.
- * In a file that does not define REX_KMP_INTERNAL (rex_kmp.h), a macro casts @microtask: it may be
- * a function of any type, or a `void *`.
+ * __kmpc_fork_call(): runs @microtask on a team of threads, and passes to @microtask the @argc
+ * pointers that follow it. In a file that does not define REX_KMP_INTERNAL (rex_kmp.h), a macro
+ * casts @microtask, so @microtask can be a function of any type, or a `void *`.
  */
 void __kmpc_fork_call(ident_t *loc, int32_t argc, kmpc_micro_t microtask, ...);
 /**
@@ -149,8 +149,8 @@ void __kmpc_atomic_start(void);
 void __kmpc_atomic_end(void);
 /**
  * __kmpc_omp_task_alloc(): allocates a task. @size_task is its size in bytes with the kmp_task_t.
- * In a file that does not define REX_KMP_INTERNAL (rex_kmp.h), a macro casts @entry: it may be a
- * function of any type, or a `void *`.
+ * In a file that does not define REX_KMP_INTERNAL (rex_kmp.h), a macro casts @entry, so @entry can
+ * be a function of any type, or a `void *`.
  */
 kmp_task_t *__kmpc_omp_task_alloc(ident_t *loc, int32_t gtid, int32_t flags, size_t size_task,
                                   size_t size_shareds, kmp_routine_entry_t entry);

@@ -93,7 +93,7 @@ struct rex_module {
     uintptr_t state;
     /** librex's: tables made from the entries, kept until the process ends. */
     void *registration;
-    struct rex_module *next; /** < librex's: the next module in the list of known modules. */
+    struct rex_module *next; /**< librex's: the next module in the list of known modules. */
     /**
      * source location that launches pass to libomptarget: an ident_t. If @location or its `psource`
      * is NULL, launches pass the location ";unknown;unknown;0;0;;".

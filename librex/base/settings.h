@@ -84,11 +84,11 @@ bool rex_setting_text(enum rex_option option, char value[REX_SETTING_MAX]);
 
 /* A setting; its index in rex_settings[] is its option. */
 struct rex_setting {
-    const char *variable;         /* the environment variable */
-    const char *otherwise;        /* the default value; "": no default */
+    const char *variable;  /* the environment variable */
+    const char *otherwise; /* the default value; "": no default */
     /* the valid words; NULL: settings.c has a rule for valid texts, or any text is valid */
     const struct rex_word *words;
-    const char *values;           /* the list of valid values, for messages */
+    const char *values; /* the list of valid values, for messages */
 };
 #define REX_SETTINGS ((int)REX_OPTION_LAUNCH_BLOCKING + 1)
 extern const struct rex_setting rex_settings[REX_SETTINGS];

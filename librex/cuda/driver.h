@@ -17,11 +17,12 @@
 /* ---- the functions --------------------------------------------------------------------------- */
 
 /*
- * The purpose of a driver function. If the driver lacks a function of one purpose, librex can still
- * use the functions of the other purposes, except if REX_CUDA_START says so.
+ * The purpose of a driver function. If a function of REX_CUDA_START is missing, librex uses no GPU.
+ * If a function of another purpose is missing, librex can still use the other purposes.
  */
 enum rex_cuda_group {
-    REX_CUDA_START,      /* the start of the driver: if a function is missing, librex uses no GPU */
+    /* the start of the driver, and other functions that each use of a GPU needs */
+    REX_CUDA_START,
     REX_CUDA_QUEUES,     /* launches, queues and graphs */
     REX_CUDA_ATTRIBUTES, /* launches with attributes */
     REX_CUDA_LINKER,     /* compiling PTX */
@@ -200,7 +201,7 @@ int rex_cuda_note(int result, const char *call);
 
 /*
  * Returns the CUresult of the failure that this thread noted last. Returns 0 if the thread noted no
- * failure, or if a driver call did not cause the failure.
+ * failure, or if the cause of the failure was not a call to the driver.
  */
 int rex_cuda_noted(void);
 
@@ -227,7 +228,7 @@ bool rex_cuda_exports(const char *name, const char *since);
 #define REX_CUDA_NO_BINARY_FOR_GPU 209
 #define REX_CUDA_INVALID_HANDLE 400
 #define REX_CUDA_NOT_READY 600
-#define REX_CUDA_ILLEGAL_ADDRESS 700 /* after this error of any call the context is lost */
+#define REX_CUDA_ILLEGAL_ADDRESS 700 /* if any call returns this error, the context is lost */
 #define REX_CUDA_PEER_ACCESS_ALREADY_ENABLED 704
 #define REX_CUDA_MULTIPROCESSORS 16
 #define REX_CUDA_CAPABILITY_MAJOR 75
@@ -309,7 +310,7 @@ int rex_cuda_devices(void);
  */
 void rex_cuda_retry(void);
 
-/* Returns true if the driver can be opened and rex_cuda_retry() would start it. */
+/* Returns true if the driver can be opened and rex_cuda_retry() would start the driver. */
 bool rex_cuda_may_start(void);
 
 /*
@@ -320,22 +321,22 @@ bool rex_cuda_may_start(void);
 void rex_cuda_keep(int change);
 
 /*
- * The loader lock. A thread holds it to bind libomptarget, start the driver, activate contexts or
- * load images. The thread may take it again, because a library that is being loaded may call
- * librex.
+ * The loader lock. A thread takes the lock to bind libomptarget, start the driver, activate
+ * contexts or load images. A thread that has the lock can take it again, because a library that is
+ * being loaded may call librex.
  */
 void rex_load_lock(void);
 void rex_load_unlock(void);
 
 /*
  * If there is no GPU, returns the reason. If there is a GPU, returns the name and the error of the
- * driver call that this thread noted last.
+ * call to the driver that this thread noted last.
  */
 const char *rex_cuda_why(void);
 
 /*
- * Returns true if this process is a child of fork whose parent had started the driver or was
- * starting it. Then no GPU can be used.
+ * Returns true if this process is a child of fork whose parent had started the driver, or was
+ * starting the driver. Such a child can use no GPU.
  */
 bool rex_cuda_forked(void);
 

@@ -2,8 +2,8 @@
  * streamtrace.h - measures how long each piece of work takes in a stream. A piece of work is a
  * kernel, a copy or a graph. The trace records an event before and an event after each piece.
  *
- * The caller holds the stream's lock. If a call fails, the piece is missing in the trace: there is
- * no message and no error.
+ * Lock the stream before you call one of these functions. If a call fails, the trace lacks the
+ * piece. The call reports no message and no error.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

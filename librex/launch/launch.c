@@ -35,7 +35,8 @@
 /* ---- every launch ---------------------------------------------------------------------------- */
 
 /*
- * Checks the rows of a launch by libomptarget, but not against the mappings. Returns 0 or an error.
+ * REQUEST is a launch that libomptarget makes. Checks the rows, but does not compare them with the
+ * mappings. Returns 0 or an error.
  */
 static int check_map_of_request(const struct rex_request *request)
 {

@@ -1,5 +1,5 @@
 /*
- * data.c - data calls: data regions, enter data, exit data and updates.
+ * data.c - data calls: data regions, enter data, exit data and update data.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -120,7 +120,7 @@ static void settle_absent_base(const struct rex_map *map, int32_t i, void *base,
     map->base[i] = map->types[i] & REX_MAP_FB_NULLIFY ? NULL : base;
 }
 
-/* ---- ends ------------------------------------------------------------------------------------ */
+/* ---- end calls ------------------------------------------------------------------------------- */
 
 /*
  * Returns true if two rows lie in one mapping. Also returns true if memory for the check is short.
@@ -182,7 +182,7 @@ static int end_mappings(const struct data_call *call)
     return result;
 }
 
-/* ---- begins and updates ---------------------------------------------------------------------- */
+/* ---- begin calls and update calls ------------------------------------------------------------ */
 
 /*
  * Enters the present table before the check. Until this call leaves the table, no other call

@@ -31,7 +31,7 @@
 /*
  * Returns the rank of an image for a GPU of architecture SM; 0 if the GPU cannot run the image.
  * Code for one GPU only (suffix a) or one family only (suffix f) ranks higher than code without a
- * suffix, because it may use more instructions.
+ * suffix, because such code can use more instructions.
  */
 static unsigned rank_image(const struct rex_image_item *item, unsigned sm)
 {
@@ -186,9 +186,9 @@ static int check_image_device(const struct rex_module_image *image)
 }
 
 /*
- * Opens the chosen image. If a file is the image, takes the bytes of the file. If the image is in a
- * container or in memory, copies the bytes. Compiles PTX, whose bytes end with a NUL. RELEASE is
- * NULL if librex does not pass the image to libomptarget.
+ * Opens the chosen image. If the image is a whole file, takes the bytes of the file. If the image
+ * is in a container or in memory, copies the bytes. Compiles PTX, whose bytes end with a NUL.
+ * RELEASE is NULL if librex does not pass the image to libomptarget.
  */
 static int open_chosen(struct rex_module_image *image, const struct rex_choice *choice,
                        const struct rex_release *release)

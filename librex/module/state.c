@@ -372,7 +372,7 @@ int rex_module_register(struct rex_module *module, const char *image_name)
     return REX_OK;
 }
 
-/* ---- the end --------------------------------------------------------------------------------- */
+/* ---- the end of a module --------------------------------------------------------------------- */
 
 /*
  * Returns true if no other module is registered. On LLVM 19 and later, all mappings end when the
@@ -413,13 +413,15 @@ int rex_module_fini(struct rex_module *module)
         return result;
     struct rex_registration *registration = rex_registration_of(module);
     if (registration == NULL || rex_gate_is_over())
-        /* no registration to end, or the process is ending, and libomptarget ends the module */
+        /*
+         * either nothing is registered, or the process is ending, and libomptarget ends the module
+         */
         return REX_OK;
     result = check_worker(registration);
     if (result != REX_OK)
         return result;
     if (!begin_work(registration, REX_MODULE_REGISTERED))
-        return REX_OK; /* the module is not registered, or another thread is ending it */
+        return REX_OK; /* not registered, or another thread registers or ends the module */
     for (bool is_over = false; !is_over;) {
         rex_deferred_wait_all();
         result = check_unused(registration);

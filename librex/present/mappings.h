@@ -42,7 +42,7 @@ struct rex_present_table {
      * the lock
      */
     size_t awaiting;
-    uint64_t changes;  /* number of times that waiting calls were woken */
+    uint64_t changes; /* number of times that waiting calls were woken */
     /* number of the newest deferred launch among those that used a removed entry */
     uint64_t dropped;
     /* number of calls that have called rex_ending_begin(), but not yet rex_ending_end() */

@@ -6,24 +6,27 @@
  * takes all its memory in one critical section of the table, or waits and takes no memory.
  *
  * There are two kinds of calls:
- * - Shared calls are launches, updates, begins of present memory, and ends that are not the last of
- *   their mapping. A shared call is a user of its entries until it leaves.
- * - Exclusive calls are begins of absent memory, until the memory is copied, and ends that may be
- *   the last of their mapping. An exclusive call owns its entries, and other calls wait for it.
+ * - Shared calls are launches, update calls, begin calls for present memory, and end calls that do
+ *   not drop the last reference to a mapping. A shared call is a user of its entries until it
+ *   leaves.
+ * - Exclusive calls are begin calls for absent memory, until the memory is copied, and end calls
+ *   that may drop the last reference to a mapping. An exclusive call owns its entries, and other
+ *   calls wait for the exclusive call.
  *
- * An end subtracts its references when it does not have to wait any more. An end that may be the
- * last waits while the entry has users, and marks its memory. Launches and updates of marked memory
- * wait, too, in windows that double (struct rex_table_wait); begins do not wait. If a new begin
- * adds a reference, the end is not the last any more. The marks are then removed, and the end goes
- * on when the users that the entry had at that time have left.
+ * An end call subtracts its references when it no longer has to wait. An end call that may drop the
+ * last reference to a mapping waits while the entry has users, and marks its memory. Launches and
+ * update calls with marked memory wait, too, in periods that double (struct rex_table_wait); begin
+ * calls do not wait. If a new begin call adds a reference, the end call no longer drops the last
+ * reference. librex then removes the marks. The end call goes on when the users that the entry had
+ * at that time have left.
  *
- * A call that attaches a pointer excludes an update of the memory of the pointer, because the
- * update would overwrite the attached pointer with the host pointer.
+ * A call that attaches a pointer excludes an update call that copies the memory of the pointer,
+ * because the update call would overwrite the attached pointer with the host pointer.
  *
  * Calls that use memory without an entry are in the list `at_work`. Two launches in this list
  * exclude each other if at least one is by the driver, and at least one copies the memory back. A
- * begin waits for each launch by the driver and each update in this list that uses absent memory of
- * the begin.
+ * begin call waits for each launch by the driver and each update call in this list that uses absent
+ * memory of the begin call.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -45,7 +48,7 @@
 #include "present/presentcalls.h"
 #include "present/waits.h"
 
-/* ---- shared calls, and begins ---------------------------------------------------------------- */
+/* ---- shared calls, and begin calls ----------------------------------------------------------- */
 
 static int by_begin(const void *left, const void *right)
 {

@@ -125,12 +125,12 @@ struct rex_event {
     enum rex_event_state state;
     /* in state TIMED: time at which a device that executes commands at once recorded the event */
     struct timespec at;
-    int number;                            /* in state TIMED: number of the device of the queue */
+    int number; /* in state TIMED: number of the device of the queue */
     /* in state DRIVER: the element of `drivers` that was recorded last */
     const struct rex_driver_event *driver;
-    struct rex_driver_event *drivers;      /* the driver's events, one for each context */
-    uint64_t graph;                        /* in state GRAPH: number of the graph */
-    uint32_t point;                        /* in state GRAPH: number of the event */
+    struct rex_driver_event *drivers; /* the driver's events, one for each context */
+    uint64_t graph;                   /* in state GRAPH: number of the graph */
+    uint32_t point;                   /* in state GRAPH: number of the event */
 };
 
 /*

@@ -139,7 +139,7 @@ static const struct token *address_in(const struct tokens *tokens, struct value 
 
 /* ---- entries --------------------------------------------------------------------------------- */
 
-/* What read_declaration() has found so far in the declaration that it is reading. */
+/* The state of read_declaration() while it reads the tokens of one declaration. */
 struct declaration {
     const struct token *symbol;
     bool is_entry, in_section, says_section; /* `says_section`: a string names the section */
@@ -149,8 +149,8 @@ struct declaration {
 /*
  * Reads the values of an entry, between OPEN and CLOSE: address, name, size, flags and reserved in
  * order, or designated in any order. If the key or the name cannot be read, adds an ITEM_UNSEEN. If
- * both can be read, adds an ITEM_ENTRY, except in two cases. An entry whose size is not 0 is for a
- * global. An entry that has no key and no name, and is not in the section, is not used.
+ * both can be read, adds an ITEM_ENTRY. Skips an entry whose size is not 0, because it is for a
+ * global. Skips an entry without key and name that is not in the section.
  */
 static void read_values(struct items *items, const struct tokens *tokens,
                         const struct declaration *declaration, size_t open, size_t close)
@@ -257,8 +257,8 @@ static void add_key(struct items *items, const struct tokens *tokens, const stru
 }
 
 /*
- * Reads a launch at INDEX: a call of libomptarget's function, or of a wrapper. One argument of the
- * call is the address of a key.
+ * Reads a launch at INDEX: a call of a launch function of libomptarget, or of a wrapper
+ * (rex_kmp.h). One argument of the call is the address of a key.
  */
 static void read_launch(struct items *items, const struct tokens *tokens, size_t index)
 {

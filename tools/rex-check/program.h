@@ -85,8 +85,7 @@ struct module_names {
     struct embedded {
         const void *bytes;
         size_t size;
-    /* images in the program: those for GPUs, or those for the CPU if no image is for GPUs */
-    } * embedded;
+    } * embedded; /* the images for GPUs; if there are none, the images for the CPU */
     size_t embedded_count;
     bool embedded_on_host;
 };

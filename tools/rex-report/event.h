@@ -38,15 +38,16 @@ struct event {
     enum event_track track;
     bool is_kernel;       /* for EVENT_DONE: a kernel, not a copy */
     const char *name;     /* name of the slice, the process or the track */
-    const char *function; /* function of libomptarget or the driver; "" if unknown */
-    const char *because; /* reason why libomptarget launched, not the driver; "" if there is none */
+    const char *function; /* name of a function of libomptarget or of the driver; "" if unknown */
+    /* reason why libomptarget launched instead of the driver; "" if there is no reason */
+    const char *because;
     uint64_t process, id; /* numbers of the process and the track */
     uint64_t begin, took; /* nanoseconds */
     int64_t device;       /* -1: unknown */
     int64_t result;
     /* launch: the call returned before its kernel was done; kernel: its launch was deferred */
     bool deferred;
-    bool awaited;  /* the call waited for its kernel; the trace has the kernel as another event */
+    bool awaited; /* the call waited for its kernel; the trace has the kernel as another event */
     uint64_t to, from; /* bytes that the rows ask to copy to the device, and from the device */
     size_t rows;
     struct event_row row[EVENT_ROWS];
