@@ -144,10 +144,10 @@ REX_STATIC_ASSERT(sizeof(struct __tgt_kernel_arguments) == 104, "a packet is 104
  * ---- Map types: the bits of a row -------------------------------------------------------------
  *
  * The bits of column 4. LLVM 14 to 24 give a bit the same meaning in each release that knows the
- * bit: openmp/libomptarget/include/omptarget.h (14 to 18), offload/include/omptarget.h (19 on).
- * Older releases ignore bits that they do not know. rex_launch() and the data calls of rex/launch.h
- * refuse a row with any other bit: REX_EINVAL. The calls of rex_kmp.h (raw calls) pass such a row
- * to libomptarget.
+ * bit: openmp/libomptarget/include/omptarget.h (14 to 18), offload/include/omptarget.h (19 on). An
+ * LLVM release ignores each bit that it does not know. rex_launch() and the data calls of
+ * rex/launch.h refuse a row with any other bit: REX_EINVAL. The calls of rex_kmp.h (raw calls) pass
+ * such a row to libomptarget.
  */
 
 /** REX_MAP_TO: copy to the device when the mapping begins. */
@@ -194,7 +194,7 @@ REX_STATIC_ASSERT(sizeof(struct __tgt_kernel_arguments) == 104, "a packet is 104
 /**
  * REX_MAP_FB_NULLIFY: with REX_MAP_RETURN_PARAM, return NULL for memory that is not mapped
  * (FB_NULLIFY). libomptarget knows the bit from LLVM 23 on. librex's own data calls obey the bit on
- * each release.
+ * each LLVM release.
  */
 #define REX_MAP_FB_NULLIFY INT64_C(0x8000)
 /** REX_MAP_MEMBER_OF(row): the row is a member of the object in row @row, counted from 0. */
@@ -208,7 +208,7 @@ REX_STATIC_ASSERT(sizeof(struct __tgt_kernel_arguments) == 104, "a packet is 104
 #define REX_MAP_MEMBER_OF_MASK ((int64_t)((uint64_t)0xffff << 48))
 /**
  * REX_MAP_KIND(kind): the `enum rex_kind` (rex/kinds.h) of a literal's type, in bits 32 to 35.
- * librex compares the kind with the kernel's signature. No release reads these bits.
+ * librex compares the kind with the kernel's signature. No LLVM release reads these bits.
  */
 #define REX_MAP_KIND(kind) ((int64_t)(kind) << 32)
 /** REX_MAP_KIND_MASK: the bits of REX_MAP_KIND(). */

@@ -1,10 +1,10 @@
 /*
  * rex/kmpc.h - libomp's `__kmpc_*` functions, which outlined host code calls.
  *
- * libomp defines these functions: code that calls them links libomp. The signatures are libomp's
- * own (kmp.h, kmp_csupport.cpp, kmp_tasking.cpp), unchanged from LLVM 14 to 24. Generated code,
- * such as REX's, may pass an argument of a type of its own: the declaration then has `void *` or a
- * macro casts. @loc may be NULL. @gtid is the value of __kmpc_global_thread_num().
+ * libomp defines these functions, so link code that calls them with libomp. The signatures are
+ * libomp's own (kmp.h, kmp_csupport.cpp, kmp_tasking.cpp), unchanged from LLVM 14 to 24. Generated
+ * code, such as REX's, can pass arguments of its own types: such a parameter is a `void *`, or a
+ * macro casts the argument. @loc may be NULL. @gtid is the value of __kmpc_global_thread_num().
  *
  * Everything here is since 0.2 unless it says otherwise.
  *

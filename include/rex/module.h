@@ -175,10 +175,10 @@ struct rex_module {
  *                   architecture above sm_90 on LLVM 18 to 20; on 23 and 24, a host image whose
  *                   kernels REX_DEVICE_KERNEL did not make; on 18, 23 and 24, a host image of an
  *                   older rex/kernel.h; on 18, an image after a device was used, or another image
- *                   for a module that has ended. On every release: a host image if another
- *                   registered module has a CUBIN, or a CUBIN if another has a host image; a
- *                   compressed fatbin if the library that decompresses it, libzstd or liblz4, is
- *                   missing.
+ *                   for a module that has ended. On every LLVM release: a host image if another
+ *                   registered module has a CUBIN, or a CUBIN if another registered module has a
+ *                   host image; a compressed fatbin if the library that decompresses it, libzstd or
+ *                   liblz4, is missing.
  * REX_ENOIMAGE      no file of that name is in the searched folders, or @module names no image.
  * REX_EREAD         the file cannot be read: it is a directory, permission is denied, or reading
  *                   fails. Or the name of the file is too long.

@@ -380,7 +380,7 @@ int rex_info(int release, rex_info_row *row, void *context)
          * - clang from 23: the parameter is the last.
          * - clang 15: packets end before the Flags of later packets. LLVM 16 and later would read
          *   random flags.
-         * - clang from 22: programs attach pointers by rows of their own. Earlier releases of LLVM
+         * - clang from 22: programs attach pointers by rows of their own. LLVM releases before 22
          *   map these rows, so the kernels use the wrong memory.
          */
         for (built = rex_release_after(0); built != NULL;

@@ -3,8 +3,8 @@
  *
  * Reads only declarations outside of all braces: `.entry NAME (.param .u64 P, .param .align 8 .b8
  * Q[16]) .maxntid 256, 1, 1` and `.global .align 8 .b8 NAME[32] = {1, 2}`. Reads the first number
- * of an initialiser. Skips a declaration of an unknown form; the driver's compiler accepts or
- * refuses it later.
+ * of an initialiser. Skips a declaration of an unknown form; the driver's compiler later decides
+ * whether the declaration is valid.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

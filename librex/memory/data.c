@@ -165,9 +165,9 @@ static int end_mappings(const struct data_call *call)
      * libomptarget does. A call may have a member without its parent, because libomptarget does not
      * check which row is the parent.
      *
-     * Remove PRESENT, which was checked before for all rows. Example: rows 1 and 2 lie in one
-     * mapping. The call for row 2 may end the mapping, and libomptarget would then abort on PRESENT
-     * of row 1.
+     * Remove PRESENT, because librex has already checked PRESENT for all rows. Example: rows 1 and
+     * 2 lie in one mapping. The call for row 2 may end the mapping, and libomptarget would then
+     * abort on PRESENT of row 1.
      */
     for (int32_t i = map->count - 1; apart && i >= 0 && result == REX_OK; i--) {
         struct rex_map row = rex_rows_from(&ended, i, 1);
@@ -306,8 +306,8 @@ int rex_map_for_launch(struct rex_module *module, int64_t device, const struct r
 /*
  * Does not wait for queues. A command that was added before the launch uses only mappings that
  * existed before the launch. The launch added a reference to such a mapping, and drops only this
- * reference, so the mapping stays. A command that is added during the launch must not use the
- * launch's own mappings (rex-queues(7)).
+ * reference, so the mapping does not end. A command that is added during the launch must not use
+ * the launch's own mappings (rex-queues(7)).
  */
 int rex_unmap_after_launch(int64_t device, const struct rex_map *map)
 {

@@ -4,9 +4,10 @@
  * program.
  *
  * A host image is registered with libomptarget, as a program's image is. An image for a GPU is
- * loaded and launched by the driver. It is not registered, because most releases would keep it
- * until the process ends. But libomptarget has devices only while an image is registered. So if no
- * image is registered, librex also registers the first library's image, and keeps it registered.
+ * loaded and launched by the driver. librex does not register an image for a GPU, because most LLVM
+ * releases would keep the image until the process ends. But libomptarget has devices only while an
+ * image is registered. So if no image is registered, librex also registers the first library's
+ * image, and keeps it registered.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

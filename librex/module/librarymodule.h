@@ -38,9 +38,9 @@ int rex_library_open(struct rex_library **library, const void *bytes, size_t siz
                      const char *name);
 
 /*
- * Ends the library. If graphs hold the library, the library stays until the last graph drops it. No
- * thread may enqueue the library's kernels during the call. Returns 0, or an error that leaves the
- * library unchanged.
+ * Ends the library. If graphs hold the library, librex frees the library only when the last graph
+ * drops it. No thread may enqueue the library's kernels during the call. Returns 0, or an error
+ * that leaves the library unchanged.
  */
 int rex_library_close(struct rex_library *library);
 

@@ -1,5 +1,6 @@
 /*
- * state.c - registers a module once, even if many threads ask, and ends it.
+ * state.c - registers a module, only once even if many threads register it at the same time, and
+ * ends the module.
  *
  * Implements rex/module.h except rex_module_init() (launch/launch.c) and rex_module_add()
  * (registry.c). registry.h declares the other functions.

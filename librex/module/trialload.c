@@ -177,7 +177,10 @@ static int try_registered(int number)
  * The loader's list of objects has their names.
  */
 
-/* Returns the folder to which the release writes its files. LLVM 23 and 24 obey these variables. */
+/*
+ * Returns the folder to which the bound libomptarget writes the files of images. LLVM 23 and 24
+ * obey these variables.
+ */
 static const char *folder_of_images(void)
 {
     static const char *const variables[] = {"TMPDIR", "TMP", "TEMP", "TEMPDIR"};

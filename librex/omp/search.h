@@ -55,10 +55,10 @@ extern const char *const rex_search_folders[];
 bool rex_search_trusts(const char *path, enum rex_origin origin, char *why, size_t why_size);
 
 /*
- * Finds the release of the file PATH without loading the file. Returns 0, REX_ENORUNTIME or
- * REX_ENOMEM. After 0, WHY is "", or the reason why the file seems newer than all known releases.
- * After an error, WHY has the reason. If the file could not be read, errno has the error of the
- * read. If librex has read the file, errno is 0.
+ * Finds the LLVM release of the libomptarget in the file PATH, without loading the file. Returns 0,
+ * REX_ENORUNTIME or REX_ENOMEM. After 0, WHY is "", or the reason why the file seems newer than all
+ * known releases. After an error, WHY has the reason. If the file could not be read, errno has the
+ * error of the read. If librex has read the file, errno is 0.
  */
 int rex_search_tell(const char *path, const struct rex_release **release, char *why,
                     size_t why_size);

@@ -1,6 +1,6 @@
 /*
- * begins.c - begins in the present table: their new entries, the loose memory that they own, and
- * the references that they add.
+ * begins.c - begin calls in the present table: the entries that they make, the loose memory that
+ * they own, and the references that they add.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

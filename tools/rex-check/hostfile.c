@@ -84,10 +84,10 @@ static const struct token *own_clock(const struct tokens *tokens, size_t body)
 }
 
 /*
- * Returns true if a variable keeps the result of the clock call at INDEX, as in `t0 = clock();`.
- * The program then measures time, even if rex-check finds only one clock call: the second call may
- * be in a file that was not given. A variable with "seed" in its name is an exception: its value is
- * the seed of random numbers, not a time.
+ * Returns true if the program stores the result of the clock call at INDEX in a variable, as in `t0
+ * = clock();`. The program then measures time, even if rex-check finds only one clock call: the
+ * second call may be in a file that was not given. A variable with "seed" in its name is an
+ * exception: its value is the seed of random numbers, not a time.
  */
 static bool is_kept(const struct tokens *tokens, size_t index)
 {
