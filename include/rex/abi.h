@@ -143,11 +143,11 @@ REX_STATIC_ASSERT(sizeof(struct __tgt_kernel_arguments) == 104, "a packet is 104
 /*
  * ---- Map types: the bits of a row -------------------------------------------------------------
  *
- * The bits of column 4. LLVM 14 to 24 give a bit the same meaning in each release that knows the
- * bit: openmp/libomptarget/include/omptarget.h (14 to 18), offload/include/omptarget.h (19 on). An
- * LLVM release ignores each bit that it does not know. rex_launch() and the data calls of
- * rex/launch.h refuse a row with any other bit: REX_EINVAL. The calls of rex_kmp.h (raw calls) pass
- * such a row to libomptarget.
+ * The bits of column 4. Each LLVM release from 14 to 24 that knows a bit gives the bit the same
+ * meaning: openmp/libomptarget/include/omptarget.h (14 to 18), offload/include/omptarget.h (19 on).
+ * An LLVM release ignores each bit that it does not know. rex_launch() and the data calls of
+ * rex/launch.h refuse a row with a bit that is not listed below: REX_EINVAL. The calls of rex_kmp.h
+ * (raw calls) pass such a row to libomptarget.
  */
 
 /** REX_MAP_TO: copy to the device when the mapping begins. */

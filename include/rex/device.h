@@ -38,12 +38,13 @@ REX_API int rex_device_count(void);
 /**
  * rex_device_for_rank(): returns the number of the device that this process should use, for the
  * other functions or omp_set_default_device(). If OMP_DEFAULT_DEVICE is a number, returns this
- * number. Another value, such as traits of OpenMP 6, causes a warning and is ignored. Otherwise the
- * processes that a launcher, such as mpirun, has started on this machine take the GPUs in turn. The
- * result is then the local rank modulo the number of GPUs, or of libomptarget's devices if there
- * are fewer. The launcher sets the rank in the environment, so the result is equal before and after
- * MPI_Init(). GPUs that CUDA_VISIBLE_DEVICES hides do not count. If no launcher started the
- * process, or there is no GPU, returns 0. The call starts the driver but makes no context.
+ * number. Another value, such as traits of OpenMP 6, causes a warning and is ignored. If
+ * OMP_DEFAULT_DEVICE is not a number, the processes that a launcher, such as mpirun, has started on
+ * this machine take the GPUs in turn. The result is then the local rank modulo the number of GPUs,
+ * or of libomptarget's devices if there are fewer. The launcher sets the rank in the environment,
+ * so the result is equal before and after MPI_Init(). GPUs that CUDA_VISIBLE_DEVICES hides do not
+ * count. If no launcher started the process, or there is no GPU, returns 0. The call starts the
+ * driver but makes no context.
  *
  * With REX_REQUIRE_GPU=on, a missing GPU or disabled offloading is an error. The call then returns
  * REX_ENODEVICE, or REX_EFORK if the parent of this process had started the driver before it

@@ -1,7 +1,7 @@
 /*
  * rex/kmpc.h - libomp's `__kmpc_*` functions, which outlined host code calls.
  *
- * libomp defines these functions, so link code that calls them with libomp. The signatures are
+ * libomp defines these functions: a program that calls them must link libomp. The signatures are
  * libomp's own (kmp.h, kmp_csupport.cpp, kmp_tasking.cpp), unchanged from LLVM 14 to 24. Generated
  * code, such as REX's, can pass arguments of its own types: such a parameter is a `void *`, or a
  * macro casts the argument. @loc may be NULL. @gtid is the value of __kmpc_global_thread_num().
@@ -137,7 +137,9 @@ void __kmpc_critical(ident_t *loc, int32_t gtid, void *lock);
 void __kmpc_end_critical(ident_t *loc, int32_t gtid, void *lock);
 /** __kmpc_single(): returns 1 to the thread that runs a single construct, 0 to the others. */
 int32_t __kmpc_single(ident_t *loc, int32_t gtid);
-/** __kmpc_end_single(): ends a single construct; only the thread that runs it calls this. */
+/**
+ * __kmpc_end_single(): ends a single construct; only the thread that runs the construct calls this.
+ */
 void __kmpc_end_single(ident_t *loc, int32_t gtid);
 /** __kmpc_master(): returns 1 to the team's first thread, 0 to the others. */
 int32_t __kmpc_master(ident_t *loc, int32_t gtid);
@@ -148,9 +150,9 @@ void __kmpc_atomic_start(void);
 /** __kmpc_atomic_end(): ends an atomic update. */
 void __kmpc_atomic_end(void);
 /**
- * __kmpc_omp_task_alloc(): allocates a task. @size_task is its size in bytes with the kmp_task_t.
- * In a file that does not define REX_KMP_INTERNAL (rex_kmp.h), a macro casts @entry, so @entry can
- * be a function of any type, or a `void *`.
+ * __kmpc_omp_task_alloc(): allocates a task. @size_task is the size of the task in bytes, including
+ * the kmp_task_t. In a file that does not define REX_KMP_INTERNAL (rex_kmp.h), a macro casts
+ * @entry, so @entry can be a function of any type, or a `void *`.
  */
 kmp_task_t *__kmpc_omp_task_alloc(ident_t *loc, int32_t gtid, int32_t flags, size_t size_task,
                                   size_t size_shareds, kmp_routine_entry_t entry);

@@ -156,9 +156,9 @@ struct rex_module {
  * librex takes a host image if there is no GPU, or if the files have no CUBIN and no PTX. If the
  * files have a CUBIN or PTX, but none for a GPU of this machine, the call returns REX_ENODEVICE.
  *
- * All modules that are registered at one time have images for GPUs, or all have host images.
- * Otherwise libomptarget ends the process at the first use of a device for which a module has no
- * image. LLVM 15 to 20 may instead use the image of another module.
+ * All modules that are registered at one time must have images for GPUs, or all must have host
+ * images. librex refuses a mix: libomptarget would end the process at the first use of a device for
+ * which a module has no image. LLVM 15 to 20 might instead use the image of another module.
  *
  * Returns 0 or
  *

@@ -18,7 +18,8 @@
 
 /*
  * The purpose of a driver function. If a function of REX_CUDA_START is missing, librex uses no GPU.
- * If a function of another purpose is missing, librex can still use the other purposes.
+ * If a function of another purpose is missing, librex can still call the functions of the other
+ * purposes.
  */
 enum rex_cuda_group {
     /* the start of the driver, and other functions that each use of a GPU needs */

@@ -32,9 +32,9 @@
 /* ---- entries --------------------------------------------------------------------------------- */
 
 /*
- * Returns symbol I of the image if it needs an entry, else NULL. Kernels need an entry, and so do
- * the globals of host images. Globals on a GPU need none, because the driver finds them. If the
- * image has a table of entries, I is the index of a row in that table, otherwise the index of a
+ * Returns symbol I of the image if the symbol needs an entry, else NULL. Kernels need an entry, and
+ * so do the globals of host images. Globals on a GPU need none, because the driver finds them. If
+ * the image has a table of entries, I is the index of a row in that table, otherwise the index of a
  * symbol.
  */
 static const struct rex_image_symbol *symbol_with_entry(const struct rex_view *view, size_t i)

@@ -1,5 +1,6 @@
 /*
- * librarymodule.h - makes the module of a library: an image, and entries for it that librex makes.
+ * librarymodule.h - makes the module of a library: an image, and the entries that librex makes for
+ * the image.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -110,8 +110,8 @@ static bool exports(const char *wanted, void *context)
 }
 
 /*
- * Returns the number of the LLVM release that the library's name contains, or the name of the
- * libLLVM that the library needs. Returns 0 if neither name contains a number.
+ * Returns the number of an LLVM release, from the name of the library or from the name of the
+ * libLLVM that the library needs. Returns 0 if neither name has a number.
  */
 static int named_release(const struct rex_elf *elf)
 {

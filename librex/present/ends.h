@@ -1,6 +1,6 @@
 /*
- * ends.h - ends of mappings in the present table. Lock the table before you call one of these
- * functions.
+ * ends.h - calls that end mappings, in the present table. Lock the table before you call one of
+ * these functions.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

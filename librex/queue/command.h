@@ -99,7 +99,7 @@ int rex_command_do(int number, const struct rex_command *command);
 int rex_command_check(struct rex_stream_gpu *gpu, bool immediate,
                       const struct rex_command *command);
 
-/* Replaces the map of COMMAND, a launch, by a malloc()ed copy. Returns 0 or REX_ENOMEM. */
+/* COMMAND must be a launch. Replaces its map by a malloc()ed copy. Returns 0 or REX_ENOMEM. */
 int rex_command_own_map(struct rex_command *command);
 
 /* ---- events ---------------------------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /*
- * declared.c - compares the parameters of kernels in a program and its images. This finds an image
- * that was rebuilt with other parameters for the same kernel names.
+ * declared.c - compares the parameters of kernels in a program and its images. The comparison finds
+ * an image that was rebuilt with other parameters for the same kernel names.
  *
  * REX_KERNEL() of rex/entry.h writes the list of parameters to the program's section
  * rex_kernel_kinds. Each kernel has a row of 2-byte numbers there: the length of the row, then the

@@ -81,7 +81,7 @@ static bool may_define(const struct token *token, const char *const *words)
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-/* The tokens from FIRST up to END, which is excluded. */
+/* A list of tokens: the token with the index `first`, up to the token before the index `end`. */
 struct value {
     size_t first, end;
 };
