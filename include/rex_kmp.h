@@ -18,16 +18,16 @@
  * A file may define these macros before the include. The names of images should be equal in all
  * files of a binary: the linker keeps only one definition of the module.
  *
- * REX_CUBIN_NAME       file name of the device image; default "rex_lib_nvidia.cubin".
- * REX_HOST_IMAGE_NAME  file name of the host image; default "rex_lib_host.so".
- * REX_PACKET_UNSIGNED  the packet's integers are unsigned: rex/abi.h.
- * REX_KMP_INTERNAL     for a helper: a generator's own file that replaces functions of this header.
- *                      In it calls of `__tgt_X` are not rewritten: they call libomptarget's
- *                      function. The header declares, but does not define, rex_offload_init(),
- *                      rex_offload_fini(), register_cubin(), `__cubin_desc`,
+ * REX_CUBIN_NAME file name of the device image; default "rex_lib_nvidia.cubin". REX_HOST_IMAGE_NAME
+ * file name of the host image; default "rex_lib_host.so". REX_PACKET_UNSIGNED the packet's integers
+ * are unsigned: rex/abi.h. REX_KMP_INTERNAL for a helper: a generator's own file that replaces
+ * functions of this header.
+ *                      In such a file calls of `__tgt_X` are not rewritten: they call
+ *                      libomptarget's function. The header declares, but does not define,
+ *                      rex_offload_init(), rex_offload_fini(), register_cubin(), `__cubin_desc`,
  *                      rex_target_kernel_ident and `rex___tgt_X`. Some files of a binary may define
  *                      the macro, and others not.
- * REX_KMP_DEFINE       with REX_KMP_INTERNAL: the header also defines these names. If all files of
+ * REX_KMP_DEFINE with REX_KMP_INTERNAL: the header also defines these names. If all files of
  *                      a binary have REX_KMP_INTERNAL, and no file defines a name that is used, one
  *                      file needs this macro.
  *

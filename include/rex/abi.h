@@ -122,8 +122,8 @@ struct __tgt_kernel_arguments {
     REX_PACKET_INT(64) Flags;
     /**
      * blocks in x, y, z. If x is 0, the num_teams argument replaces x. If the argument is 0 or
-     * less, x is @Tripcount divided by the threads of a block and rounded up, or 128 if @Tripcount
-     * is 0. If y or z is 0, librex uses 1.
+     * less, x is @Tripcount divided by the threads of a block, rounded up; if @Tripcount is 0, x is
+     * 128. If y or z is 0, librex uses 1.
      */
     REX_PACKET_INT(32) Teams[3];
     /**

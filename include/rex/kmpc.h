@@ -53,7 +53,7 @@ void __kmpc_push_num_threads(ident_t *loc, int32_t gtid, int32_t num_threads);
 /**
  * __kmpc_fork_call(): runs @microtask on a team of threads, and passes to @microtask the @argc
  * pointers that follow it. In a file that does not define REX_KMP_INTERNAL (rex_kmp.h), a macro
- * casts @microtask, so @microtask can be a function of any type, or a `void *`.
+ * casts @microtask. So @microtask can be a function of any type, or a `void *`.
  */
 void __kmpc_fork_call(ident_t *loc, int32_t argc, kmpc_micro_t microtask, ...);
 /**
@@ -152,7 +152,7 @@ void __kmpc_atomic_end(void);
 /**
  * __kmpc_omp_task_alloc(): allocates a task. @size_task is the size of the task in bytes, including
  * the kmp_task_t. In a file that does not define REX_KMP_INTERNAL (rex_kmp.h), a macro casts
- * @entry, so @entry can be a function of any type, or a `void *`.
+ * @entry. So @entry can be a function of any type, or a `void *`.
  */
 kmp_task_t *__kmpc_omp_task_alloc(ident_t *loc, int32_t gtid, int32_t flags, size_t size_task,
                                   size_t size_shareds, kmp_routine_entry_t entry);

@@ -29,8 +29,8 @@ struct rex_track *rex_stream_track(struct rex_stream_trace *trace);
 /*
  * Returns true if the caller must call rex_stream_trace_catch_up() before the next piece of work.
  * The trace has a ring of pieces that are not written yet. The call is necessary if the ring is
- * full. The call is also necessary if the ring is empty and the clocks of the GPU and the host were
- * compared more than a second ago.
+ * full. The call is also necessary if the ring is empty and the last comparison of the GPU's clock
+ * and the host's clock is older than a second.
  *
  * If the ring is empty, rex_stream_trace_catch_up() compares the clocks. If the ring is not empty,
  * it waits for the oldest piece, and writes all pieces that are done.

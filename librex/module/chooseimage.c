@@ -31,7 +31,7 @@
 /*
  * Returns the rank of an image for a GPU of architecture SM; 0 if the GPU cannot run the image.
  * Code for one GPU only (suffix a) or one family only (suffix f) ranks higher than code without a
- * suffix, because such code can use more instructions.
+ * suffix. Code with a suffix can use more instructions.
  */
 static unsigned rank_image(const struct rex_image_item *item, unsigned sm)
 {

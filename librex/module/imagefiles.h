@@ -62,9 +62,9 @@ int rex_sources_add_memory(struct rex_sources *sources, const void *bytes, size_
 void rex_sources_close(struct rex_sources *sources);
 
 /*
- * Call this if a host image was found by a bare name, because the user did not choose the folder
- * and the process executes the file. Returns REX_EUNSAFE if another user could have written the
- * image, otherwise 0.
+ * Call this if a host image was found by a bare name. The user did not choose the folder of such a
+ * file, and the process executes the file. Returns REX_EUNSAFE if another user could have written
+ * the image, otherwise 0.
  */
 int rex_source_check_owner(const struct rex_source *source);
 

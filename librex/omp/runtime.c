@@ -340,8 +340,8 @@ static __attribute__((noinline)) void warn_of_other(const char *loaded)
 /*
  * If the process has loaded a libomptarget, binds it. If not, binds the libomptarget that
  * REX_OMPTARGET names, or else the best candidate. librex must not open a second libomptarget. If
- * exported functions of the second called each other, functions of the first would run, and the
- * first does not know the devices and mappings of the second.
+ * exported functions of the second called each other, functions of the first would run. The first
+ * does not know the devices and mappings of the second.
  */
 static __attribute__((noinline)) int choose(void)
 {

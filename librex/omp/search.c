@@ -286,8 +286,8 @@ static int compare_candidates(const void *a, const void *b)
     if (one->is_beside_openmp != other->is_beside_openmp)
         return other->is_beside_openmp - one->is_beside_openmp;
     /*
-     * LLVM 18 comes after the others, because it launches no plain kernel (rex-launches(7)), and
-     * loads no image that is registered after the first use of a device.
+     * LLVM 18 comes after the others. It launches no plain kernel (rex-launches(7)), and loads no
+     * image that is registered after the first use of a device.
      */
     if (late != 0)
         return late;

@@ -21,8 +21,8 @@ void rex_begin_add_refs(struct rex_entry *entry, enum rex_counts counts)
 /*
  * A call in `at_work` that uses the memory of a new entry of BEGIN may have added a reference to
  * the mapping. So the function sets the reference count of the entry to unknown. To find such
- * calls, the function passes BEGIN to rex_range_meets() as an end call, because an end call
- * excludes every other call that uses its memory.
+ * calls, the function passes BEGIN to rex_range_meets() as an end call. An end call excludes every
+ * other call that uses the end call's memory.
  */
 static void forget_listed(struct rex_present_table *table, const struct rex_range_lock *begin)
 {

@@ -25,8 +25,8 @@ bool rex_end_has_to_wait(struct rex_present_table *table, struct rex_range_lock 
 
 /*
  * If IS_HELD is true, new launches and update calls must wait if they use memory of a range of END
- * whose `needs_all` is true (struct rex_range). If IS_HELD is false, they can go on. The function
- * itself does not wait.
+ * with `needs_all` set (rex_range). If IS_HELD is false, they can go on. The function itself does
+ * not wait.
  */
 void rex_end_hold(struct rex_present_table *table, struct rex_range_lock *end, bool is_held);
 

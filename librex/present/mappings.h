@@ -118,8 +118,8 @@ void rex_entries_forget_refs(struct rex_present_table *table, const struct rex_r
 
 /*
  * RANGE is the range of a row whose size is 0. Such a row may add a reference to a mapping beside
- * the row. Example: a row maps a[10] to a[19], and its base pointer is a. LLVM 15 to 24 count a[0]
- * to a[9] as part of this mapping, so a row of size 0 at a[5] may add a reference to the mapping.
+ * the row. Example: a row maps a[10] to a[19], and its base pointer is a. LLVM 15 to 24 treat a[0]
+ * to a[9] as part of this mapping. So a row of size 0 at a[5] may add a reference to the mapping.
  * Marks the reference counts of three entries as unknown: the last entry that ends at or before the
  * begin of RANGE, and the next two entries.
  */

@@ -20,8 +20,8 @@
  * reference. librex then removes the marks. The end call goes on when the users that the entry had
  * at that time have left.
  *
- * A call that attaches a pointer excludes an update call that copies the memory of the pointer,
- * because the update call would overwrite the attached pointer with the host pointer.
+ * A call that attaches a pointer excludes an update call that copies the memory of the pointer. The
+ * update call would overwrite the attached pointer with the host pointer.
  *
  * Calls that use memory without an entry are in the list `at_work`. Two launches in this list
  * exclude each other if at least one is by the driver, and at least one copies the memory back. A

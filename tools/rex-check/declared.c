@@ -114,8 +114,8 @@ static char *told_list(const struct told *told)
 
 /*
  * Returns true if a program that passes COUNT parameters can launch KERNEL. If KERNEL has no
- * signature, it can also have COUNT + 1 parameters, because the first can be the parameter that the
- * runtime passes (see count_of()).
+ * signature, it can also have COUNT + 1 parameters. The first can be the parameter that the runtime
+ * passes (see count_of()).
  */
 static bool has_count(const struct rex_image_symbol *kernel, size_t count)
 {
