@@ -18,16 +18,16 @@
  * A file may define these macros before the include. The names of images should be equal in all
  * files of a binary: the linker keeps only one definition of the module.
  *
- * REX_CUBIN_NAME       file name of the device image; default "rex_lib_nvidia.cubin".
- * REX_HOST_IMAGE_NAME  file name of the host image; default "rex_lib_host.so".
- * REX_PACKET_UNSIGNED  the packet's integers are unsigned: rex/abi.h.
- * REX_KMP_INTERNAL     for a helper: a generator's own file that replaces functions of this header.
- *                      In it calls of `__tgt_X` are not rewritten: they call libomptarget's
- *                      function. The header declares, but does not define, rex_offload_init(),
- *                      rex_offload_fini(), register_cubin(), `__cubin_desc`,
+ * REX_CUBIN_NAME file name of the device image; default "rex_lib_nvidia.cubin". REX_HOST_IMAGE_NAME
+ * file name of the host image; default "rex_lib_host.so". REX_PACKET_UNSIGNED the packet's integers
+ * are unsigned: rex/abi.h. REX_KMP_INTERNAL for a helper: a generator's own file that replaces
+ * functions of this header.
+ *                      In such a file calls of `__tgt_X` are not rewritten: they call
+ *                      libomptarget's function. The header declares, but does not define,
+ *                      rex_offload_init(), rex_offload_fini(), register_cubin(), `__cubin_desc`,
  *                      rex_target_kernel_ident and `rex___tgt_X`. Some files of a binary may define
  *                      the macro, and others not.
- * REX_KMP_DEFINE       with REX_KMP_INTERNAL: the header also defines these names. If all files of
+ * REX_KMP_DEFINE with REX_KMP_INTERNAL: the header also defines these names. If all files of
  *                      a binary have REX_KMP_INTERNAL, and no file defines a name that is used, one
  *                      file needs this macro.
  *
@@ -72,10 +72,10 @@ extern "C" {
  *
  * If the program links libomptarget before librex.so, these names are libomptarget's functions,
  * else librex's forwarders. A forwarder finds libomptarget at run time. If no OMPT tool is in use,
- * it also waits while another thread registers or ends a module. The functions check no arguments:
- * libomptarget aborts the process on nearly every error. From LLVM 19 on libomptarget crashes if it
- * is called before the first registration. The rewrite of `__tgt_X` does not change these names.
- * Signatures: LLVM 14 to 23, interface.cpp.
+ * the forwarder also waits while another thread registers or ends a module. Neither libomptarget's
+ * functions nor the forwarders check arguments: libomptarget aborts the process on nearly every
+ * error. LLVM 19 and later crash if libomptarget is called before the first registration. The
+ * rewrite of `__tgt_X` does not change these names. Signatures: LLVM 14 to 23, interface.cpp.
  */
 
 /** __rex_real___tgt_register_lib: registers a descriptor. */
@@ -89,14 +89,14 @@ extern __typeof__(__rex_real___tgt_unregister_lib) __tgt_unregister_lib;
 /**
  * __rex_real___tgt_target: launches one team. On a GPU the team has one thread on LLVM 14 and 15,
  * and the kernel's maximum number of threads on LLVM 16 and 17. LLVM 18 and later abort. Returns 0,
- * or -1: run the host version.
+ * or -1 if the caller has to run the host version.
  */
 int __rex_real___tgt_target(int64_t device_id, void *host_ptr, int32_t arg_num, void **args_base,
                             void **args, int64_t *arg_sizes,
                             int64_t *arg_types) __asm__("__tgt_target");
 /**
  * __rex_real___tgt_target_teams: launches @num_teams teams of @thread_limit threads. Returns 0, or
- * -1: run the host version.
+ * -1 if the caller has to run the host version.
  */
 int __rex_real___tgt_target_teams(int64_t device_id, void *host_ptr, int32_t arg_num,
                                   void **args_base, void **args, int64_t *arg_sizes,
@@ -127,8 +127,9 @@ void __rex_real___tgt_target_data_update(int64_t device_id, int32_t arg_num, voi
  */
 
 /**
- * rex_module_launch(): registers @module if it is not registered, checks a launch, and launches
- * with a copy of its packet that is adapted to the bound release and the kernel's form. Any thread.
+ * rex_module_launch(): registers @module if it is not registered, checks a launch, and makes the
+ * launch. If libomptarget makes the launch, librex passes a copy of the packet, which fits the
+ * bound LLVM release and the kernel. Any thread.
  * @module        the module that @host_key belongs to; not NULL.
  * @device        device number; -1: the default device; the number of devices: the host.
  * @num_teams     blocks in x, if the packet has 0 there.
@@ -136,24 +137,25 @@ void __rex_real___tgt_target_data_update(int64_t device_id, int32_t arg_num, voi
  * @host_key      address of the kernel's key, the `addr` of its entry.
  * @args          the packet, which is not modified and may be used again.
  *
- * Returns 0; REX_EHOST (-1) only if the caller has to run its host version; or less than -1, an
- * error that rex_last_error() describes: an error of rex_launch(), an error of
- * rex_module_register(), or:
+ * Returns 0; REX_EHOST (-1) only if the caller has to run its host version; or a number below -1,
+ * which is an error. rex_last_error() describes the error. Errors are those of rex_launch(), those
+ * of rex_module_register(), and:
  *
  * REX_EHOST         the device is the host, OMP_TARGET_OFFLOAD is disabled, or libomptarget
  *                   launched nothing.
  * REX_EINVAL        @module or @args is NULL; a column is NULL, and there are rows; the number of
- *                   rows is negative; the packet's Flags have a bit that the release does not know,
- *                   and that is not bit 6 or 7; a row has the bit 0x40, or is an invalid member;
+ *                   rows is negative; the packet's Flags have a bit, not 6 or 7, that the bound
+ *                   LLVM release does not know; a row has the bit 0x40, or is an invalid member;
  *                   the grid does not fit in 31 bits, or is larger than a GPU's limits.
- * REX_EKEY          no entry of @module has @host_key, or it is the key of a global.
- * REX_EPARAMS       the kernel's number of parameters is not that of the packet's parameter rows.
- *                   If libomptarget launches: a parameter has more than 8 bytes, or on LLVM 19 to
- *                   22 less.
+ * REX_EKEY          no entry of @module has @host_key, or @host_key is the key of a global.
+ * REX_EPARAMS       the number of the kernel's parameters is not the number of the packet's
+ *                   parameter rows. If libomptarget launches: a parameter has more than 8 bytes, or
+ *                   on LLVM 19 to 22 less than 8 bytes.
  * REX_EDEVICE       @device is below -1 or above the number of devices.
- * REX_EUNSUPPORTED  the CUDA driver does not launch this, and the release's libomptarget cannot: a
- *                   plain kernel on LLVM 18, a grid with y or z, dynamic shared memory, or on LLVM
- *                   14 more than 65536 blocks. Or the GPU has too little shared memory.
+ * REX_EUNSUPPORTED  the CUDA driver does not make this launch, and the bound libomptarget cannot: a
+ *                   plain kernel (rex-launches(7)) on LLVM 18, a grid with y or z, dynamic shared
+ *                   memory, or on LLVM 14 more than 65536 blocks. Or the GPU has too little shared
+ *                   memory.
  * REX_ENOMEM        there is no memory for the rows.
  *
  * If libomptarget finds a further error after these checks, it may abort the process.
@@ -164,12 +166,12 @@ REX_API int rex_module_launch(struct rex_module *module, int64_t device, int32_t
 
 /**
  * rex_module_target_kernel(): rex_module_launch() for wrappers of `__tgt_target_kernel`, with the
- * parameters of rex_module_launch(). If another known module has the key, that module is used. Any
- * thread.
+ * parameters of rex_module_launch(). If another known module has the key, the call uses the other
+ * module. Any thread.
  *
- * Returns REX_EHOST (-1) also if @module cannot be registered: there is no runtime, no image or no
+ * Also returns REX_EHOST (-1) if @module cannot be registered: there is no runtime, no image or no
  * device, or the image is refused or cannot be read. The error is logged, and rex_last_error_code()
- * is the cause. In these cases the result is the cause instead of -1:
+ * is the cause. In three cases the result is the cause instead of -1:
  *
  * - REX_REQUIRE_GPU is on, or OMP_TARGET_OFFLOAD is mandatory;
  * - the process is a child of fork (REX_EFORK), or is ending;
@@ -190,16 +192,17 @@ enum rex_data_call { REX_DATA_BEGIN, REX_DATA_END, REX_DATA_UPDATE };
 /**
  * rex_module_target_data(): registers @module if it is not registered, checks the arguments of a
  * data call, and makes the call. Any thread. The call waits while another thread registers a
- * module. REX_DATA_END also waits for queues that use the mapping. REX_DATA_BEGIN and REX_DATA_END
- * unite the directions of rows with equal begin and size, except parents, members and attached
- * pointers. The log and traces name the call "data begin", "data end" or "data update".
+ * module. REX_DATA_END also waits for queues that use the mappings that it may end. REX_DATA_BEGIN
+ * and REX_DATA_END unite the directions of rows with equal begin and size, except parents, members
+ * and attached pointers. The log and traces name the call "data begin", "data end" or "data
+ * update".
  * @module  the module; not NULL.
  * @call    REX_DATA_BEGIN, REX_DATA_END or REX_DATA_UPDATE.
  * @device  device number; -1: the default device.
  * @count   number of rows.
  * @base    the column of base addresses. Each column belongs to the caller, and may be NULL if
- *          there is no row. REX_DATA_BEGIN writes device addresses to the bases of rows with the
- *          bit 0x40; nothing else in the columns changes.
+ *          there is no row. If a row's map type has the bit 0x40, REX_DATA_BEGIN writes a device
+ *          address to the base of the row; nothing else in the columns changes.
  * @begin   the column of begin addresses.
  * @sizes   the column of sizes, in bytes.
  * @types   the column of map types.
@@ -228,16 +231,17 @@ REX_API int rex_module_target_data(struct rex_module *module, enum rex_data_call
 /*
  * ---- Wrappers: launches and data calls with checks --------------------------------------------
  *
- * Code that calls `__tgt_X` calls the wrapper `rex_direct___tgt_X`. The wrapper registers this
- * binary's module once, if it is not registered, even if many threads call at once, and checks the
- * call. It passes a data call to libomptarget. It passes a launch to the CUDA driver, or to
- * libomptarget with a copy of the packet that is adapted to the bound release: rex-launches(7). Any
- * thread may call the wrappers.
+ * Code that calls `__tgt_X` calls the wrapper `rex_direct___tgt_X`. If this binary's module is not
+ * registered, the wrapper registers the module. Only one thread does so, even if many threads call
+ * wrappers at once. The wrapper checks the call. It passes a data call to libomptarget. It passes a
+ * launch to the CUDA driver or to libomptarget (rex-launches(7)). libomptarget gets a copy of the
+ * packet, which fits the bound LLVM release. Any thread may call the wrappers.
  *
- * Launches return what rex_module_target_kernel() returns: 0; -1 for "run the host version", also
- * if the module cannot be registered; or less than -1, an error. Data calls return nothing. If
- * rex_module_target_data() fails, the data call has no effect, rex_last_error_code() is the error,
- * and rex_last_error() describes it. The columns belong to the caller.
+ * Launches return the result of rex_module_target_kernel(): 0; -1 if the caller has to run the host
+ * version, also if the module cannot be registered; or an error, which is below -1. Data calls
+ * return nothing. If rex_module_target_data() fails, the data call has no effect,
+ * rex_last_error_code() is the error, and rex_last_error() describes it. The columns belong to the
+ * caller.
  */
 
 /**
@@ -272,10 +276,10 @@ static inline struct __tgt_kernel_arguments rex_packet(int32_t count, void **bas
 }
 
 /**
- * rex_direct___tgt_target_kernel(): rex_module_target_kernel() for this binary's module: maps the
- * rows of the packet @args on @device_id, launches the kernel of the key @host_ptr, waits for it,
- * unless the packet has nowait or REX_LAUNCH_BLOCKING is off, and unmaps the rows. The packet is
- * not modified.
+ * rex_direct___tgt_target_kernel(): calls rex_module_target_kernel() for this binary's module. The
+ * call maps the rows of the packet @args on @device_id, launches the kernel of the key @host_ptr,
+ * and unmaps the rows. The call waits for the kernel, unless the packet has nowait or
+ * REX_LAUNCH_BLOCKING is off. The packet is not modified.
  */
 static inline int rex_direct___tgt_target_kernel(int64_t device_id, int32_t num_teams,
                                                  int32_t thread_limit, void *host_ptr,
@@ -286,9 +290,9 @@ static inline int rex_direct___tgt_target_kernel(int64_t device_id, int32_t num_
 }
 
 /**
- * rex_direct___tgt_target_teams(): launches as older code does: @arg_num rows in four columns,
- * @num_teams blocks of @thread_limit threads. It sends a packet, so that the kernel gets the same
- * parameters on every release. Returns what rex_module_target_kernel() returns.
+ * rex_direct___tgt_target_teams(): launches as older code does, with @arg_num rows in four columns
+ * and @num_teams blocks of @thread_limit threads. The function makes a packet, so that the kernel
+ * gets the same parameters on every LLVM release. Returns the result of rex_module_target_kernel().
  */
 static inline int rex_direct___tgt_target_teams(int64_t device_id, void *host_ptr, int32_t arg_num,
                                                 void **args_base, void **args, int64_t *arg_sizes,
@@ -302,9 +306,10 @@ static inline int rex_direct___tgt_target_teams(int64_t device_id, void *host_pt
 }
 
 /**
- * rex_direct___tgt_target(): launches as the oldest code does: one block of one thread. It sends a
- * packet, because libomptarget's own `__tgt_target` does not start one thread on LLVM 16 and later:
- * see __rex_real___tgt_target(). Returns what rex_module_target_kernel() returns.
+ * rex_direct___tgt_target(): launches as the oldest code does, one block of one thread. The
+ * function makes a packet, because libomptarget's own `__tgt_target` does not start one thread on
+ * LLVM 16 and later: see __rex_real___tgt_target(). Returns the result of
+ * rex_module_target_kernel().
  */
 static inline int rex_direct___tgt_target(int64_t device_id, void *host_ptr, int32_t arg_num,
                                           void **args_base, void **args, int64_t *arg_sizes,
@@ -339,8 +344,8 @@ static inline void rex_direct___tgt_target_data_end(int64_t device_id, int32_t a
 }
 
 /**
- * rex_direct___tgt_target_data_update(): copies @arg_num mapped rows to the device @device_id (map
- * type bit 0x1) or from it (0x2).
+ * rex_direct___tgt_target_data_update(): copies @arg_num mapped rows between the host and the
+ * device @device_id: to the device if the map type has the bit 0x1, from the device if it has 0x2.
  */
 static inline void rex_direct___tgt_target_data_update(int64_t device_id, int32_t arg_num,
                                                        void **args_base, void **args,
@@ -353,11 +358,11 @@ static inline void rex_direct___tgt_target_data_update(int64_t device_id, int32_
 /*
  * ---- Wrappers under other names ---------------------------------------------------------------
  *
- * `rex___tgt_X` calls `rex_direct___tgt_X`. A helper of a generator may define `rex___tgt_X` for
- * all files of the binary. If no file of a binary defines it, librex's exported function of that
- * name is called. An exported launch finds the module by its host key; without an earlier
- * rex_module_add() or rex_module_register() of the module it returns REX_EKEY. The exported data
- * calls, which have no key, register every known module.
+ * `rex___tgt_X` calls `rex_direct___tgt_X`. A helper (a file that a generator writes) can define
+ * `rex___tgt_X` for all files of the binary. If no file of a binary defines `rex___tgt_X`, the
+ * binary calls the function of this name that librex exports. An exported launch function finds the
+ * module by the host key. It returns REX_EKEY if no rex_module_add() or rex_module_register() has
+ * made the module known. The exported data calls have no key, and register every known module.
  */
 
 /** rex___tgt_target_kernel(): calls rex_direct___tgt_target_kernel(). */
@@ -469,11 +474,12 @@ extern __typeof__(__rex_real___tgt_target_data_update) __tgt_target_data_update;
 
 /**
  * register_cubin(): registers this binary's module with an image file, by rex_module_register().
- * Unlike rex_offload_init() it does not load the image, unless another module is registered and a
- * device was used. Any thread.
- * @name  the file name; rex_module_register() finds the file. NULL, or REX_CUBIN_NAME, also with a
- *        "./" before it: the image that rex_offload_init() registers. The string is not kept. If
- *        the module is registered already, the name has no effect.
+ * rex_offload_init() also loads the image; register_cubin() loads the image only if another module
+ * is registered and a device was used. Any thread.
+ * @name  the file name; rex_module_register() finds the file. If @name is NULL, REX_CUBIN_NAME, or
+ *        "./" and REX_CUBIN_NAME, the call registers the image that rex_offload_init() registers.
+ *        librex does not keep the pointer. If the module is registered already, @name has no
+ *        effect.
  *
  * Each linked binary has one such function: a file without this header may declare and call it.
  * Returns the descriptor, which belongs to librex and is also in `__cubin_desc`, or NULL after an
@@ -500,7 +506,7 @@ REX_PER_BINARY struct __tgt_bin_desc *register_cubin(const char *name) /* older:
 /**
  * rex_literal_error(): sets the last error to REX_EINVAL, with the reason why
  * rex_pack_literal_arg_bytes() cannot pack @size bytes at @src. Returns NULL. Programs need not
- * call it. Any thread.
+ * call rex_literal_error(). Any thread.
  */
 REX_API void *rex_literal_error(const void *src, size_t size);
 

@@ -53,8 +53,9 @@ typedef struct ident {
 } ident_t;
 
 /**
- * struct __tgt_offload_entry: one row of the entry table: a kernel, or a global variable. 32 bytes.
- * LLVM 14 to 19 have this layout; LLVM 20 to 24 also accept it.
+ * struct __tgt_offload_entry: one row of the entry table, for a kernel or for a global variable. 32
+ * bytes. LLVM 14 to 19 have this layout. LLVM 20 to 24 have another layout, but also accept this
+ * layout.
  */
 struct __tgt_offload_entry {
     /** host key: the address that a launch passes as host_ptr; for a global its host address. */
@@ -103,7 +104,7 @@ struct __tgt_bin_desc {
  * must stay valid until the program has waited for the launch.
  */
 struct __tgt_kernel_arguments {
-    /** 3; librex sends the version that the bound release and the kernel need. */
+    /** 3; librex sends the version that the bound LLVM release and the kernel need. */
     REX_PACKET_INT(32) Version;
     REX_PACKET_INT(32) NumArgs; /**< number of rows in the four columns, at most 2147483647. */
     void **ArgsBase;            /**< column 1: base address, or the value itself for a literal. */
@@ -114,20 +115,20 @@ struct __tgt_kernel_arguments {
     void **ArgMappers;          /**< mapper functions, one for each row; may be NULL. */
     REX_PACKET_INT(64) Tripcount; /**< iterations of the loop, 0 if unknown. */
     /**
-     * bit 0: nowait. Bits 6 and 7: the grid is exact; librex sets them itself on LLVM 23 and 24,
-     * and older releases ignore them. If the release does not know another bit, the launch returns
-     * REX_EINVAL.
+     * bit 0: nowait. Bits 6 and 7: the grid is exact; librex itself sets these two bits on LLVM 23
+     * and 24, and LLVM 14 to 22 ignore them. If any other bit is set that the bound LLVM release
+     * does not know, the launch returns REX_EINVAL.
      */
     REX_PACKET_INT(64) Flags;
     /**
-     * blocks in x, y, z. If x is 0, the num_teams argument replaces it. If the argument is 0 or
-     * less, x is @Tripcount divided by the threads and rounded up, or 128 without a trip count. 0
-     * in y or z counts as 1.
+     * blocks in x, y, z. If x is 0, the num_teams argument replaces x. If the argument is 0 or
+     * less, x is @Tripcount divided by the threads of a block, rounded up; if @Tripcount is 0, x is
+     * 128. If y or z is 0, librex uses 1.
      */
     REX_PACKET_INT(32) Teams[3];
     /**
-     * threads of a block in x, y, z. If x is 0, the thread_limit argument replaces it; if the
-     * argument is 0 or less, x is 128. 0 in y or z counts as 1.
+     * threads of a block in x, y, z. If x is 0, the thread_limit argument replaces x. If the
+     * argument is 0 or less, x is 128. If y or z is 0, librex uses 1.
      */
     REX_PACKET_INT(32) Threads[3];
     REX_PACKET_INT(32) DynCGroupMem; /**< dynamic shared memory of a block, in bytes. */
@@ -142,11 +143,11 @@ REX_STATIC_ASSERT(sizeof(struct __tgt_kernel_arguments) == 104, "a packet is 104
 /*
  * ---- Map types: the bits of a row -------------------------------------------------------------
  *
- * The bits of column 4. A bit has one meaning in each release of LLVM 14 to 24 that knows the bit:
- * openmp/libomptarget/include/omptarget.h (14 to 18), offload/include/omptarget.h (19 on). Older
- * releases ignore bits that they do not know. rex_launch() and the data calls of rex/launch.h
- * refuse a row with any other bit: REX_EINVAL. The calls of rex_kmp.h (raw calls) pass such a row
- * to libomptarget.
+ * The bits of column 4. Each LLVM release from 14 to 24 that knows a bit gives the bit the same
+ * meaning: openmp/libomptarget/include/omptarget.h (14 to 18), offload/include/omptarget.h (19 on).
+ * An LLVM release ignores each bit that it does not know. rex_launch() and the data calls of
+ * rex/launch.h refuse a row with a bit that is not listed below: REX_EINVAL. The calls of rex_kmp.h
+ * (raw calls) pass such a row to libomptarget.
  */
 
 /** REX_MAP_TO: copy to the device when the mapping begins. */
@@ -156,8 +157,8 @@ REX_STATIC_ASSERT(sizeof(struct __tgt_kernel_arguments) == 104, "a packet is 104
 /** REX_MAP_ALWAYS: copy, whatever the reference count is. */
 #define REX_MAP_ALWAYS INT64_C(0x4)
 /**
- * REX_MAP_DELETE: end the mapping, whatever the reference count is; only in calls that end
- * mappings.
+ * REX_MAP_DELETE: end the mapping, whatever the reference count is. Only calls that end mappings
+ * use this bit.
  */
 #define REX_MAP_DELETE INT64_C(0x8)
 /**
@@ -167,7 +168,9 @@ REX_STATIC_ASSERT(sizeof(struct __tgt_kernel_arguments) == 104, "a packet is 104
 #define REX_MAP_PTR_AND_OBJ INT64_C(0x10)
 /** REX_MAP_TARGET_PARAM: the row is a parameter of the kernel (TARGET_PARAM). */
 #define REX_MAP_TARGET_PARAM INT64_C(0x20)
-/** REX_MAP_RETURN_PARAM: the call writes the device address to column 1 (RETURN_PARAM). */
+/**
+ * REX_MAP_RETURN_PARAM: the call writes the device address to column 1 of the row (RETURN_PARAM).
+ */
 #define REX_MAP_RETURN_PARAM INT64_C(0x40)
 /** REX_MAP_PRIVATE: the kernel gets private memory, uninitialised without REX_MAP_TO. */
 #define REX_MAP_PRIVATE INT64_C(0x80)
@@ -184,14 +187,14 @@ REX_STATIC_ASSERT(sizeof(struct __tgt_kernel_arguments) == 104, "a packet is 104
  */
 #define REX_MAP_PRESENT INT64_C(0x1000)
 /**
- * REX_MAP_OMPX_HOLD: use a separate reference count (OMPX_HOLD), which REX_MAP_DELETE does not
- * change.
+ * REX_MAP_OMPX_HOLD: use a separate reference count (OMPX_HOLD). REX_MAP_DELETE does not change the
+ * separate count.
  */
 #define REX_MAP_OMPX_HOLD INT64_C(0x2000)
 /**
  * REX_MAP_FB_NULLIFY: with REX_MAP_RETURN_PARAM, return NULL for memory that is not mapped
  * (FB_NULLIFY). libomptarget knows the bit from LLVM 23 on. librex's own data calls obey the bit on
- * each release.
+ * each LLVM release.
  */
 #define REX_MAP_FB_NULLIFY INT64_C(0x8000)
 /** REX_MAP_MEMBER_OF(row): the row is a member of the object in row @row, counted from 0. */
@@ -205,7 +208,7 @@ REX_STATIC_ASSERT(sizeof(struct __tgt_kernel_arguments) == 104, "a packet is 104
 #define REX_MAP_MEMBER_OF_MASK ((int64_t)((uint64_t)0xffff << 48))
 /**
  * REX_MAP_KIND(kind): the `enum rex_kind` (rex/kinds.h) of a literal's type, in bits 32 to 35.
- * librex compares the kind with the kernel's signature. No release reads these bits.
+ * librex compares the kind with the kernel's signature. No LLVM release reads these bits.
  */
 #define REX_MAP_KIND(kind) ((int64_t)(kind) << 32)
 /** REX_MAP_KIND_MASK: the bits of REX_MAP_KIND(). */

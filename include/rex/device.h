@@ -29,21 +29,22 @@ extern "C" {
 
 /**
  * rex_device_count(): returns the number of devices that libomptarget has for the registered
- * images. Device numbers run from 0 to this number less one; the number itself is the host. Returns
- * 0 if no module is registered (rex_offload_init()), if OMP_TARGET_OFFLOAD is "disabled", or if the
- * process is ending.
+ * images. If the result is N, device numbers are 0 to N - 1, and N is the number of the host.
+ * Returns 0 if no module is registered (rex_offload_init()), if OMP_TARGET_OFFLOAD is "disabled",
+ * or if the process is ending.
  */
 REX_API int rex_device_count(void);
 
 /**
  * rex_device_for_rank(): returns the number of the device that this process should use, for the
  * other functions or omp_set_default_device(). If OMP_DEFAULT_DEVICE is a number, returns this
- * number. Another value, such as traits of OpenMP 6, causes a warning and is ignored. Otherwise the
- * processes that a launcher, such as mpirun, has started on this machine take the GPUs in turn. The
- * result is then the local rank modulo the number of GPUs, or of libomptarget's devices if there
- * are fewer. The launcher sets the rank in the environment, so the result is equal before and after
- * MPI_Init(). GPUs that CUDA_VISIBLE_DEVICES hides do not count. If no launcher started the
- * process, or there is no GPU, returns 0. The call starts the driver but makes no context.
+ * number. Another value, such as traits of OpenMP 6, causes a warning and is ignored. If
+ * OMP_DEFAULT_DEVICE is not a number, the processes that a launcher, such as mpirun, has started on
+ * this machine take the GPUs in turn. The result is then the local rank modulo the number of GPUs,
+ * or of libomptarget's devices if there are fewer. The launcher sets the rank in the environment,
+ * so the result is equal before and after MPI_Init(). GPUs that CUDA_VISIBLE_DEVICES hides do not
+ * count. If no launcher started the process, or there is no GPU, returns 0. The call starts the
+ * driver but makes no context.
  *
  * With REX_REQUIRE_GPU=on, a missing GPU or disabled offloading is an error. The call then returns
  * REX_ENODEVICE, or REX_EFORK if the parent of this process had started the driver before it
@@ -65,14 +66,17 @@ struct rex_gpu {
     int32_t driver;
     int32_t reserved; /**< 0. */
     uint64_t memory;  /**< device memory in bytes. */
-    /** maximum shared memory of a block in bytes, for kernels that ask for it. */
+    /**
+     * maximum shared memory of a block in bytes, if the block's kernel asks for more than the
+     * default maximum.
+     */
     uint64_t shared_memory;
     /** free device memory in bytes now; 0 if this process has no context on the GPU. */
     uint64_t free_memory;
     /** bit N is set if this GPU has direct access to the memory of GPU N, over NVLink or PCI. */
     uint64_t peers;
     /**
-     * bit N is set if this GPU's atomic operations also work on the memory of GPU N, as over
+     * bit N is set if this GPU can do atomic operations in the memory of GPU N, for example over
      * NVLink.
      */
     uint64_t atomic_peers;
@@ -84,16 +88,16 @@ struct rex_gpu {
 
 /**
  * rex_gpu_count(): returns the number of NVIDIA GPUs that this process may use, at most 64.
- * CUDA_VISIBLE_DEVICES limits the number. 0 is not an error; rex_gpu_get() of GPU 0 then reports
- * the reason. The call makes no context but starts the driver: a child that is forked later cannot
- * use a GPU.
+ * CUDA_VISIBLE_DEVICES limits the number. The number 0 is not an error: for GPU 0 rex_gpu_get()
+ * then reports the reason. The call makes no context, but starts the driver, so a child that is
+ * forked later cannot use a GPU.
  */
 REX_API int rex_gpu_count(void);
 
 /**
  * rex_gpu_get(): writes a description of GPU @number, in the CUDA driver's order, to @gpu. @size is
- * sizeof *@gpu. The call writes @size bytes: a program that was compiled with an earlier librex may
- * have a smaller struct. The call starts the driver, as rex_gpu_count() does.
+ * sizeof *@gpu. The call writes only @size bytes, because a program that was compiled with an
+ * earlier librex may have a smaller struct. The call starts the driver, as rex_gpu_count() does.
  *
  * If there is no GPU at all, the message has the reason. Examples are a missing driver,
  * CUDA_VISIBLE_DEVICES, a device file that this process may not open, or a driver that does not
@@ -104,39 +108,39 @@ REX_API int rex_gpu_count(void);
  *
  * Returns 0; or, with @gpu unchanged, REX_EINVAL (@gpu is NULL, @size is 0, or @size is larger than
  * the struct of this librex); REX_EDEVICE (GPU @number does not exist); REX_EFORK (the parent of
- * this process had started the driver before it forked); or REX_ECUDA. At its end the loop above
- * logs REX_EDEVICE if there is a GPU: a loop up to rex_gpu_count() logs nothing.
+ * this process had started the driver before it forked); or REX_ECUDA. If there is a GPU, the last
+ * call of the loop above logs REX_EDEVICE. A loop up to rex_gpu_count() logs nothing.
  */
 REX_API int rex_gpu_get(struct rex_gpu *gpu, size_t size, int number);
 
 /**
  * rex_device_gpu(): returns the CUDA driver's number of the GPU that is libomptarget's device
- * @device (-1: the default device). The two numbers may differ. The call allocates 4 bytes on the
- * device for a moment, which makes the device's context. An error is negative: REX_ENODEVICE (the
- * device is not an NVIDIA GPU; not logged); REX_EDEVICE (the device does not exist; there are no
- * devices if rex_device_count() is 0); REX_EUNSUPPORTED (the driver is older than CUDA 11.4);
- * REX_ENOMEM (the device has no free memory); or REX_ECUDA (the driver failed, or the device is
- * lost).
+ * @device (-1: the default device). The two numbers may differ. The call makes the device's
+ * context, because it allocates 4 bytes on the device for a moment. An error is negative:
+ * REX_ENODEVICE (the device is not an NVIDIA GPU; not logged); REX_EDEVICE (the device does not
+ * exist; there are no devices if rex_device_count() is 0); REX_EUNSUPPORTED (the driver is older
+ * than CUDA 11.4); REX_ENOMEM (the device has no free memory); or REX_ECUDA (the driver failed, or
+ * the device is lost).
  */
 REX_API int rex_device_gpu(int64_t device);
 
 /*
  * ---- Mapped memory and device memory ----------------------------------------------------------
  *
- * Of these functions only rex_device_alloc() registers a module. Call the others after
- * rex_offload_init(), a launch or a data call. Earlier no memory is mapped, and a copy returns
+ * Of these functions only rex_device_alloc() registers a module. Call the other functions after
+ * rex_offload_init(), a launch or a data call. Before that, no memory is mapped, and a copy returns
  * REX_EINVAL.
  *
  * In a process that was forked while another thread was inside libomptarget, these functions fail
- * with REX_EFORK. There rex_target_is_present() returns false, and rex_mapped_ptr() returns NULL.
+ * with REX_EFORK: rex_target_is_present() returns false, and rex_mapped_ptr() returns NULL.
  */
 
 /**
  * rex_target_is_present(): returns true if one mapping on @device has the @size bytes (0: one byte)
  * at @address. A global is mapped when the image is loaded, by rex_offload_init() or the first
  * launch. If @device is the number of the host, all memory counts as mapped. Returns false if
- * @address is NULL, no module is registered, or offloading is disabled. If the device number is out
- * of range, returns false and sets the last error to REX_EDEVICE.
+ * @address is NULL, no module is registered, or offloading is disabled. If @device is out of range,
+ * returns false and sets the last error to REX_EDEVICE.
  */
 REX_API bool rex_target_is_present(const void *address, size_t size, int64_t device);
 
@@ -145,13 +149,12 @@ REX_API bool rex_target_is_present(const void *address, size_t size, int64_t dev
  * valid until the mapping ends. After this call, launches that use the mapping wait for their
  * kernels, even with REX_LAUNCH_BLOCKING=off. If @device is the number of the host, returns
  * @address. Returns NULL if @address is not mapped, no module is registered, or offloading is
- * disabled. If the device number is out of range, returns NULL and sets the last error to
- * REX_EDEVICE.
+ * disabled. If @device is out of range, returns NULL and sets the last error to REX_EDEVICE.
  */
 REX_API void *rex_mapped_ptr(const void *address, int64_t device);
 
 /**
- * rex_device_alloc(): allocates @size bytes on @device; a launch passes the address by
+ * rex_device_alloc(): allocates @size bytes on @device; pass the address to a launch by
  * REX_IS_DEVICE_PTR(). If no module is registered, the call registers a module that librex knows,
  * or the module of a loaded shared object (rex_binary_module). Free the memory with
  * rex_device_free() for the same @device. Returns the device address; or returns NULL and sets the
@@ -166,9 +169,9 @@ REX_API void *rex_device_alloc(size_t size, int64_t device);
 
 /**
  * rex_device_free(): frees @memory of rex_device_alloc() for the same @device. If @memory is NULL,
- * the call does nothing. If queues of the device have unfinished work, the call logs a warning for
- * each and waits for it. The call also waits for launches that have returned before their kernels
- * were done.
+ * the call does nothing. For each queue of the device that has unfinished commands, the call logs a
+ * warning and waits. The call also waits for launches that have returned before their kernels were
+ * done.
  *
  * After an error the memory is not freed, and rex_last_error_code() is REX_ECUDA (the device is
  * lost, and libomptarget would abort); REX_EDEVICE; or REX_EINVAL (no module is registered,
@@ -202,10 +205,10 @@ REX_API int rex_device_copy_to(void *to, const void *from, size_t size, int64_t 
 REX_API int rex_device_copy_from(void *to, const void *from, size_t size, int64_t device);
 
 /**
- * rex_device_fill(): fills @size bytes of device memory @to with copies of a pattern, the
- * @pattern_size bytes (1, 2 or 4) at @pattern. The call returns when the fill is done. Both @to and
- * @size are multiples of @pattern_size. If @device is the number of the host, @to is host memory.
- * Returns 0 or:
+ * rex_device_fill(): fills the @size bytes of device memory at @to with copies of a pattern. The
+ * pattern is the @pattern_size bytes (1, 2 or 4) at @pattern. The call returns when the fill is
+ * done. Both @to and @size must be multiples of @pattern_size. If @device is the number of the
+ * host, @to must be host memory. Returns 0 or:
  *
  * REX_EINVAL    a pointer is NULL; @pattern_size is not 1, 2 or 4; @to or @size is not a multiple
  *               of @pattern_size; no module is registered; offloading is disabled; or the process
@@ -243,8 +246,8 @@ REX_API void *rex_host_alloc(size_t size);
 REX_API int rex_host_free(void *memory);
 
 /**
- * rex_host_register(): pins the @size bytes at @address, which the program has allocated. The bytes
- * must stay allocated until rex_host_unregister(). Pin whole arrays: the driver refuses to copy
+ * rex_host_register(): pins the @size bytes at @address. The program must have allocated the bytes,
+ * and must not free them before rex_host_unregister(). Pin whole arrays: the driver refuses to copy
  * memory that is pinned in part. Returns 0; REX_EINVAL (@address is NULL, @size is 0, or the range
  * overlaps a pinned range or passes the last address); REX_ENOMEM; REX_ECUDA; or REX_EFORK (the
  * parent of this process had started the driver before it forked).

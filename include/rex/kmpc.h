@@ -1,10 +1,10 @@
 /*
  * rex/kmpc.h - libomp's `__kmpc_*` functions, which outlined host code calls.
  *
- * libomp defines these functions: code that calls them links libomp. The signatures are libomp's
- * own (kmp.h, kmp_csupport.cpp, kmp_tasking.cpp), unchanged from LLVM 14 to 24. Generated code,
- * such as REX's, may pass an argument of a type of its own: the declaration then has `void *` or a
- * macro casts. @loc may be NULL. @gtid is the value of __kmpc_global_thread_num().
+ * libomp defines these functions: a program that calls them must link libomp. The signatures are
+ * libomp's own (kmp.h, kmp_csupport.cpp, kmp_tasking.cpp), unchanged from LLVM 14 to 24. Generated
+ * code, such as REX's, can pass arguments of its own types: such a parameter is a `void *`, or a
+ * macro casts the argument. @loc may be NULL. @gtid is the value of __kmpc_global_thread_num().
  *
  * Everything here is since 0.2 unless it says otherwise.
  *
@@ -23,8 +23,8 @@ extern "C" {
 #endif
 
 /**
- * kmpc_micro_t: the function of an outlined parallel region; its arguments are the addresses of the
- * global and the bound thread ID, and the shared variables.
+ * kmpc_micro_t: the function of an outlined parallel region. Its arguments are the address of the
+ * global thread ID, the address of the bound thread ID, and the shared variables.
  */
 typedef void (*kmpc_micro_t)(int32_t *global_tid, int32_t *bound_tid, ...);
 /** kmpc_micro: LLVM's own name of kmpc_micro_t. */
@@ -37,7 +37,8 @@ typedef int32_t kmp_critical_name[8];
  */
 typedef int32_t (*kmp_routine_entry_t)(int32_t gtid, void *task);
 /**
- * kmp_task_t: the head of a task of __kmpc_omp_task_alloc(); the task's private data follows it.
+ * kmp_task_t: the head of a task of __kmpc_omp_task_alloc(); the task's private data follows the
+ * head.
  */
 typedef struct kmp_task {
     void *shareds;               /**< block of pointers to shared variables. */
@@ -50,9 +51,9 @@ int32_t __kmpc_global_thread_num(ident_t *loc);
 /** __kmpc_push_num_threads(): sets the number of threads of the next parallel region. */
 void __kmpc_push_num_threads(ident_t *loc, int32_t gtid, int32_t num_threads);
 /**
- * __kmpc_fork_call(): runs @microtask on a team of threads, with the @argc pointers after it.
- * In a file that does not define REX_KMP_INTERNAL (rex_kmp.h), a macro casts @microtask: it may be
- * a function of any type, or a `void *`.
+ * __kmpc_fork_call(): runs @microtask on a team of threads, and passes to @microtask the @argc
+ * pointers that follow it. In a file that does not define REX_KMP_INTERNAL (rex_kmp.h), a macro
+ * casts @microtask. So @microtask can be a function of any type, or a `void *`.
  */
 void __kmpc_fork_call(ident_t *loc, int32_t argc, kmpc_micro_t microtask, ...);
 /**
@@ -130,13 +131,15 @@ int32_t __kmpc_dispatch_next_8u(ident_t *loc, int32_t gtid, int32_t *last, uint6
                                 uint64_t *upper, int64_t *stride);
 /** __kmpc_barrier(): waits for all threads of the team. */
 void __kmpc_barrier(ident_t *loc, int32_t gtid);
-/** __kmpc_critical(): enters a critical section; @lock points to 32 bytes, a kmp_critical_name. */
+/** __kmpc_critical(): enters a critical section; @lock points to a kmp_critical_name (32 bytes). */
 void __kmpc_critical(ident_t *loc, int32_t gtid, void *lock);
 /** __kmpc_end_critical(): leaves a critical section. */
 void __kmpc_end_critical(ident_t *loc, int32_t gtid, void *lock);
 /** __kmpc_single(): returns 1 to the thread that runs a single construct, 0 to the others. */
 int32_t __kmpc_single(ident_t *loc, int32_t gtid);
-/** __kmpc_end_single(): ends a single construct; only the thread that runs it calls this. */
+/**
+ * __kmpc_end_single(): ends a single construct; only the thread that runs the construct calls this.
+ */
 void __kmpc_end_single(ident_t *loc, int32_t gtid);
 /** __kmpc_master(): returns 1 to the team's first thread, 0 to the others. */
 int32_t __kmpc_master(ident_t *loc, int32_t gtid);
@@ -147,9 +150,9 @@ void __kmpc_atomic_start(void);
 /** __kmpc_atomic_end(): ends an atomic update. */
 void __kmpc_atomic_end(void);
 /**
- * __kmpc_omp_task_alloc(): allocates a task. @size_task is its size in bytes with the kmp_task_t.
- * In a file that does not define REX_KMP_INTERNAL (rex_kmp.h), a macro casts @entry: it may be a
- * function of any type, or a `void *`.
+ * __kmpc_omp_task_alloc(): allocates a task. @size_task is the size of the task in bytes, including
+ * the kmp_task_t. In a file that does not define REX_KMP_INTERNAL (rex_kmp.h), a macro casts
+ * @entry. So @entry can be a function of any type, or a `void *`.
  */
 kmp_task_t *__kmpc_omp_task_alloc(ident_t *loc, int32_t gtid, int32_t flags, size_t size_task,
                                   size_t size_shareds, kmp_routine_entry_t entry);
@@ -159,7 +162,7 @@ int32_t __kmpc_omp_task(ident_t *loc, int32_t gtid, void *task);
 int32_t __kmpc_omp_taskwait(ident_t *loc, int32_t gtid);
 /** __kmpc_taskgroup(): begins a task group. */
 void __kmpc_taskgroup(ident_t *loc, int32_t gtid);
-/** __kmpc_end_taskgroup(): waits for the group's tasks and ends it. */
+/** __kmpc_end_taskgroup(): waits for the tasks of the task group, and ends the group. */
 void __kmpc_end_taskgroup(ident_t *loc, int32_t gtid);
 /** __kmpc_flush(): executes a memory fence. */
 void __kmpc_flush(ident_t *loc);

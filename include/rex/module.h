@@ -54,9 +54,9 @@ struct rex_image_row {
 };
 
 /**
- * struct rex_module: one linked binary with offload entries and a device image. Set librex's fields
- * to 0, and all fields that the binary does not need. The object and the memory that it points to
- * must live as long as the process (static storage).
+ * struct rex_module: one linked binary with offload entries and a device image. Set to 0 the fields
+ * that are librex's, and all fields that the binary does not need. The object and the memory that
+ * it points to must live as long as the process (static storage).
  */
 struct rex_module {
     uint32_t struct_size; /**< sizeof(struct rex_module), in bytes: the struct may grow. */
@@ -73,27 +73,27 @@ struct rex_module {
     /** file name of a host shared object for machines without a GPU; may be NULL. */
     const char *host_image_name;
     /**
-     * an image in memory, also a fatbin. If it is not NULL, librex does not look for the files of
-     * @image_name and $REX_CUBIN. librex copies the image.
+     * an image in memory, or a fatbin in memory. If @image is not NULL, librex does not look for
+     * the files of @image_name and $REX_CUBIN. librex copies the image.
      */
     const void *image;
     size_t image_size; /**< size of @image in bytes, if @image_end is NULL. */
     /**
-     * address of a pointer; may be NULL. librex stores the address of the registered descriptor
-     * there, and NULL after rex_module_fini().
+     * address of a pointer; may be NULL. librex stores the address of the registered descriptor in
+     * the pointer, and NULL after rex_module_fini().
      */
     struct __tgt_bin_desc **descriptor;
 
     /**
-     * librex's: the address in @registration, or 0 while the module is not registered. Read it with
-     * __ATOMIC_ACQUIRE. The name of the field is from an older version.
+     * librex's: the address in @registration, or 0 while the module is not registered. Read this
+     * field with __ATOMIC_ACQUIRE. The name of the field is from an older version.
      */
     uintptr_t packet_rules;
     /** librex's: the state of registration. */
     uintptr_t state;
     /** librex's: tables made from the entries, kept until the process ends. */
     void *registration;
-    struct rex_module *next; /**< librex's: the list of known modules. */
+    struct rex_module *next; /**< librex's: the next module in the list of known modules. */
     /**
      * source location that launches pass to libomptarget: an ident_t. If @location or its `psource`
      * is NULL, launches pass the location ";unknown;unknown;0;0;;".
@@ -102,7 +102,8 @@ struct rex_module {
     /** one past the last byte of @image, instead of @image_size; may be NULL. */
     const void *image_end;
     /**
-     * a host shared object in memory, for machines without a GPU; may be NULL. librex copies it.
+     * a host shared object in memory, for machines without a GPU; may be NULL. librex copies the
+     * object.
      */
     const void *host_image;
     const void *host_image_end; /**< one past the last byte of @host_image. */
@@ -121,10 +122,11 @@ struct rex_module {
  * been used, the call loads the image on all devices.
  * @module      the module; static storage. librex keeps the module's shared object loaded until the
  *              process ends, because libomptarget keeps the object's keys and names.
- * @image_name  the image file to register instead of the module's own images, found as the file
- *              `image_name` below; copied. NULL, or the module's own `image_name`: registers the
- *              module's own images. If the module is registered already, the name has no effect. If
- *              the registered image has another name, librex logs a line at the level `info`.
+ * @image_name  the image file to register instead of the module's own images; librex copies the
+ *              name, and searches for the file as for `image_name` below. If @image_name is NULL,
+ *              or equal to the module's own `image_name`, the call registers the module's own
+ *              images. If the module is registered already, @image_name has no effect. If the
+ *              registered image has another name, librex logs a line at the level `info`.
  *
  * One thread finds and binds libomptarget, finds, reads and checks the image and registers it;
  * other threads wait for the result. After a failure every waiting thread returns the error, and a
@@ -139,13 +141,13 @@ struct rex_module {
  *   then in the current directory.
  *
  * If this image is missing, or is for a GPU and the process has no NVIDIA GPU, librex uses a host
- * image: in memory, or the file `host_image_name`, found as `image_name` is. But if $REX_CUBIN or
- * @image_name names the image, librex uses no other image.
+ * image: an image in memory, or the file `host_image_name`, for which librex searches as for
+ * `image_name`. But if $REX_CUBIN or @image_name names the image, librex uses no other image.
  *
  * A name may be a list of files, separated by ':'; files that do not exist are ignored. A file may
  * be a CUBIN, PTX or a host shared object, or have several images, as nvcc's fatbin and LLVM's
  * OffloadBinary. librex registers one of the images in the files. The GPU below is the first GPU
- * that can run one of the images. librex takes the first of these that there is:
+ * that can run one of the images. librex takes the first of these that exists:
  *
  * - a CUBIN for the GPU's architecture;
  * - the newest CUBIN of the GPU's major number that the GPU runs;
@@ -154,9 +156,9 @@ struct rex_module {
  * librex takes a host image if there is no GPU, or if the files have no CUBIN and no PTX. If the
  * files have a CUBIN or PTX, but none for a GPU of this machine, the call returns REX_ENODEVICE.
  *
- * All modules that are registered at one time have images for GPUs, or all have host images.
- * Otherwise libomptarget ends the process at the first use of a device for which a module has no
- * image. LLVM 15 to 20 may instead use the image of another module.
+ * All modules that are registered at one time must have images for GPUs, or all must have host
+ * images. librex refuses a mix: libomptarget would end the process at the first use of a device for
+ * which a module has no image. LLVM 15 to 20 might instead use the image of another module.
  *
  * Returns 0 or
  *
@@ -169,20 +171,21 @@ struct rex_module {
  *                   each with the reason.
  * REX_ERUNTIME      libomptarget has no device for the image. Or devices are in use already, and
  *                   libomptarget could not write the file of a host image.
- * REX_EUNSUPPORTED  the release cannot use the image: a CUBIN of CUDA 13 for an architecture above
- *                   sm_90 on LLVM 18 to 20; on 23 and 24, a host image whose kernels
- *                   REX_DEVICE_KERNEL did not make; on 18, 23 and 24, a host image of an older
- *                   rex/kernel.h; on 18, an image after a device was used, or another image for a
- *                   module that has ended. On every release: a host image if another registered
- *                   module has a CUBIN, or a CUBIN if another has a host image; a compressed fatbin
- *                   if the library that decompresses it, libzstd or liblz4, is missing.
+ * REX_EUNSUPPORTED  the bound LLVM release cannot use the image: a CUBIN of CUDA 13 for an
+ *                   architecture above sm_90 on LLVM 18 to 20; on 23 and 24, a host image whose
+ *                   kernels REX_DEVICE_KERNEL did not make; on 18, 23 and 24, a host image of an
+ *                   older rex/kernel.h; on 18, an image after a device was used, or another image
+ *                   for a module that has ended. On every LLVM release: a host image if another
+ *                   registered module has a CUBIN, or a CUBIN if another registered module has a
+ *                   host image; a compressed fatbin if the library that decompresses it, libzstd or
+ *                   liblz4, is missing.
  * REX_ENOIMAGE      no file of that name is in the searched folders, or @module names no image.
  * REX_EREAD         the file cannot be read: it is a directory, permission is denied, or reading
  *                   fails. Or the name of the file is too long.
  * REX_EIMAGE        the file is empty or truncated, or not an image; or the CUDA driver refuses the
  *                   PTX, and the message has the driver's reason. Or a host image needs a library
  *                   or a symbol that this machine lacks. Or a clang kernel has a symbol
- *                   NAME_kernel_environment of a size on which the release would abort.
+ *                   NAME_kernel_environment of a size on which the bound libomptarget would abort.
  * REX_EUNSAFE       other users could have written a host image that was found by a name without a
  *                   slash.
  * REX_ENODEVICE     no image is for the GPU; or all images are for GPUs, and the process has no
@@ -191,8 +194,8 @@ struct rex_module {
  * REX_ECUDA         the CUDA driver failed while it compiled PTX or made a context. Or devices are
  *                   in use already, and the driver failed while it loaded the image.
  * REX_EENTRIES      the table of entries is empty or malformed, or an entry has no name or key.
- * REX_ENOKERNEL     the image lacks the kernel or global of an entry, or a global has another
- *                   size. On LLVM 14 and 15 also: the kernels of a host image were not made by
+ * REX_ENOKERNEL     the image lacks the kernel or global of an entry, or a global has another size.
+ *                   On LLVM 14 and 15 also: the kernels of a host image were not made by
  *                   REX_DEVICE_KERNEL.
  * REX_EKEY          two entries, or an entry and another registered module, have the same host key;
  *                   or two images in memory have the kernel or global of one entry.
@@ -206,8 +209,8 @@ REX_API int rex_module_register(struct rex_module *module, const char *image_nam
 
 /**
  * rex_module_init(): registers @module with its own image, as rex_module_register() does, and loads
- * the image on the default device. Call it before a timed part of the program, which then includes
- * neither the registration nor the load.
+ * the image on the default device. Call this before a timed part of the program: the timed part
+ * then includes neither the registration nor the load.
  *
  * Returns 0 or an error of rex_module_register(). If the registration succeeds but the load fails,
  * returns one of these errors. @module is then registered, and the next use of the device loads the
@@ -221,11 +224,11 @@ REX_API int rex_module_register(struct rex_module *module, const char *image_nam
 REX_API int rex_module_init(struct rex_module *module);
 
 /**
- * rex_module_fini(): unregisters @module, which may then be registered again, with any image; on
- * LLVM 18 only with the image that it had. The data regions of @module must have ended. The call
- * waits until other threads leave launches and data calls. If @module is not registered, or the
- * process is ending, the call does nothing and returns 0. Otherwise returns 0, or one of these
- * errors, after which @module is still registered:
+ * rex_module_fini(): unregisters @module. The program can then register @module again, with any
+ * image; on LLVM 18 only with the image that @module had. The data regions of @module must have
+ * ended. The call waits until other threads leave launches and data calls. If @module is not
+ * registered, or the process is ending, the call does nothing and returns 0. Otherwise returns 0,
+ * or one of these errors, after which @module is still registered:
  *
  * REX_EINVAL  @module is NULL, or its `struct_size` is too small; or the program's log function
  *             makes the call while @module is being ended.

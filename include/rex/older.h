@@ -14,7 +14,10 @@
 #ifndef REX_OLDER_H
 #define REX_OLDER_H
 
-/* No rewrite to the module of rex_kmp.h: the entries of this file are in rex_older_module. */
+/*
+ * rex_kmp.h must not rewrite this file's calls to its own module: the entries of this file are in
+ * rex_older_module.
+ */
 #define REX_KMP_INTERNAL
 #include "rex_kmp.h"
 
@@ -48,15 +51,21 @@ static inline struct __tgt_bin_desc *rex_older_register(char *name, void *begin,
 }
 #endif
 
-/* register_cubin: rex_older_register(), which has three parameters. */
+/* register_cubin: a call becomes a call of rex_older_register(), which has three parameters. */
 #define register_cubin rex_older_register
 /* __tgt_unregister_lib(): ends the file's module. */
 #define __tgt_unregister_lib(desc) ((void)(desc), (void)rex_module_fini(&rex_older_module))
 /* __cubin_desc: renames the variable that the file defines. */
 #define __cubin_desc rex_older_desc
-/* __start_omp_offloading_entries: renames the linker's symbol to a variable of the file. */
+/*
+ * __start_omp_offloading_entries: this name of a linker's symbol becomes the name of a variable of
+ * the file.
+ */
 #define __start_omp_offloading_entries rex_older_begin
-/* __stop_omp_offloading_entries: renames the linker's symbol to a variable of the file. */
+/*
+ * __stop_omp_offloading_entries: this name of a linker's symbol becomes the name of a variable of
+ * the file.
+ */
 #define __stop_omp_offloading_entries rex_older_end
 /*
  * __tgt_target: a call becomes a call of rex___tgt_target(), which finds the module by the host

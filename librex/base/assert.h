@@ -7,9 +7,9 @@
 #define REX_INTERNAL_ASSERT_H
 
 /*
- * Aborts the program if CONDITION is false, and writes file and line to standard error. The
- * Makefile defines REX_ASSERTS for sanitizer builds, the unit tests and tests/walk. The installed
- * library compiles CONDITION but never evaluates it.
+ * If CONDITION is false, writes the file and the line to standard error, and aborts the program.
+ * The Makefile defines REX_ASSERTS for sanitizer builds, the unit tests and tests/walk. Without
+ * REX_ASSERTS the compiler checks CONDITION, but the program never evaluates CONDITION.
  */
 #ifdef REX_ASSERTS
 #include <stdio.h>

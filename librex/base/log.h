@@ -14,19 +14,22 @@
 #include "base/process.h"
 #include "rex/configure.h"
 
-/* Maximum length of a message with the name of its error, in bytes with the NUL. */
+/*
+ * Maximum size in bytes of a text that has a message, the name of the message's error, and the NUL.
+ */
 #define REX_PRINTED_MAX (REX_MESSAGE_MAX + 32)
 
 /*
- * Logs one line, such as "librex: warning: MESSAGE", if REX_LOG includes LEVEL. Escapes the message
- * and preserves errno.
+ * Formats a message as printf() does. If REX_LOG includes LEVEL, escapes the message and logs it as
+ * one line, such as "librex: warning: message". Preserves errno.
  */
 void rex_log(enum rex_log_level level, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /*
- * Logs MESSAGE unless the previous message of this function was equal. So a launch that fails in a
- * loop is logged once. MESSAGE is escaped already and shorter than REX_PRINTED_MAX.
+ * Logs MESSAGE unless the previous call of this function had an equal message. So a launch that
+ * fails in a loop is logged once. The caller has escaped MESSAGE, which must be shorter than
+ * REX_PRINTED_MAX.
  */
 void rex_log_once(enum rex_log_level level, const char *message);
 
@@ -79,16 +82,16 @@ static inline void rex_log_resume(void)
 }
 
 /*
- * Takes the lock of the log and the trace. A thread that holds it may take it again, for example
- * to log a line about the trace file.
+ * Takes the lock of the log and the trace. A thread that holds the lock may take the lock again,
+ * for example to log a line about the trace file.
  */
 void rex_output_lock(void);
 void rex_output_unlock(void);
 
 /*
  * Takes the lock of the log and the trace at the end of the process. Returns false if the lock is
- * not free within a second. It never becomes free if a signal handler called exit() in a thread
- * that holds the lock.
+ * not free within a second. The lock never becomes free if a signal handler called exit() in a
+ * thread that holds the lock.
  */
 bool rex_output_lock_at_exit(void);
 

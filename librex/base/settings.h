@@ -23,8 +23,8 @@
 int rex_setting_read(enum rex_option option);
 
 /*
- * Returns the value of OPTION as a number, and writes its text to VALUE. The text of REX_OPTION_LOG
- * may have the name of a file after a colon.
+ * Returns the value of OPTION as a number, and writes the text of the value to VALUE. The text of
+ * REX_OPTION_LOG may have the name of a file after a colon.
  */
 int rex_setting_given(enum rex_option option, char value[REX_SETTING_MAX]);
 
@@ -32,15 +32,17 @@ int rex_setting_given(enum rex_option option, char value[REX_SETTING_MAX]);
 enum rex_wait { REX_WAIT_AUTO, REX_WAIT_SPIN, REX_WAIT_YIELD, REX_WAIT_BLOCK, REX_WAIT_RUNTIME };
 
 /*
- * REX_OPTION_CHECK. REX_CHECK_ON: a registration compares all entries with the image.
- * REX_CHECK_FULL: as REX_CHECK_ON; in addition, each row that a launch maps has its own allocation,
- * so that tools see the begin and end of the row.
+ * REX_OPTION_CHECK: when librex compares entries with the image.
+ * - REX_CHECK_OFF: the first launch of a kernel compares the entry of the kernel.
+ * - REX_CHECK_ON: a registration compares all entries.
+ * - REX_CHECK_FULL: a registration compares all entries. Each row that a launch maps has its own
+ *   allocation, so that tools see the begin and end of the row.
  */
 enum rex_check { REX_CHECK_OFF, REX_CHECK_ON, REX_CHECK_FULL };
 
 /*
- * REX_OPTION_LAUNCH_BY: chooses the driver or libomptarget for launches on a GPU that wait for
- * their kernels.
+ * REX_OPTION_LAUNCH_BY: whether the driver or libomptarget makes a launch on a GPU, if the launch
+ * waits for its kernel.
  */
 enum rex_launch_by { REX_BY_AUTO, REX_BY_DRIVER, REX_BY_RUNTIME };
 
@@ -50,16 +52,17 @@ enum rex_trace_to { REX_TRACE_NOWHERE, REX_TRACE_TO_FILE, REX_TRACE_SUMMARY };
 /*
  * The values of the other options:
  * - REX_OPTION_LOG: an enum rex_log_level
- * - REX_OPTION_UNFINISHED: 1 if the end of a region or module waits for unfinished commands, 0 if
- *   the end fails
- * - REX_OPTION_COPY_THREADS: the number of threads that copy, -1 if librex chooses the number
- * - REX_OPTION_REQUIRE_GPU: 1 if a call fails that would use the host device instead of a GPU
+ * - REX_OPTION_UNFINISHED: 1 if a call that ends a region or a module waits for unfinished
+ *   commands, 0 if such a call fails
+ * - REX_OPTION_COPY_THREADS: the number of threads that make a copy; -1 if librex chooses the
+ *   number
+ * - REX_OPTION_REQUIRE_GPU: 1 if each call that would use the host device instead of a GPU fails
  * - REX_OPTION_ADOPT: 1 if librex adopts modules of other compilers
  */
 
 /*
- * REX_OPTION_LAUNCH_BLOCKING: 1 if a launch returns after its kernel is done. The first launch
- * reads the option. rex_configure() reads the option after each change, and calls
+ * REX_OPTION_LAUNCH_BLOCKING: 1 if each launch returns only after its kernel is done. The first
+ * launch reads the option. rex_configure() reads the option after each change, and calls
  * rex_launches_became_blocking() if the option is 1. cuda/deferred.c sets that function.
  */
 extern int8_t rex_launch_blocking;                 /* atomic; -1: not read yet */
@@ -81,10 +84,11 @@ bool rex_setting_text(enum rex_option option, char value[REX_SETTING_MAX]);
 
 /* A setting; its index in rex_settings[] is its option. */
 struct rex_setting {
-    const char *variable;         /* the environment variable */
-    const char *otherwise;        /* the default value; "": no default */
-    const struct rex_word *words; /* the valid words; NULL: any text, or a rule in settings.c */
-    const char *values;           /* the list of valid values, for messages */
+    const char *variable;  /* the environment variable */
+    const char *otherwise; /* the default value; "": no default */
+    /* the valid words; NULL: settings.c has a rule for valid texts, or any text is valid */
+    const struct rex_word *words;
+    const char *values; /* the list of valid values, for messages */
 };
 #define REX_SETTINGS ((int)REX_OPTION_LAUNCH_BLOCKING + 1)
 extern const struct rex_setting rex_settings[REX_SETTINGS];

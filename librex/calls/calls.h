@@ -16,31 +16,32 @@
 
 /*
  * SLOTS has the functions of the bound libomptarget. Makes librex's own calls use these functions.
- * Then replaces the slots of functions that launch, map, register or use a device by functions of
- * librex. These functions call libomptarget, and trace and log the call. All except those of
- * registration also count the call in the gate (omp/gate.h).
+ * Then puts functions of librex in the slots of all functions that launch, map, register images or
+ * use a device. These functions of librex call libomptarget, and trace and log the call. All except
+ * those for registration also count the call in the gate (omp/gate.h).
  *
  * libomptarget reports the address of its caller to an OMPT tool. The tool expects an address in
- * the program, but with a replaced slot the caller is librex. So if there is a tool, slots are
- * replaced only if a trace is on or the log is at debug.
+ * the program, but with a replaced slot the caller is librex. So if there is a tool, librex
+ * replaces slots only if a trace is on or the level of the log is `debug`.
  *
  * ALL is true if every call of the process comes through the forwarders (calls/forward.c).
  */
 void rex_calls_bind(struct rex_entry_points *slots, bool all);
 
 /*
- * Call libomptarget for librex, after libomptarget is bound. librex's calls do not pass the
- * forwarders, and libomptarget calls no forwarder during such a call (LLVM 14 to 23). So the
- * forwarders neither log the call nor begin a new generation of mappings (present/present.h).
+ * rex_call_data() and rex_call_kernel() call libomptarget for librex. Use them only after
+ * libomptarget is bound. librex's calls do not pass the forwarders, and libomptarget calls no
+ * forwarder during such a call (LLVM 14 to 23). So the forwarders neither log the call nor begin a
+ * new generation of mappings (present/present.h).
  *
  * NAME is the name of a data call in a trace; if NAME is NULL, the call is not traced. In a trace,
  * a launch has the name of its kernel, the grid of PACKET, and REASON. REASON is why the CUDA
  * driver does not launch.
  *
- * rex_call_data() enters the gate (omp/gate.h). The caller of rex_call_kernel() is inside the gate
- * already. Both functions return 0, or an error if libomptarget was not called. A launch, or a data
- * call with a name, returns REX_ECUDA if the device is lost. *RETURNED is libomptarget's result of
- * a launch.
+ * rex_call_data() enters the gate (omp/gate.h). Call rex_call_kernel() only inside the gate. Both
+ * functions return 0, or an error if libomptarget was not called. For a launch, or a data call with
+ * a name, the error is REX_ECUDA if the device is lost. rex_call_kernel() writes libomptarget's
+ * result of the launch to *RETURNED.
  */
 int rex_call_data(enum rex_data_call call, const char *name, int64_t device,
                   const struct rex_map *map);

@@ -19,8 +19,8 @@
 extern struct rex_entry_points rex_real __attribute__((visibility("hidden")));
 
 /*
- * Binds libomptarget, as rex_runtime_bind() does. Also starts the CUDA driver, or tries the start
- * again if the last start found no GPU. A missing GPU is not an error.
+ * Binds libomptarget as rex_runtime_bind() does, and starts the CUDA driver. If the last start of
+ * the driver found no GPU, starts the driver again. A missing GPU is not an error.
  */
 int rex_runtime_start(void);
 

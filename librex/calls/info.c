@@ -370,16 +370,17 @@ int rex_info(int release, rex_info_row *row, void *context)
             return rex_fail_again(REX_EINVAL, message);
         say_adaptations(&to, known);
         /*
-         * Whether a release runs the programs of a release of clang depends on these facts:
+         * Whether an LLVM release runs the programs that some release of clang has compiled depends
+         * on these facts:
          * - clang up to 17: kernels have no parameter for the runtime.
          * - clang 18: kernels have this parameter. LLVM 18 passes the parameter to every kernel; no
-         *   other release does.
+         *   other LLVM release does.
          * - clang 19 to 22: kernels get the parameter if the packet's version is 3. LLVM 14 and 15
          *   ignore the version.
          * - clang from 23: the parameter is the last.
          * - clang 15: packets end before the Flags of later packets. LLVM 16 and later would read
          *   random flags.
-         * - clang from 22: programs attach pointers by rows of their own. Earlier releases of LLVM
+         * - clang from 22: programs attach pointers by rows of their own. LLVM releases before 22
          *   map these rows, so the kernels use the wrong memory.
          */
         for (built = rex_release_after(0); built != NULL;
@@ -405,7 +406,7 @@ int rex_info(int release, rex_info_row *row, void *context)
         say_fact(&to, "libomptarget", "error", rex_last_error());
     say_searched(&to);
     say_driver(&to);
-    /* Report the backend of launches, and the reasons of the process if there are any. */
+    /* Report the backend of launches, and the fallback reasons of the process if it has any. */
     unsigned reasons = rex_process_reasons();
     if (rex_runtime() != NULL && reasons == 0)
         say_fact(&to, "launch", "by", "the CUDA driver");

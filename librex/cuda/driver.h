@@ -16,13 +16,19 @@
 
 /* ---- the functions --------------------------------------------------------------------------- */
 
-/* The purpose of a function. A driver that is too old for one purpose can serve the others. */
+/*
+ * The purpose of a driver function. If a function of REX_CUDA_START is missing, librex uses no GPU.
+ * If a function of another purpose is missing, librex can still call the functions of the other
+ * purposes.
+ */
 enum rex_cuda_group {
-    REX_CUDA_START,      /* needed for everything: if a function is missing, librex uses no GPU */
+    /* the start of the driver, and other functions that each use of a GPU needs */
+    REX_CUDA_START,
     REX_CUDA_QUEUES,     /* launches, queues and graphs */
     REX_CUDA_ATTRIBUTES, /* launches with attributes */
     REX_CUDA_LINKER,     /* compiling PTX */
-    REX_CUDA_OPTIONAL,   /* not required: NULL if the driver lacks the function */
+    /* various; librex checks each function: its pointer is NULL if the driver lacks it */
+    REX_CUDA_OPTIONAL,
     REX_CUDA_GROUPS
 };
 
@@ -178,7 +184,7 @@ struct rex_grid {
 /*
  * Calls a function of the driver and returns its result. Notes a result other than 0, with the
  * function's name, for rex_cuda_why(). Call rex_driver.function() instead if a nonzero result is
- * not an error (cuStreamQuery), or if no message reports it.
+ * not an error (cuStreamQuery), or if no message reports the error.
  */
 #define REX_CUDA(function, ...)                             \
     __extension__({                                         \
@@ -196,7 +202,7 @@ int rex_cuda_note(int result, const char *call);
 
 /*
  * Returns the CUresult of the failure that this thread noted last. Returns 0 if the thread noted no
- * failure, or if a driver call did not cause the failure.
+ * failure, or if the cause of the failure was not a call to the driver.
  */
 int rex_cuda_noted(void);
 
@@ -205,8 +211,8 @@ int rex_cuda_memory_error(void);
 
 /*
  * Returns 0 if the functions of GROUP can be called. Returns -1 if there is no GPU, or the driver
- * is too old; rex_cuda_why() gives the reason. If rex_cuda_devices() is above 0, START functions
- * can be called without this check.
+ * is too old; rex_cuda_why() gives the reason. If rex_cuda_devices() is above 0, the functions of
+ * REX_CUDA_START can be called without this check.
  */
 int rex_cuda_need(enum rex_cuda_group group);
 
@@ -223,7 +229,7 @@ bool rex_cuda_exports(const char *name, const char *since);
 #define REX_CUDA_NO_BINARY_FOR_GPU 209
 #define REX_CUDA_INVALID_HANDLE 400
 #define REX_CUDA_NOT_READY 600
-#define REX_CUDA_ILLEGAL_ADDRESS 700 /* after this error of any call the context is lost */
+#define REX_CUDA_ILLEGAL_ADDRESS 700 /* if any call returns this error, the context is lost */
 #define REX_CUDA_PEER_ACCESS_ALREADY_ENABLED 704
 #define REX_CUDA_MULTIPROCESSORS 16
 #define REX_CUDA_CAPABILITY_MAJOR 75
@@ -236,8 +242,8 @@ bool rex_cuda_exports(const char *name, const char *since);
 #define REX_CUDA_EVENT_UNTIMED 0x2 /* CU_EVENT_DISABLE_TIMING */
 
 /*
- * Returns true if RESULT is an error of a single call: the context can still be used. After any
- * other error of a wait or a launch the device is lost.
+ * Returns true if RESULT is an error of a single call, after which the context can still be used.
+ * If a wait or a launch fails with any other error, the device is lost.
  */
 static inline bool rex_cuda_is_of_call(int result)
 {
@@ -258,8 +264,9 @@ static inline bool rex_cuda_is_of_call(int result)
 #define REX_IDLE_MOST 256
 
 /*
- * The state of one GPU. The comment of each field or group of fields names the only file that
- * accesses it. A child of fork cannot use the driver; in a child only `loss` is valid.
+ * The state of one GPU. The comment of each field, or group of fields, names the only file that
+ * reads or writes the field or the group. A child of fork cannot use the driver, so in a child only
+ * `loss` is valid.
  */
 struct rex_device {
     int handle; /* driver.c; written before the GPU is reported */
@@ -297,40 +304,40 @@ extern struct rex_device rex_devices[REX_CUDA_DEVICES_MAX];
 int rex_cuda_devices(void);
 
 /*
- * Starts the driver. Starts it again if the last start found no GPU, because a call that failed
- * then may succeed now. For example, dlopen() fails while too many files are open. A start may take
- * milliseconds. So call this function for a registration, for a bind of libomptarget, and for a
- * public call that reports devices, but not for each launch.
+ * Starts the driver. If the last start found no GPU, starts the driver again, because a call that
+ * failed in the last start may succeed now. For example, dlopen() fails while too many files are
+ * open. A start may take milliseconds. So call this function for a registration, for a bind of
+ * libomptarget, and for a public call that reports devices, but not for each launch.
  */
 void rex_cuda_retry(void);
 
-/* Returns true if the driver can be opened and rex_cuda_retry() would start it. */
+/* Returns true if the driver can be opened and rex_cuda_retry() would start the driver. */
 bool rex_cuda_may_start(void);
 
 /*
  * Counts choices that were made from the result of rex_cuda_devices(), such as the choice of a
- * module's image. CHANGE is 1 when a choice is made, and -1 when it no longer matters. While the
- * count is above 0, the driver is not started again.
+ * module's image. CHANGE is 1 when a choice is made, and -1 when the choice no longer matters.
+ * While the count is above 0, the driver is not started again.
  */
 void rex_cuda_keep(int change);
 
 /*
- * The loader lock. A thread holds it to bind libomptarget, start the driver, activate contexts or
- * load images. The thread may take it again, because a library that is being loaded may call
- * librex.
+ * The loader lock. A thread takes the lock to bind libomptarget, start the driver, activate
+ * contexts or load images. A thread that has the lock can take it again, because a library that is
+ * being loaded may call librex.
  */
 void rex_load_lock(void);
 void rex_load_unlock(void);
 
 /*
- * Returns why there is no GPU. If there is a GPU, returns the name and the error of the call that
- * this thread noted last.
+ * If there is no GPU, returns the reason. If there is a GPU, returns the name and the error of the
+ * call to the driver that this thread noted last.
  */
 const char *rex_cuda_why(void);
 
 /*
- * Returns true if this process is a child of fork whose parent had started the driver or was
- * starting it. Then no GPU can be used.
+ * Returns true if this process is a child of fork whose parent had started the driver, or was
+ * starting the driver. Such a child can use no GPU.
  */
 bool rex_cuda_forked(void);
 
@@ -344,8 +351,9 @@ const char *rex_cuda_library(char path[PATH_MAX]);
 int rex_cuda_handle(int number, int *device);
 
 /*
- * Writes the value of ATTRIBUTE, a CUdevice_attribute, of GPU NUMBER to VALUE. Returns -1 if there
- * is no such GPU, otherwise 0 or a CUresult. rex_cuda_why() gives the reason of a CUresult.
+ * Writes to VALUE the value of ATTRIBUTE of GPU NUMBER. ATTRIBUTE is a CUdevice_attribute. Returns
+ * -1 if there is no such GPU, otherwise 0 or a CUresult. rex_cuda_why() gives the reason of a
+ * CUresult.
  */
 int rex_cuda_attribute(int number, int attribute, int *value);
 
@@ -382,18 +390,21 @@ static inline bool rex_cuda_has_made(int result, void **made)
 #define REX_NOGPU_DEVICE 100
 
 /*
- * Writes the cause of RESULT, the error of a start of the driver, to TEXT of SIZE bytes. The text
- * is "; " and the cause, or "" if the cause is unknown. Reads CUDA_VISIBLE_DEVICES and the kernel
- * module's files, and opens device files.
+ * RESULT is the error with which a start of the driver failed. Writes the cause of the error to
+ * TEXT, which has SIZE bytes. The text is "; " and the cause, or "" if the cause is unknown. Reads
+ * CUDA_VISIBLE_DEVICES and the kernel module's files, and opens device files.
  */
 void rex_nogpu_explain(int result, char *text, size_t size);
 
-/* Returns EMFILE or ENFILE if opening any file fails with that error, otherwise 0. */
+/*
+ * Opens a file as a test. Returns EMFILE or ENFILE if the open fails with this error, otherwise 0.
+ */
 int rex_nogpu_open_error(void);
 
 /*
- * Writes the version of the loaded kernel module to TEXT, for example "NVIDIA UNIX x86_64 Kernel
- * Module 580.95.05  ...". Returns false, and leaves TEXT unchanged, if no kernel module is loaded.
+ * Writes the version of the driver's loaded kernel module to TEXT, which has SIZE bytes. Example:
+ * "NVIDIA UNIX x86_64 Kernel Module 580.95.05 ...". Returns false, and leaves TEXT unchanged, if no
+ * kernel module is loaded.
  */
 bool rex_kernel_module(char *text, size_t size);
 

@@ -10,9 +10,10 @@
 #include <stddef.h>
 
 /*
- * Returns true if the byte at ADDRESS is pageable: not pinned, not managed and not a device's. The
- * answer may be out of date. If the memory is not pageable, the caller leaves a copy to the driver:
- * the driver copies pinned memory faster, and the processor must not touch a device's memory.
+ * Returns true if the byte at ADDRESS is pageable: not pinned, not managed, and not in a device's
+ * memory. The answer may be out of date. If the memory is not pageable, the caller leaves a copy to
+ * the driver: the driver copies pinned memory faster, and the processor must not touch a device's
+ * memory.
  */
 bool rex_is_pageable(const void *address);
 

@@ -184,8 +184,8 @@ const unsigned char *rex_elf_at(const struct rex_elf *elf, uint64_t address, uin
 
 /*
  * Names of this length or longer are refused; librex needs no such name. The names in a hostile
- * table may overlap, and each may be nearly as long as the file. Reading them would take quadratic
- * time.
+ * table may overlap, and each may be nearly as long as the file. Reading all names of such a table
+ * would take quadratic time.
  */
 #define LONGEST_NAME 4096
 

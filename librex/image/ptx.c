@@ -3,8 +3,8 @@
  *
  * Reads only declarations outside of all braces: `.entry NAME (.param .u64 P, .param .align 8 .b8
  * Q[16]) .maxntid 256, 1, 1` and `.global .align 8 .b8 NAME[32] = {1, 2}`. Reads the first number
- * of an initialiser. Skips a declaration of an unknown form; the driver's compiler accepts or
- * refuses it later.
+ * of an initialiser. Skips a declaration of an unknown form; the driver's compiler later decides
+ * whether the declaration is valid.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -89,7 +89,7 @@ static uint64_t token_number(const struct text *text)
 
 /*
  * Returns the token as a NUL-terminated string. Moves the token one byte to the left, over the
- * blank or the sign before it, to make room for the NUL.
+ * blank or the sign before the token, because the NUL needs one byte.
  */
 static const char *take_name(struct text *text)
 {
@@ -128,8 +128,8 @@ struct variable {
 };
 
 /*
- * Returns the bytes of a type such as `.u64`, `.b8` or `.f16x2`. Returns 0 if the token is not a
- * type.
+ * If the token is a type such as `.u64`, `.b8` or `.f16x2`, returns the size of the type in bytes.
+ * If the token is not a type, returns 0.
  */
 static uint64_t type_size(const struct text *text)
 {
@@ -148,8 +148,8 @@ static uint64_t product_within(uint64_t a, uint64_t b)
 }
 
 /*
- * Reads a variable and the token after it: a comma, parenthesis, semicolon, equals sign or brace.
- * Returns false if the text ends before that token.
+ * Reads a variable, and the token that ends the variable: a comma, parenthesis, semicolon, equals
+ * sign or brace. Returns false if the text ends before such a token.
  */
 static bool read_variable(struct text *text, struct variable *variable)
 {
@@ -227,7 +227,7 @@ int rex_ptx_read(struct rex_view *view, const void *bytes, size_t size)
 {
     unsigned depth = 0;
     bool elsewhere = false; /* .extern: declared here, defined in another file */
-    /* The driver's compiler stops at the first NUL, so the rest is ignored. */
+    /* The driver's compiler stops at the first NUL, so ignore the bytes after the NUL. */
     size = strnlen(bytes, size);
     if (!rex_view_may_take(view, size) || (view->text = malloc(size)) == NULL)
         return -1;

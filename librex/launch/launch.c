@@ -35,7 +35,8 @@
 /* ---- every launch ---------------------------------------------------------------------------- */
 
 /*
- * Checks the rows of a launch by libomptarget, but not against the mappings. Returns 0 or an error.
+ * REQUEST is a launch that libomptarget makes. Checks the rows, but does not compare them with the
+ * mappings. Returns 0 or an error.
  */
 static int check_map_of_request(const struct rex_request *request)
 {
@@ -403,7 +404,7 @@ int rex_module_init(struct rex_module *module)
     uint64_t begin = rex_phase_begin();
     rex_device_used();
     rex_shelter_begin();
-    /* In every release, libomptarget loads the image when an empty data region begins. */
+    /* In every LLVM release, libomptarget loads the image when an empty data region begins. */
     result = rex_call_data(REX_DATA_BEGIN, NULL, -1, &(struct rex_map){0});
     if (result == REX_OK) {
         struct rex_kept_error last;

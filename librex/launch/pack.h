@@ -18,8 +18,8 @@
 /* ---- an argument and its parameter ----------------------------------------------------------- */
 
 /*
- * Returns the REX_KIND_ of a literal of TYPE, or REX_KIND_UNKNOWN if the program has not set a
- * kind.
+ * TYPE is the map type of a literal. Returns the kind that TYPE contains (REX_KIND_), or
+ * REX_KIND_UNKNOWN if the program has not set a kind.
  */
 static inline unsigned rex_type_kind(int64_t type)
 {
@@ -32,8 +32,8 @@ static inline bool rex_kind_is_integer(unsigned kind)
 }
 
 /*
- * Returns true if ROW of MAP passes a number from 1 to 4095 to a pointer. No memory has such an
- * address, because the first page is never mapped.
+ * Returns true if ROW of MAP passes a number from 1 to 4095 to a pointer parameter. No memory has
+ * such an address, because the operating system never maps the first page.
  */
 static inline bool rex_is_in_first_page(const struct rex_image_parameter *parameter,
                                         const struct rex_map *map, int32_t row)
@@ -44,8 +44,8 @@ static inline bool rex_is_in_first_page(const struct rex_image_parameter *parame
 }
 
 /*
- * Returns true if ROW of MAP fits PARAMETER, as far as the types are known. Integers may be
- * widened, as in C.
+ * Returns true if ROW of MAP fits PARAMETER. A type that is unknown fits every type. Integers may
+ * be widened, as in C.
  */
 static inline bool rex_argument_fits(const struct rex_image_parameter *parameter,
                                      const struct rex_map *map, int32_t row)
@@ -109,9 +109,9 @@ struct rex_packed {
 };
 
 /*
- * Checks the launch that DESCRIPTION and MAP describe. Its kernel is in MODULE. Stores the launch
- * in *PACKED, and its packed arguments in `arguments` of GPU. The context of the GPU is current.
- * Returns 0 or an error.
+ * Checks the launch that DESCRIPTION and MAP describe. MODULE contains the kernel. Stores the
+ * launch in *PACKED, and the packed arguments in `arguments` of GPU. Call this only while the
+ * context of GPU is current. Returns 0 or an error.
  */
 int rex_pack_launch(struct rex_stream_gpu *gpu, struct rex_module *module,
                     const struct rex_launch_config *description, const struct rex_map *map,
@@ -119,8 +119,8 @@ int rex_pack_launch(struct rex_stream_gpu *gpu, struct rex_module *module,
 
 /*
  * Packs the rows of MAP in ARGUMENTS for KERNEL. FORM says if the runtime passes the first
- * parameter of KERNEL (omp/release.h). DEVICE[i] is the device address of row i. The caller has
- * checked the number of rows. Returns 0 or an error.
+ * parameter of KERNEL (omp/release.h). DEVICE[i] is the device address of row i. Check the number
+ * of rows before this call. Returns 0 or an error.
  */
 int rex_pack_arguments(struct rex_arguments *arguments, const struct rex_loaded_kernel *kernel,
                        enum rex_kernel_form form, const struct rex_map *map,
@@ -143,14 +143,14 @@ int rex_packed_set(const struct rex_packed *packed, const struct rex_arguments *
 int rex_packed_failed(const struct rex_packed *packed);
 
 /*
- * CU_STREAM_CAPTURE_MODE_RELAXED: driver calls of other threads, for example allocations by
+ * CU_STREAM_CAPTURE_MODE_RELAXED: calls to the driver by other threads, such as allocations by
  * libomptarget, do not invalidate a capture.
  */
 #define REX_CAPTURE_RELAXED 2
 
 /*
- * STREAM is being captured. Returns the graph node of its last command. Returns NULL on failure;
- * rex_cuda_why() then gives the reason.
+ * Call this only during a capture of STREAM. Returns the graph node of the last captured command.
+ * After a failure, returns NULL, and rex_cuda_why() gives the reason.
  */
 void *rex_capture_last_node(void *stream);
 

@@ -13,8 +13,8 @@
 
 /*
  * Returns the number of threads in a crew. PROCESSORS is the number of processors of the process.
- * The result is half of PROCESSORS, and at most REX_COPY_THREADS_MOST. It is 0 instead of 1,
- * because one thread is slower than the driver.
+ * The result is half of PROCESSORS, and at most REX_COPY_THREADS_MOST. If half of PROCESSORS is 1,
+ * the result is 0, because one thread is slower than the driver.
  */
 unsigned rex_copy_threads_of(int processors);
 
@@ -26,8 +26,8 @@ unsigned rex_copy_threads_of(int processors);
 unsigned rex_copy_threads(void);
 
 /*
- * A group of threads that share one copy at a time. Several crews can make copies at once, for
- * example for different GPUs.
+ * A crew is a group of threads that share one copy at a time. Several crews can make copies at
+ * once, for example for different GPUs.
  */
 struct rex_copy_crew;
 
@@ -46,7 +46,8 @@ void rex_copy_crew_give(struct rex_copy_crew *crew);
 
 /*
  * Makes COUNT threads of CREW call WORK(number, JOB), with numbers from 0. If the system starts
- * fewer threads, only these call WORK. Returns after all calls of WORK have returned.
+ * fewer than COUNT threads, only the started threads call WORK. Returns after all calls of WORK
+ * have returned.
  */
 void rex_copy_crew_run(struct rex_copy_crew *crew, unsigned count,
                        void (*work)(unsigned number, void *job), void *job);

@@ -1,5 +1,5 @@
 /*
- * data.c - data calls: data regions, enter data, exit data and updates.
+ * data.c - data calls: data regions, enter data, exit data and update data.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -60,15 +60,15 @@ static int check_mapped_rows(const struct data_call *call)
 
 /*
  * If a row has REX_MAP_RETURN_PARAM, libomptarget overwrites the base of the row by a device
- * address. A second begin of the map would read this device address as a host address, and compute
- * a wrong device address. So librex keeps the host addresses of the bases, and restores them when
- * the map is ended or begun again.
+ * address. A second begin call with the map would read this device address as a host address, and
+ * compute a wrong device address. So librex keeps the host addresses of the bases. The next begin
+ * call or end call with the map restores the bases.
  */
 
 /*
  * The rows of one map whose bases libomptarget has overwritten. The address of the base column
- * identifies the map. A later map may have its column at that address, so a base is restored only
- * if it still equals `written`, which libomptarget has written.
+ * identifies the map. A later map may have its column at the same address. So librex restores a
+ * base only if the base still equals `written`, the address that libomptarget has written.
  */
 struct bases {
     struct bases *next;
@@ -82,7 +82,9 @@ struct bases {
 
 static struct bases *kept_bases; /* guarded by rex_lists_lock() */
 
-/* Restores the bases of MAP. Call it before MAP is begun, and after MAP has ended. */
+/*
+ * Restores the bases of MAP. Use this before a begin call with MAP, and after an end call with MAP.
+ */
 static void put_bases_back(const struct rex_map *map)
 {
     struct bases **at = &kept_bases, *returned;
@@ -103,10 +105,10 @@ static void put_bases_back(const struct rex_map *map)
 }
 
 /*
- * Corrects what libomptarget has written to the base of row I, if the memory of the row is not
- * mapped. For such a row, LLVM 14 to 21 return NULL minus the offset of the row from its base: the
- * number -8 for a row that begins at base + 8. Later releases return the host address. OpenMP 5.1
- * requires the host address, or NULL if the program asks for NULL (REX_MAP_FB_NULLIFY).
+ * If row I has size 0 and its memory is not mapped, corrects the base that libomptarget has
+ * written. BASE is the host address of the base. LLVM 14 to 21 write NULL minus the offset of the
+ * row from its base: -8 for a row that begins at base + 8. Later LLVM releases write BASE. OpenMP
+ * 5.1 requires the host address, or NULL if the program asks for NULL (REX_MAP_FB_NULLIFY).
  */
 static void settle_absent_base(const struct rex_map *map, int32_t i, void *base, int number)
 {
@@ -118,7 +120,7 @@ static void settle_absent_base(const struct rex_map *map, int32_t i, void *base,
     map->base[i] = map->types[i] & REX_MAP_FB_NULLIFY ? NULL : base;
 }
 
-/* ---- ends ------------------------------------------------------------------------------------ */
+/* ---- end calls ------------------------------------------------------------------------------- */
 
 /*
  * Returns true if two rows lie in one mapping. Also returns true if memory for the check is short.
@@ -163,9 +165,9 @@ static int end_mappings(const struct data_call *call)
      * libomptarget does. A call may have a member without its parent, because libomptarget does not
      * check which row is the parent.
      *
-     * Remove PRESENT, which was checked before for all rows. Example: rows 1 and 2 lie in one
-     * mapping. The call for row 2 may end the mapping, and libomptarget would then abort on PRESENT
-     * of row 1.
+     * Remove PRESENT, because librex has already checked PRESENT for all rows. Example: rows 1 and
+     * 2 lie in one mapping. The call for row 2 may end the mapping, and libomptarget would then
+     * abort on PRESENT of row 1.
      */
     for (int32_t i = map->count - 1; apart && i >= 0 && result == REX_OK; i--) {
         struct rex_map row = rex_rows_from(&ended, i, 1);
@@ -180,7 +182,7 @@ static int end_mappings(const struct data_call *call)
     return result;
 }
 
-/* ---- begins and updates ---------------------------------------------------------------------- */
+/* ---- begin calls and update calls ------------------------------------------------------------ */
 
 /*
  * Enters the present table before the check. Until this call leaves the table, no other call
@@ -189,7 +191,8 @@ static int end_mappings(const struct data_call *call)
 static int begin_mappings(struct data_call *call)
 {
     const struct rex_map *map = call->map;
-    struct bases *returned = NULL; /* of rows with RETURN_PARAM; `written` is set after the call */
+    /* the bases of rows with RETURN_PARAM; `written` is set after the call */
+    struct bases *returned = NULL;
     enum rex_present_outcome how = REX_LEFT_REFUSED;
     size_t bases = (size_t)count_rows(map, REX_MAP_RETURN_PARAM);
     call->ranges = rex_present_enter(REX_CALL_BEGINS, map, call->number);
@@ -259,8 +262,8 @@ static int make_data_call(struct rex_module *module, int64_t device, const struc
             goto leave;
     }
     /*
-     * Check an end before it enters the present table, because the check waits for queues. While an
-     * end is in the table, other calls with the same memory wait for the end.
+     * Check an end call before it enters the present table, because the check waits for queues.
+     * While an end call is in the table, other calls with the same memory wait for the end call.
      */
     if (purpose == REX_FOR_END) {
         result = check_mapped_rows(&call);
@@ -303,8 +306,8 @@ int rex_map_for_launch(struct rex_module *module, int64_t device, const struct r
 /*
  * Does not wait for queues. A command that was added before the launch uses only mappings that
  * existed before the launch. The launch added a reference to such a mapping, and drops only this
- * reference, so the mapping stays. A command that is added during the launch must not use the
- * launch's own mappings (rex-queues(7)).
+ * reference, so the mapping does not end. A command that is added during the launch must not use
+ * the launch's own mappings (rex-queues(7)).
  */
 int rex_unmap_after_launch(int64_t device, const struct rex_map *map)
 {

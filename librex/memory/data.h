@@ -17,14 +17,15 @@
  *
  * An implicit row that is copied back may be larger than its mapping. Example: the row a[0:20], if
  * only a[0:10] is mapped. rex_module_data_exit() and rex_module_region_end() refuse the row.
- * rex_unmap_after_launch() accepts the row, because the launch has accepted it.
+ * rex_unmap_after_launch() does not refuse the row, because rex_map_for_launch() has not refused
+ * it.
  */
 int rex_map_for_launch(struct rex_module *module, int64_t device, const struct rex_map *map);
 int rex_unmap_after_launch(int64_t device, const struct rex_map *map);
 
 /*
- * Checks a raw data call (rex_module_target_data()) and makes it. At least one module is
- * registered.
+ * Checks a raw data call (rex_module_target_data()), and makes the call. Use this only while at
+ * least one module is registered.
  */
 int rex_pass_data_call(enum rex_data_call call, MAP_P);
 

@@ -1,6 +1,6 @@
 /*
  * fill.c - fills device memory with a pattern (rex/device.h). The driver fills the memory of a GPU.
- * For other devices libomptarget copies the pattern, because only some releases have
+ * For other devices libomptarget copies the pattern, because some LLVM releases lack
  * omp_target_memset().
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

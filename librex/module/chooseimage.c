@@ -31,7 +31,7 @@
 /*
  * Returns the rank of an image for a GPU of architecture SM; 0 if the GPU cannot run the image.
  * Code for one GPU only (suffix a) or one family only (suffix f) ranks higher than code without a
- * suffix, because it may use more instructions.
+ * suffix. Code with a suffix can use more instructions.
  */
 static unsigned rank_image(const struct rex_image_item *item, unsigned sm)
 {
@@ -52,7 +52,7 @@ struct survey {
     unsigned rank;          /* rank of `best`; 0: no image suits */
     /* the first image for the CPU; its `source` is NULL if there is no such image */
     struct rex_choice host;
-    bool has_gpu_image; /* there is an image for any kind of GPU */
+    bool has_gpu_image; /* at least one image is for a GPU, of any kind */
 };
 
 /* Examines all images. GPU is -1 if there is no GPU. */
@@ -88,8 +88,8 @@ static bool is_warned; /* librex has already warned that kernels run on the CPU 
 #define NOT_FOR_GPU "there is a GPU, but no image for it"
 
 /*
- * Returns the level of the line that reports why no GPU is used. The first line of the process is a
- * warning, unless offloading is disabled.
+ * Returns the level of the line that reports why no GPU is used. The first such line of the process
+ * is a warning, unless offloading is disabled. All later lines have the level `info`.
  */
 static enum rex_log_level level_of_host_line(void)
 {
@@ -111,7 +111,7 @@ int rex_choose(const struct rex_sources *sources, struct rex_choice *choice)
     *choice = (struct rex_choice){sources->list, 0, -1};
     /*
      * A single image is chosen without a comparison; open_chosen() reports its errors. PTX is an
-     * exception, because the GPU for which it is compiled must be chosen.
+     * exception: librex must still choose the GPU for which the driver compiles the PTX.
      */
     if (sources->count == 1 && sources->missing.length == 0 && list->plain &&
         list->entries[0].item.kind != REX_IMAGE_PTX)
@@ -186,9 +186,9 @@ static int check_image_device(const struct rex_module_image *image)
 }
 
 /*
- * Opens the chosen image. Takes the bytes of its file, or copies the bytes from the container or
- * from memory. Compiles PTX; the bytes of PTX end with a NUL. RELEASE is NULL if libomptarget does
- * not get the image.
+ * Opens the chosen image. If the image is a whole file, takes the bytes of the file. If the image
+ * is in a container or in memory, copies the bytes. Compiles PTX, whose bytes end with a NUL.
+ * RELEASE is NULL if librex does not pass the image to libomptarget.
  */
 static int open_chosen(struct rex_module_image *image, const struct rex_choice *choice,
                        const struct rex_release *release)
@@ -286,8 +286,9 @@ void rex_module_image_close(struct rex_module_image *image)
 /* ---- the files and the bytes in memory ------------------------------------------------------- */
 
 /*
- * Adds the first image that MODULE has in memory: for the CPU if ON_HOST is true, otherwise for
- * GPUs. Returns 0 or an error. If there is no such image, returns REX_ENOIMAGE without a message.
+ * If ON_HOST is true, adds MODULE's first image in memory that is for the CPU. If ON_HOST is false,
+ * adds the first that is for GPUs. Returns 0 or an error. If there is no such image, returns
+ * REX_ENOIMAGE without a message.
  */
 static int add_memory(struct rex_sources *sources, const struct rex_module *module, bool on_host)
 {

@@ -11,22 +11,23 @@
 /*
  * If the SIZE BYTES are a host image that uses OpenMP (rex/openmp.h), writes the maximum number of
  * threads of a loop into the image. The maximum is the number of processors for the process, or
- * OMP_THREAD_LIMIT if that is less. Does nothing if OMP_NUM_THREADS is set.
+ * OMP_THREAD_LIMIT if this limit is less. Does nothing if OMP_NUM_THREADS is set.
  */
 void rex_host_limit_threads(unsigned char *bytes, size_t size);
 
 /*
  * Opens the libraries that the host image in the SIZE BYTES needs. PATH is the image's name in
- * messages. Returns 0, or REX_EIMAGE if a library cannot be opened: libomptarget would then end the
- * process. The libraries stay open: LLVM 21 and later close an image when it is unregistered, but
- * threads of a library, such as OpenMP's, may still run.
+ * messages. Returns 0, or REX_EIMAGE if a library cannot be opened, because libomptarget would then
+ * end the process. The libraries stay open. LLVM 21 and later close an image when the image is
+ * unregistered, but threads of a library, such as OpenMP's, may still run.
  */
 int rex_host_open_libraries(const unsigned char *bytes, size_t size, const char *path);
 
 /*
- * Checks the image's versions and symbols after rex_host_open_libraries(). Returns REX_EIMAGE if
- * the loader could not open the image: a library lacks a version, or no library defines a symbol.
- * Otherwise returns 0. Does not check an image that has its own run path.
+ * Checks that the libraries have the symbol versions, and define the symbols, that the image needs.
+ * Call this after rex_host_open_libraries(). Returns REX_EIMAGE if a library lacks a version, or no
+ * library defines a symbol: the loader could not open the image. Returns 0 in all other cases. Does
+ * not check an image that has its own run path.
  */
 int rex_host_check_symbols(const unsigned char *bytes, size_t size, const char *path);
 

@@ -18,7 +18,7 @@
 struct rex_source {
     char path[PATH_MAX];   /* path of the file; for bytes in memory their name in messages */
     struct rex_bytes file; /* bytes of the file; empty for bytes in the caller's memory */
-    bool searched;         /* the file was found by a bare name, in the folders for images */
+    bool searched;         /* librex found the file by a bare name, in the folders for images */
     struct rex_list list;
 };
 
@@ -26,7 +26,8 @@ struct rex_source {
 struct rex_sources {
     struct rex_source *list;
     size_t count;
-    bool asked_for;  /* REX_CUBIN or the caller named the sources: no other image replaces them */
+    /* REX_CUBIN or the caller named the sources, so no other image replaces them */
+    bool asked_for;
     bool by_setting; /* REX_CUBIN named the sources */
     /* element of the module's array `images_begin`, if the image comes from the array; else NULL */
     const struct rex_image_row *row;
@@ -35,25 +36,25 @@ struct rex_sources {
 };
 
 /*
- * Reads the file NAME. If NAME has a slash, it is the path. Otherwise reads the first file of this
- * name in the folders for bare names. Returns 0 and fills all members of SOURCE except `list`. If
- * no file exists, adds the tried paths to TRIED and returns REX_ENOIMAGE without a message. Any
- * other error has a message.
+ * Reads the file NAME. If NAME has a slash, NAME is the path. If NAME has no slash, reads the first
+ * file of this name in the folders for bare names. Returns 0 and fills all members of SOURCE except
+ * `list`. If no file exists, adds the tried paths to TRIED and returns REX_ENOIMAGE without a
+ * message. Any other error has a message.
  */
 int rex_source_read(struct rex_source *source, const struct rex_module *module, const char *name,
                     struct rex_report *tried);
 
 /*
- * Adds the files of NAMES, separated by colons. Call it at most once for SOURCES. Returns 0 if at
- * least one file exists. If no file exists, returns REX_ENOIMAGE without a message. Any other error
- * has a message.
+ * Adds the files in the list NAMES, whose separator is a colon. Call this at most once for SOURCES.
+ * Returns 0 if at least one file exists. If no file exists, returns REX_ENOIMAGE without a message.
+ * Any other error has a message.
  */
 int rex_sources_add_files(struct rex_sources *sources, const struct rex_module *module,
                           const char *names);
 
 /*
- * Adds SIZE bytes in memory, which messages call NAME and which must outlive SOURCES. Returns 0 or
- * an error.
+ * Adds the SIZE BYTES, which must outlive SOURCES. Messages use NAME as the name of the bytes.
+ * Returns 0 or an error.
  */
 int rex_sources_add_memory(struct rex_sources *sources, const void *bytes, size_t size,
                            const char *name);
@@ -61,9 +62,9 @@ int rex_sources_add_memory(struct rex_sources *sources, const void *bytes, size_
 void rex_sources_close(struct rex_sources *sources);
 
 /*
- * Call it for a host image that was found by a bare name: the user did not choose the folder, and
- * the process executes the file. Returns REX_EUNSAFE if another user could have written the image,
- * otherwise 0.
+ * Call this if a host image was found by a bare name. The user did not choose the folder of such a
+ * file, and the process executes the file. Returns REX_EUNSAFE if another user could have written
+ * the image, otherwise 0.
  */
 int rex_source_check_owner(const struct rex_source *source);
 

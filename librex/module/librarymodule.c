@@ -4,9 +4,10 @@
  * program.
  *
  * A host image is registered with libomptarget, as a program's image is. An image for a GPU is
- * loaded and launched by the driver. It is not registered, because most releases would keep it
- * until the process ends. But libomptarget has devices only while an image is registered. So if no
- * image is registered, librex also registers the first library's image, and keeps it registered.
+ * loaded and launched by the driver. librex does not register an image for a GPU, because most LLVM
+ * releases would keep the image until the process ends. But libomptarget has devices only while an
+ * image is registered. So if no image is registered, librex also registers the first library's
+ * image, and keeps it registered.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -31,9 +32,9 @@
 /* ---- entries --------------------------------------------------------------------------------- */
 
 /*
- * Returns symbol I of the image if it needs an entry, else NULL. Kernels need an entry, and so do
- * the globals of host images. Globals on a GPU need none, because the driver finds them. If the
- * image has a table of entries, I is the index of a row in that table, otherwise the index of a
+ * Returns symbol I of the image if the symbol needs an entry, else NULL. Kernels need an entry, and
+ * so do the globals of host images. Globals on a GPU need none, because the driver finds them. If
+ * the image has a table of entries, I is the index of a row in that table, otherwise the index of a
  * symbol.
  */
 static const struct rex_image_symbol *symbol_with_entry(const struct rex_view *view, size_t i)
@@ -83,8 +84,8 @@ static int make_library_entries(struct rex_library *library, const struct rex_mo
 }
 
 /*
- * Frees the entries. If KEPT is true, the table and its names stay, because libomptarget still
- * reads them.
+ * Frees the entries. If KEPT is true, does not free the table and its names, because libomptarget
+ * still reads them.
  */
 static void end_library_entries(struct rex_library *library, bool kept)
 {
@@ -149,9 +150,9 @@ static struct rex_library *take_library(void)
 }
 
 /*
- * Ends LIBRARY, which was registered, and adds LIBRARY to the list `unused`. If libomptarget keeps
- * the descriptor (`is_kept`), does not add LIBRARY to the list. SEEN is true if libomptarget has
- * seen the entries.
+ * Ends LIBRARY, and adds LIBRARY to the list `unused`, except if libomptarget keeps the descriptor
+ * (`is_kept`). SEEN is true if libomptarget has seen the entries. Use this for a library of
+ * take_library().
  */
 static void give_library_back(struct rex_library *library, bool seen)
 {
@@ -207,10 +208,11 @@ static void free_library_alone(struct rex_library *library)
 }
 
 /*
- * Opens LIBRARY's image, which is for a GPU, with a registration that libomptarget does not see. If
- * libomptarget has no devices, also registers the image with libomptarget, through a second library
- * that the program does not see. If two threads find no devices at the same time, both may register
- * an image, which costs only memory. Returns 0 or an error. After an error LIBRARY has ended.
+ * Opens LIBRARY's image with a registration that libomptarget does not see. Use this only if the
+ * image is for a GPU. If libomptarget has no devices, also registers the image with libomptarget,
+ * in a second library that the program does not see. Two threads may find no devices at the same
+ * time, and both register an image; this costs only memory. Returns 0 or an error. After an error
+ * LIBRARY has ended.
  */
 static int open_library_alone(struct rex_library *library)
 {
@@ -313,7 +315,7 @@ void rex_library_hold(struct rex_module *module)
         __atomic_add_fetch(&library->holders, 1, __ATOMIC_ACQ_REL);
 }
 
-/* A child of fork cannot free memory of a GPU. A library for a GPU is therefore not freed there. */
+/* A child of fork cannot free memory of a GPU. So a child does not free a library for a GPU. */
 void rex_library_drop(struct rex_module *module)
 {
     struct rex_library *library = library_of(module);

@@ -22,7 +22,7 @@
 /*
  * A part: one image of a module, and the entries that are in the image. A part is never freed,
  * because libomptarget keeps the entries and the list of modules keeps the part's module. The first
- * part is the share of the module: it uses the registration of the module.
+ * part is the share of the module: the share uses the registration of the module.
  */
 struct part {
     struct rex_module module;
@@ -31,7 +31,7 @@ struct part {
     struct __tgt_offload_entry entries[];
 };
 
-/* An image, while the entries are divided among the images. */
+/* An image of the module, while divide() finds the entries that belong to each image. */
 struct candidate {
     const struct rex_image_row *row;
     struct rex_module_image image;
@@ -106,9 +106,9 @@ static int new_part(struct candidate *candidate, const struct rex_registration *
 }
 
 /*
- * Links the parts. The first part becomes the share of WHOLE, the module's registration: the share
- * has no registration of its own, and uses WHOLE. Each other part becomes a module in the list of
- * modules.
+ * Links the parts. WHOLE is the module's registration. The first part becomes the share of WHOLE:
+ * the share has no registration of its own, and uses WHOLE. Each other part becomes a module in the
+ * list of modules.
  */
 static void link_parts(struct rex_registration *whole, const struct candidate *candidates,
                        size_t count)
@@ -168,8 +168,8 @@ done:
 }
 
 /*
- * Makes the parts for the module's images for the CPU if ON_HOST is true, otherwise for GPUs. WHOLE
- * is the module's registration. Returns 0 or an error.
+ * If ON_HOST is true, makes a part for each of the module's images for the CPU; otherwise for each
+ * of its images for GPUs. WHOLE is the module's registration. Returns 0 or an error.
  */
 static int make_parts(struct rex_registration *whole, bool on_host)
 {
@@ -191,8 +191,8 @@ static int make_parts(struct rex_registration *whole, bool on_host)
     }
     whole->share = NULL;
     /*
-     * Parts of an earlier call may exist, for example for GPUs if ON_HOST is true. They are not
-     * registered, so forget them.
+     * Parts of an earlier call may exist, for example for GPUs if ON_HOST is true. Such parts are
+     * not registered, so forget them.
      */
     whole->next_part = NULL;
     if (result == REX_OK)

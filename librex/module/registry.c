@@ -33,8 +33,9 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /*
  * Ends registrations in a child of fork. The child has no CUDA and none of libomptarget's threads:
  * a launch would hang. If another thread was changing libomptarget's data at the fork, a launch for
- * the host device could hang, too. If another thread was registering a module, that thread is not
- * in the child: the module becomes unregistered, so that no thread waits for it.
+ * the host device could hang, too. If another thread was registering a module, the child does not
+ * have that thread. The module becomes unregistered, so that no thread waits for the end of that
+ * registration.
  */
 static void end_modules_in_child(void)
 {
@@ -141,7 +142,9 @@ struct rex_module *rex_modules_find(const void *key)
         if (registration != NULL || known != NULL || rex_is_of_library(module) ||
             !rex_table_is_own(module))
             continue;
-        /* The table is not checked yet: ignore a partial entry at its end. */
+        /*
+         * librex has not checked the table yet, so ignore a partial entry at the end of the table.
+         */
         bool aligned = (uintptr_t)module->entries_begin % sizeof(void *) == 0;
         ptrdiff_t count = aligned ? module->entries_end - module->entries_begin : 0;
         for (ptrdiff_t i = 0; i < count && known == NULL; i++)
@@ -235,7 +238,7 @@ void rex_modules_look_around(void)
         struct numbered wanted = {i, path};
         if (dl_iterate_phdr(take_path, &wanted) == 0)
             return;
-        /* the name of the program itself is empty */
+        /* the program itself has an empty path in the loader's list */
         void *binary = path[0] != '\0' ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
         if (binary == NULL)
             continue;

@@ -46,7 +46,8 @@ int rex_resolve(const struct rex_module *module, const void *key, struct rex_tar
     *target = (struct rex_target){registration, kernel, kernel->entry->name};
     /*
      * With REX_CHECK=off, the kernel is compared with the image only at its first launch. Compare
-     * it now, because the caller reads facts of the image, such as the maximum number of threads.
+     * the kernel now, because the caller reads facts of the image, such as the maximum number of
+     * threads.
      */
     if (REX_UNLIKELY(!(rex_kernel_flags(kernel) & REX_KERNEL_MATCHED)))
         return rex_registration_match(registration, kernel);

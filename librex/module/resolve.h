@@ -15,8 +15,8 @@ struct rex_target {
 };
 
 /*
- * Looks KEY up in MODULE's table and fills TARGET. With REX_CHECK=off, also compares the kernel
- * with the image at the kernel's first launch. Returns 0, REX_EINVAL if MODULE is not registered,
+ * Looks up KEY in MODULE's table, and fills TARGET. With REX_CHECK=off, the first call for a kernel
+ * also compares the kernel with the image. Returns 0, REX_EINVAL if MODULE is not registered,
  * REX_EKEY, or an error of rex_registration_match().
  */
 int rex_resolve(const struct rex_module *module, const void *key, struct rex_target *target);

@@ -1,5 +1,6 @@
 /*
- * state.c - registers a module once, even if many threads ask, and ends it.
+ * state.c - registers a module, only once even if many threads register it at the same time, and
+ * ends the module.
  *
  * Implements rex/module.h except rex_module_init() (launch/launch.c) and rex_module_add()
  * (registry.c). registry.h declares the other functions.
@@ -53,8 +54,8 @@ static void publish_registration(struct rex_registration *registration,
 }
 
 /*
- * Changes the state from FROM to BUSY. Returns true if this thread has changed the state: then no
- * other thread registers or ends the module.
+ * Changes the state from FROM to BUSY. Returns true if this thread has changed the state. No other
+ * thread then registers or ends the module until end_work().
  */
 static bool begin_work(struct rex_registration *registration, uintptr_t from)
 {
@@ -104,8 +105,8 @@ static void end_part(struct rex_registration *registration)
         registration->unload(registration);
     /*
      * Loading the image maps the host address of each global, and the mapping outlives the
-     * registration. End the mapping: otherwise an image that is loaded later could not map the
-     * address to its global.
+     * registration. End the mapping. If the mapping stayed, an image that is loaded later could not
+     * map the address to its own global.
      */
     for (uint32_t i = 0; i < table->count && !kept && !rex_runtime_disabled(); i++) {
         const void *global = table->entries[i].addr;
@@ -132,7 +133,10 @@ static void end_part(struct rex_registration *registration)
         rex_context_unhold();
 }
 
-/* Ends the registrations of all images of a module. The thread has passed rex_gate_register(). */
+/*
+ * Ends the registrations of all images of a module. Call this only after rex_gate_register() has
+ * succeeded.
+ */
 static void end_registration(struct rex_registration *registration)
 {
     struct rex_registration *next;
@@ -170,8 +174,8 @@ static int register_parts(struct rex_registration *registration)
 }
 
 /*
- * Registers the module; the caller has made it BUSY. Stores an error for the threads that wait.
- * Returns 0 or an error.
+ * Registers the module. Call this only after begin_work() has returned true. Stores an error for
+ * the threads that wait. Returns 0 or an error.
  */
 static int make_attempt(struct rex_registration *registration, const char *name)
 {
@@ -191,8 +195,8 @@ static int make_attempt(struct rex_registration *registration, const char *name)
 }
 
 /*
- * Waits for the thread that registers or ends the module. If the registration failed, returns its
- * error. Otherwise returns 0, and the caller reads the state again.
+ * Waits for the thread that registers or ends the module. If the registration failed, returns the
+ * error of the registration. Otherwise returns 0, and the caller reads the state again.
  */
 static int await_attempt(struct rex_registration *registration)
 {
@@ -278,7 +282,7 @@ int rex_module_ready(struct rex_module *module, enum rex_need need, const char *
 
 /*
  * Registers a module, so that libomptarget has devices. Tries the known modules first. If no known
- * module has entries, tries the modules that loaded shared objects export.
+ * module has entries, adds the modules of loaded shared objects, and tries again.
  */
 int rex_modules_bring(void)
 {
@@ -369,11 +373,11 @@ int rex_module_register(struct rex_module *module, const char *image_name)
     return REX_OK;
 }
 
-/* ---- the end --------------------------------------------------------------------------------- */
+/* ---- the end of a module --------------------------------------------------------------------- */
 
 /*
- * Returns true if no other module is registered. From LLVM 19 on all mappings end with the last
- * module.
+ * Returns true if no other module is registered. On LLVM 19 and later, all mappings end when the
+ * last module ends.
  */
 static bool is_last_registered(const struct rex_registration *registration)
 {
@@ -410,12 +414,15 @@ int rex_module_fini(struct rex_module *module)
         return result;
     struct rex_registration *registration = rex_registration_of(module);
     if (registration == NULL || rex_gate_is_over())
-        return REX_OK; /* the process is ending, and libomptarget ends the module */
+        /*
+         * either nothing is registered, or the process is ending, and libomptarget ends the module
+         */
+        return REX_OK;
     result = check_worker(registration);
     if (result != REX_OK)
         return result;
     if (!begin_work(registration, REX_MODULE_REGISTERED))
-        return REX_OK; /* another thread is ending the module */
+        return REX_OK; /* not registered, or another thread registers or ends the module */
     for (bool is_over = false; !is_over;) {
         rex_deferred_wait_all();
         result = check_unused(registration);

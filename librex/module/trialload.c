@@ -49,8 +49,8 @@ static struct rex_registration *next_registration(bool on_host, struct rex_modul
 }
 
 /*
- * The images of a trial. A trial loads images on one GPU, to test whether libomptarget can load
- * them there.
+ * The images of a trial. A trial loads images on one GPU, to test whether libomptarget can load the
+ * images on this GPU.
  */
 struct trial {
     /* first module that may have a registered image that is not loaded yet, or NULL */
@@ -60,8 +60,8 @@ struct trial {
 };
 
 /*
- * Removes the next image from LEFT, a copy of a trial, and returns it. Returns NULL if no image is
- * left. *PATH becomes the name of the image in messages.
+ * LEFT is a copy of a trial. Removes the next image from LEFT, and returns the image's descriptor.
+ * Returns NULL if no image is left. *PATH becomes the name of the image in messages.
  */
 static struct rex_descriptor *next_in_trial(struct trial *left, const char **path)
 {
@@ -122,9 +122,9 @@ int rex_trial_contexts(void)
 
 /*
  * If device NUMBER has little free memory, loads the images on its GPU as a test. Does nothing if
- * the GPU has no active context and REX_WAIT is `runtime`: libomptarget then makes the context. If
- * libomptarget has as many devices as the driver has GPUs, device NUMBER is GPU NUMBER. Returns 0
- * or an error.
+ * the GPU has no active context and REX_WAIT is `runtime`, because libomptarget then makes the
+ * context. If libomptarget has as many devices as the driver has GPUs, device NUMBER is GPU NUMBER.
+ * Returns 0 or an error.
  */
 static int try_on_device(const struct trial *trial, int number)
 {
@@ -171,13 +171,16 @@ static int try_registered(int number)
 
 /*
  * libomptarget writes each image to a file in the folder of folder_of_images(), opens the file and
- * does not remove it. If libomptarget cannot write all bytes, libomptarget ends the process, or
- * lets the loader read a truncated file. So librex first writes the same bytes to a file of its own
- * in the folder, and returns an error if that fails. After the load librex unlinks libomptarget's
- * files. The loader's list of objects has their names.
+ * does not remove it. If libomptarget cannot write all bytes, it ends the process, or lets the
+ * loader read a truncated file. So librex first writes the same bytes to a file of its own in the
+ * folder, and returns an error if that fails. After the load librex unlinks libomptarget's files.
+ * The loader's list of objects has their names.
  */
 
-/* Returns the folder to which the release writes its files. LLVM 23 and 24 obey these variables. */
+/*
+ * Returns the folder to which the bound libomptarget writes the files of images. LLVM 23 and 24
+ * obey these variables.
+ */
 static const char *folder_of_images(void)
 {
     static const char *const variables[] = {"TMPDIR", "TMP", "TEMP", "TEMPDIR"};
@@ -233,7 +236,10 @@ fail:
 
 struct loaded {
     const char *folder;
-    /* numbers of objects in the loader's list: `before` the load, and `count` visited so far */
+    /*
+     * `before`: number of objects in the loader's list before the load. `count`: number of objects
+     * visited so far.
+     */
     size_t before, count;
 };
 
@@ -250,8 +256,8 @@ static int unlink_image(struct dl_phdr_info *object, size_t size, void *context)
 }
 
 /*
- * Makes libomptarget load the images now, so that their files are the last in the loader's list of
- * objects. Returns 0 or an error.
+ * Makes libomptarget load the images now. The files of the images are then the last in the loader's
+ * list of objects. Returns 0 or an error.
  */
 static int load_host_images(int number)
 {

@@ -10,15 +10,15 @@
 #include "module/registration.h"
 
 /*
- * Bytes of device memory that a load needs in addition to the images, for the driver and
- * libomptarget. tests/gpu/loadmemory.sh measures this number.
+ * Bytes of device memory that the driver and libomptarget need for a load, in addition to the
+ * images. tests/gpu/loadmemory.sh measures this number.
  */
 #define REX_LOAD_MEMORY ((size_t)64 << 20)
 
 /*
- * Tests the image of MORE, which messages call PATH. Call it before MORE is registered, because
- * libomptarget then loads the image on all devices. Returns 0, or an error if a device, or the host
- * device, cannot load the image.
+ * Tests if all devices can load the image of MORE; if ON_HOST is true, tests only the host device.
+ * Messages use PATH as the name of the image. If a device is in use, call this before MORE is
+ * registered, because the registration then loads the image on all devices. Returns 0 or an error.
  */
 int rex_trial_load_now(struct rex_descriptor *more, const char *path, bool on_host);
 

@@ -16,8 +16,9 @@
 
 /*
  * Functions of the bound libomptarget for device memory. All except `data_begin` and `data_end`
- * enter the gate (omp/gate.h) around the call. `associate` may be NULL. Call the functions only
- * while a module is registered: without a module, LLVM 19 and later crash in omp_get_num_devices().
+ * enter the gate (omp/gate.h) before the call of libomptarget, and leave the gate after the call.
+ * `associate` may be NULL. Call the functions only while a module is registered: without a module,
+ * LLVM 19 and later crash in omp_get_num_devices().
  */
 struct rex_omp {
     int (*device_count)(void);
@@ -36,7 +37,7 @@ struct rex_omp {
 const struct rex_omp *rex_runtime_omp(void);
 
 /*
- * Stores FUNCTIONS when libomptarget is bound, before any other function of this header is called.
+ * Stores FUNCTIONS. Call this when libomptarget is bound, before any other function of this header.
  * Also finds omp_get_default_device() of the libomp in the process.
  */
 void rex_memory_calls_bind(const struct rex_omp *functions);
@@ -45,8 +46,9 @@ void rex_memory_calls_bind(const struct rex_omp *functions);
 void rex_mapped_pointer_bind(void *(*instead)(const void *address, int device));
 
 /*
- * Returns true if OMP_TARGET_OFFLOAD is WORD. With "disabled", the calls of libomptarget do nothing
- * and return -1. With "mandatory", the program must not fall back to the host.
+ * Returns true if OMP_TARGET_OFFLOAD is WORD. If OMP_TARGET_OFFLOAD is "disabled", libomptarget's
+ * functions do nothing and return -1. If it is "mandatory", the program must not fall back to the
+ * host.
  */
 bool rex_runtime_policy_is(const char *word);
 
@@ -55,7 +57,10 @@ static inline bool rex_runtime_disabled(void)
     return rex_runtime_policy_is("disabled");
 }
 
-/* Fails with REX_EHOST: offloading is disabled, or the device is the host. WHAT comes first. */
+/*
+ * Fails with REX_EHOST, because offloading is disabled or the device is the host. The message
+ * begins with WHAT.
+ */
 int rex_fail_host(const char *what);
 
 /*
@@ -127,12 +132,12 @@ int rex_device_resolve(int64_t device, int *number);
  */
 int rex_device_offload(int64_t device, int *number);
 
-/* Returns 0 if DEVICE exists, otherwise REX_EDEVICE. -1 is the default device. */
+/* Returns 0 if DEVICE exists, otherwise REX_EDEVICE. If DEVICE is -1, checks the default device. */
 int rex_device_check(int64_t device);
 
 /*
  * Call rex_device_used() before a device is used. LLVM 18 loads no image that is registered after
- * the first use. rex_devices_used() returns true after the first such call.
+ * the first use. After the first call of rex_device_used(), rex_devices_used() returns true.
  */
 extern bool rex_device_was_used; /* atomic */
 static inline void rex_device_used(void)
@@ -155,8 +160,8 @@ static inline bool rex_devices_used(void)
 void rex_loads_expect(int (*attempt)(int number));
 
 /*
- * Bit N is set from rex_loads_expect() until ATTEMPT succeeds on device N. ATTEMPT is not called
- * for devices from 64 on. Atomic.
+ * Bit N is set from rex_loads_expect() until ATTEMPT succeeds on device N. librex calls ATTEMPT
+ * only for devices 0 to 63. Atomic.
  */
 extern uint64_t rex_loads_due;
 
@@ -195,8 +200,8 @@ static inline bool rex_devices_are_there(void)
 }
 
 /*
- * Calls rex_gate_enter() for a call that needs a device. Returns the result, or REX_EINVAL if no
- * module is registered.
+ * Use this instead of rex_gate_enter() for a call that needs a device. Returns REX_EINVAL if no
+ * module is registered, otherwise the result of rex_gate_enter().
  */
 int rex_devices_enter(void);
 
@@ -207,7 +212,10 @@ int rex_devices_enter(void);
  */
 int rex_device_ordinal(const char *what, int number, int *ordinal);
 
-/* Calls rex_device_ordinal(), and stores the result until a module is registered or ended. */
+/*
+ * Returns the result of rex_device_ordinal(), which librex stores until a module is registered or
+ * ended.
+ */
 int rex_device_known_ordinal(int number, int *ordinal);
 
 /*
@@ -224,8 +232,8 @@ int rex_device_noted_ordinal(int number);
 int rex_device_require_gpu(void);
 
 /*
- * Call this if the process has a GPU. Returns true if libomptarget of RELEASE may not find the GPU,
- * and writes the reason to WHY.
+ * Call this if the process has a GPU. Returns true if a libomptarget of RELEASE perhaps cannot find
+ * the GPU, and then writes the reason to WHY.
  */
 bool rex_device_trouble(const struct rex_release *release, char *why, size_t size);
 

@@ -77,13 +77,13 @@ const char *rex_runtime_doubt(void)
 /*
  * The start of the driver takes 100 ms on an H100, and the load of libomptarget takes 14 ms. So a
  * second thread loads libomptarget during the start. The driver opens libraries in its first
- * milliseconds, and each load takes the loader's lock. So that the thread does not delay the
- * driver, it first waits for HEAD_START.
+ * milliseconds, and each load takes the loader's lock. So that the second thread does not delay the
+ * driver, the second thread first waits for HEAD_START.
  *
- * The caller may hold the loader's lock, if it runs in a constructor of a library that the program
- * opens. The thread then blocks until the caller releases the lock. So the caller never waits for a
- * thread that is loading. The caller opens the library itself, which takes no time if the thread
- * has loaded it.
+ * If the caller runs in a constructor of a library that the program opens, the caller has the
+ * loader's lock. The second thread then blocks until the caller unlocks the loader. So the caller
+ * never waits for a thread that is loading. The caller opens libomptarget itself, which takes no
+ * time if the second thread has loaded libomptarget.
  */
 #define HEAD_START 8000000 /* nanoseconds */
 
@@ -175,7 +175,7 @@ static void bind_to(void *handle, const struct rex_candidate *candidate)
 
 /*
  * LLVM 14 to 18 open their plugins by unversioned names. The run path of libomptarget makes the
- * loader search in the folder of libomptarget. So the plugins must be there.
+ * loader search in the folder of libomptarget. So the plugins must be in this folder.
  */
 static int check_plugins(const struct rex_candidate *candidate, char *why, size_t why_size)
 {
@@ -205,8 +205,8 @@ static int check_plugins(const struct rex_candidate *candidate, char *why, size_
 }
 
 /*
- * UNUSABLE: the library was opened, but lacks a function. It stays in the process, because it is
- * linked NODELETE. So librex cannot open another candidate.
+ * UNUSABLE: the library was opened, but lacks a function. The library stays in the process, because
+ * it is linked NODELETE. So librex cannot open another candidate.
  */
 enum outcome { BOUND, UNOPENED, UNUSABLE };
 
@@ -254,7 +254,7 @@ static enum outcome open_candidate(const struct rex_candidate *candidate,
 /*
  * Binds the only candidate: the library that REX_OMPTARGET names, or a loaded library. Missing
  * plugins of a loaded library are not an error here, because other code may use the library without
- * devices. They are reported if a registration fails.
+ * devices. If a registration fails, librex reports the missing plugins.
  */
 static __attribute__((noinline)) int bind_named(const char *path, const char *how, bool loaded)
 {
@@ -338,9 +338,10 @@ static __attribute__((noinline)) void warn_of_other(const char *loaded)
 }
 
 /*
- * Uses a libomptarget that the process has loaded. Calls between exported functions of a second
- * libomptarget would run functions of the first. The first libomptarget does not know the devices
- * and mappings of the second.
+ * If the process has loaded a libomptarget, binds it. If not, binds the libomptarget that
+ * REX_OMPTARGET names, or else the best candidate. librex must not open a second libomptarget. If
+ * exported functions of the second called each other, functions of the first would run. The first
+ * does not know the devices and mappings of the second.
  */
 static __attribute__((noinline)) int choose(void)
 {

@@ -32,8 +32,8 @@
 
 /*
  * Checks the library and its folder, and all folders above if the check is strict. A folder above
- * may be writable for every user if it is sticky. In a sticky folder, only the owner of a file, the
- * owner of the folder and root can replace a file.
+ * may be writable for every user if it is sticky. In a sticky folder, only root, the owner of the
+ * folder and the owner of a file can replace the file.
  */
 static __attribute__((noinline)) bool is_trusted_library(const char *path, enum rex_origin origin,
                                                          char *why, size_t why_size)
@@ -42,7 +42,7 @@ static __attribute__((noinline)) bool is_trusted_library(const char *path, enum 
     char place[PATH_MAX];
     bool is_secure = getauxval(AT_SECURE) != 0, is_strict = origin == REX_GUESSED || is_secure;
     /*
-     * In a user namespace the files of root may have another user ID. Take the user ID of /usr as
+     * In a user namespace the files of root may have another user ID. So use the owner of /usr as
      * root.
      */
     uid_t root = stat("/usr", &system) == 0 ? system.st_uid : 0;
@@ -110,8 +110,8 @@ static bool exports(const char *wanted, void *context)
 }
 
 /*
- * Returns the release in the name of the library, or in the name of the libLLVM that the library
- * needs. Returns 0 if the names have no release.
+ * Returns the number of an LLVM release, from the name of the library or from the name of the
+ * libLLVM that the library needs. Returns 0 if neither name has a number.
  */
 static int named_release(const struct rex_elf *elf)
 {
@@ -218,8 +218,9 @@ struct list {
 };
 
 /*
- * Stores ERROR in REPORT if it is the first temporary error. A lack of memory or of descriptors is
- * temporary, and may have hidden the best candidate. A missing or unreadable file is not temporary.
+ * Stores ERROR in REPORT if it is the first temporary error. A lack of memory or of file
+ * descriptors is temporary, and may have hidden the best candidate. A missing or unreadable file is
+ * not temporary.
  */
 static void note(struct rex_report *report, int error)
 {
@@ -285,8 +286,8 @@ static int compare_candidates(const void *a, const void *b)
     if (one->is_beside_openmp != other->is_beside_openmp)
         return other->is_beside_openmp - one->is_beside_openmp;
     /*
-     * LLVM 18 comes after the others: it launches no plain kernel, and loads no image that is
-     * registered after the first use of a device.
+     * LLVM 18 comes after the others. It launches no plain kernel (rex-launches(7)), and loads no
+     * image that is registered after the first use of a device.
      */
     if (late != 0)
         return late;

@@ -1,6 +1,6 @@
 /*
- * begins.c - begins in the present table: their new entries, the loose memory that they own, and
- * the references that they add.
+ * begins.c - begin calls in the present table: the entries that they make, the loose memory that
+ * they own, and the references that they add.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -21,8 +21,8 @@ void rex_begin_add_refs(struct rex_entry *entry, enum rex_counts counts)
 /*
  * A call in `at_work` that uses the memory of a new entry of BEGIN may have added a reference to
  * the mapping. So the function sets the reference count of the entry to unknown. To find such
- * calls, the function passes BEGIN to rex_range_meets() as an end: an end excludes every other call
- * that uses the memory of the end.
+ * calls, the function passes BEGIN to rex_range_meets() as an end call. An end call excludes every
+ * other call that uses the end call's memory.
  */
 static void forget_listed(struct rex_present_table *table, const struct rex_range_lock *begin)
 {
@@ -95,7 +95,7 @@ static void cut_loose(struct rex_present_table *table, uintptr_t at)
 
 /*
  * If BEGIN maps a part of a loose entry (loose: see present.h), cuts the entry at the edges of the
- * part. librex later removes or keeps each of the resulting entries separately.
+ * part. librex later checks each of the resulting entries separately.
  *
  * A loose entry may still have users: calls that began before the memory became loose. Such an
  * entry is not cut and gets no owner, because an owner excludes users.

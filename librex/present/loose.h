@@ -10,9 +10,10 @@
 
 /*
  * Makes the memory of a call loose (loose: present.h). RANGES has the ranges of the call. Use this
- * function if the call has failed, or may be unfinished when it returns. Mappings beside a row of
- * size 0 become loose, too, because libomptarget may have counted a reference to them. Memory that
- * is absent now does not become loose: even an unfinished call maps its memory before it returns.
+ * function if the call has failed, or if the call may return before it is finished. Mappings beside
+ * a row of size 0 become loose, too, because libomptarget may have counted a reference to them.
+ * Memory that is absent now does not become loose: even an unfinished call maps its memory before
+ * it returns.
  *
  * In two cases the driver makes no later launch: if the memory of the call is unknown, or if memory
  * for entries is short.
@@ -21,8 +22,8 @@ void rex_loosen_call(struct rex_present_table *table, const struct rex_range_loc
 
 /*
  * RANGES has the ranges of a call that maps memory. Removes each loose entry in the ranges if
- * libomptarget no longer has the mapping. Then pins the ranges (present.h). Repeats both steps, up
- * to 7 times, if memory in the ranges has become loose in between.
+ * libomptarget no longer has the mapping. Then pins the ranges (present.h). If memory in the ranges
+ * has become loose between the two steps, repeats both steps, up to 7 times.
  */
 void rex_pin_looked_at(struct rex_present_table *table, struct rex_range_lock *ranges);
 

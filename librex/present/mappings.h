@@ -30,18 +30,26 @@ struct rex_present_table {
     pthread_cond_t changed; /* signalled when calls and look-ups that wait must check again */
     struct rex_entry_list mapped;
     struct rex_entry_list attached; /* attached pointers in mapped memory */
-    /* list of the calls that use memory without an entry, and of the begins and ends that wait */
+    /*
+     * list of two kinds of calls: calls that use memory without an entry, and calls that wait
+     * before they begin or end mappings
+     */
     struct rex_range_lock *at_work;
-    /* number of launches by the driver and of updates that are at work (present.h) */
+    /* number of calls at work (present.h) that are launches by the driver or update calls */
     size_t by_driver;
-    /* number of ranges of ends that wait for users of the memory; also read without the lock */
+    /*
+     * number of ranges for which an end call waits until the memory has no users; also read without
+     * the lock
+     */
     size_t awaiting;
-    uint64_t changes;  /* number of times that waiting calls were woken */
-    uint64_t dropped;  /* number of the newest deferred launch that used a removed entry */
-    unsigned ends;     /* number of calls between rex_ending_begin() and rex_ending_end() */
+    uint64_t changes; /* number of times that waiting calls were woken */
+    /* number of the newest deferred launch among those that used a removed entry */
+    uint64_t dropped;
+    /* number of calls that have called rex_ending_begin(), but not yet rex_ending_end() */
+    unsigned ends;
     bool is_looking;   /* a thread is between rex_lookup_begin() and rex_lookup_end() */
     unsigned loosened; /* number of times that memory became loose; also read without the lock */
-    unsigned begun;    /* number of times that a range of a begin had loose memory */
+    unsigned begun;    /* number of times that a begin call had a range with loose memory */
     unsigned look_at;  /* value of `loosened` at which a call next examines all loose memory */
 };
 
@@ -67,7 +75,7 @@ bool rex_entry_find(uintptr_t begin, uintptr_t end, int number, struct rex_entry
 size_t rex_entries_beside(struct rex_present_table *table, const struct rex_range *range,
                           uintptr_t begins[2]);
 
-/* If a function below has a parameter TABLE or ENTRY, its caller has locked the table. */
+/* Lock the table before you call a function below that has a parameter TABLE or ENTRY. */
 
 static inline bool rex_entry_has(const struct rex_entry *entry, uintptr_t begin, uintptr_t end)
 {
@@ -75,8 +83,8 @@ static inline bool rex_entry_has(const struct rex_entry *entry, uintptr_t begin,
 }
 
 /*
- * Returns true if the entry is settled: it is a mapping, no call is making or ending it, and it is
- * not loose.
+ * Returns true if the entry is settled: the entry is not gone and not loose, and no call is making
+ * or ending its mapping.
  */
 static inline bool rex_entry_is_settled(const struct rex_entry *entry)
 {
@@ -94,8 +102,8 @@ static inline bool rex_entry_is_settled(const struct rex_entry *entry)
 bool rex_entries_loosen(struct rex_present_table *table, uintptr_t begin, uintptr_t end);
 
 /*
- * Adds the attached pointer at ADDRESS to the table. The memory of the pointer has an entry. Does
- * nothing if memory is short.
+ * Adds the attached pointer at ADDRESS to the table. Call this only if the pointer's own memory has
+ * an entry. Does nothing if memory is short.
  */
 void rex_attached_add(struct rex_present_table *table, uintptr_t address);
 
@@ -110,16 +118,16 @@ void rex_entries_forget_refs(struct rex_present_table *table, const struct rex_r
 
 /*
  * RANGE is the range of a row whose size is 0. Such a row may add a reference to a mapping beside
- * the row. Example: a row maps a[10] to a[19], and its base pointer is a. LLVM 15 to 24 count a[0]
- * to a[9] as part of this mapping, so a row of size 0 at a[5] may add a reference to the mapping.
- * Marks the reference counts of three entries as unknown: the last entry that ends at or before
- * RANGE, and the two entries after that entry.
+ * the row. Example: a row maps a[10] to a[19], and its base pointer is a. LLVM 15 to 24 treat a[0]
+ * to a[9] as part of this mapping. So a row of size 0 at a[5] may add a reference to the mapping.
+ * Marks the reference counts of three entries as unknown: the last entry that ends at or before the
+ * begin of RANGE, and the next two entries.
  */
 void rex_entries_forget_beside(struct rex_present_table *table, const struct rex_range *range);
 
 /*
- * rex_entry_add_user() makes a call a user of ENTRY. RANGE is the range of the call that touches
- * ENTRY, and CALL is the kind of the call. rex_entry_remove_user() does the reverse.
+ * rex_entry_add_user() makes a call a user of ENTRY, and rex_entry_remove_user() removes this user.
+ * CALL is the kind of the call. RANGE is the call's range that touches ENTRY.
  */
 static inline void rex_entry_add_user(struct rex_entry *entry, enum rex_present_call call,
                                       struct rex_range *range)
@@ -145,8 +153,8 @@ static inline void rex_entry_remove_user(struct rex_entry *entry, enum rex_prese
 }
 
 /*
- * Changes rex_mapping_generation. If a call may have ended a mapping, call this function when the
- * call leaves the table.
+ * Changes rex_mapping_generation. If a data call may have ended a mapping, use this function when
+ * the data call leaves the table.
  */
 void rex_mapping_next_generation(void);
 

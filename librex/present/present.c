@@ -6,24 +6,27 @@
  * takes all its memory in one critical section of the table, or waits and takes no memory.
  *
  * There are two kinds of calls:
- * - Shared calls are launches, updates, begins of present memory, and ends that are not the last of
- *   their mapping. A shared call is a user of its entries until it leaves.
- * - Exclusive calls are begins of absent memory, until the memory is copied, and ends that may be
- *   the last of their mapping. An exclusive call owns its entries, and other calls wait for it.
+ * - Shared calls are launches, update calls, begin calls for present memory, and end calls that do
+ *   not drop the last reference to a mapping. A shared call is a user of its entries until it
+ *   leaves.
+ * - Exclusive calls are begin calls for absent memory, until the memory is copied, and end calls
+ *   that may drop the last reference to a mapping. An exclusive call owns its entries, and other
+ *   calls wait for the exclusive call.
  *
- * An end subtracts its references when it does not have to wait any more. An end that may be the
- * last waits while the entry has users, and marks its memory. Launches and updates of marked memory
- * wait, too, in windows that double (struct rex_table_wait); begins do not wait. If a new begin
- * adds a reference, the end is not the last any more. The marks are then removed, and the end goes
- * on when the users that the entry had at that time have left.
+ * An end call subtracts its references when it no longer has to wait. An end call that may drop the
+ * last reference to a mapping waits while the entry has users, and marks its memory. Launches and
+ * update calls with marked memory wait, too, in periods that double (struct rex_table_wait); begin
+ * calls do not wait. If a new begin call adds a reference, the end call no longer drops the last
+ * reference. librex then removes the marks. The end call goes on when the users that the entry had
+ * at that time have left.
  *
- * A call that attaches a pointer excludes an update of the memory of the pointer, because the
- * update would overwrite the attached pointer with the host pointer.
+ * A call that attaches a pointer excludes an update call that copies the memory of the pointer. The
+ * update call would overwrite the attached pointer with the host pointer.
  *
  * Calls that use memory without an entry are in the list `at_work`. Two launches in this list
  * exclude each other if at least one is by the driver, and at least one copies the memory back. A
- * begin waits for each launch by the driver and each update in this list that uses absent memory of
- * the begin.
+ * begin call waits for each launch by the driver and each update call in this list that uses absent
+ * memory of the begin call.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -45,7 +48,7 @@
 #include "present/presentcalls.h"
 #include "present/waits.h"
 
-/* ---- shared calls, and begins ---------------------------------------------------------------- */
+/* ---- shared calls, and begin calls ----------------------------------------------------------- */
 
 static int by_begin(const void *left, const void *right)
 {
@@ -71,7 +74,10 @@ static void put_in_order(struct rex_range_lock *ranges)
     ranges->is_ordered = true;
 }
 
-/* Sets the members of RANGE for ENTRY, which is settled (mappings.h) and has all bytes of RANGE. */
+/*
+ * Sets the members of RANGE from ENTRY. Call this only if ENTRY is settled (mappings.h) and has all
+ * bytes of RANGE.
+ */
 static inline void note_settled(struct rex_range *range, const struct rex_entry *entry)
 {
     uintptr_t device = entry->device;
@@ -90,8 +96,8 @@ static inline bool has_in_entry(const struct rex_entry_list *in, uint32_t number
 
 /*
  * Pins the rows of MAP for rex_present_pin_rows(). Stops at the first row that this function cannot
- * pin, and returns false; only the rows before that row are then pinned. Sets only the members of a
- * range that the launch uses later. noinline: the loop needs all registers.
+ * pin, and returns false; only the rows before that row are then pinned. Of each range, sets only
+ * the members that the launch uses later. noinline, because the loop needs all registers.
  */
 static __attribute__((noinline)) bool pin_mapped_rows(const struct rex_entry_list *in,
                                                       struct rex_range_lock *launch,
@@ -132,8 +138,8 @@ static __attribute__((noinline)) bool pin_mapped_rows(const struct rex_entry_lis
 }
 
 /*
- * Unpins the ranges that are pinned in entries. Returns true if the mapping of at least one of the
- * entries has ended.
+ * Unpins the ranges of LAUNCH that are pinned in entries. Returns true if the mapping of at least
+ * one of these entries has ended.
  */
 static bool unpin_known(struct rex_present_table *table, struct rex_range_lock *launch)
 {
@@ -151,12 +157,13 @@ static bool unpin_known(struct rex_present_table *table, struct rex_range_lock *
 }
 
 /*
- * Looks up how the ranges that are not pinned are mapped. Tries the guessed entry of each range
- * first. Returns true if the call has to wait for one of these:
- * - a begin or an end that is making or ending the mapping of an entry (`owner`);
- * - an update of memory in which the call attaches a pointer;
- * - a call that attaches a pointer, if this call is an update of the pointer;
- * - an end that makes launches and updates wait (`held` of an entry), if this call is not a begin;
+ * Looks up how each range that is not pinned is mapped. First tries the entry that `at` of the
+ * range guesses. Returns true if the call has to wait for one of these:
+ * - a begin call or end call that is making or ending the mapping of an entry (`owner`);
+ * - an update call that copies memory in which this call attaches a pointer;
+ * - a call that attaches a pointer, if this call is an update call that copies the pointer;
+ * - an end call that makes launches and update calls wait (`held` of an entry), if `force` is true
+ *   and this call is not a begin call;
  * - a call in `at_work` that excludes this call. `met` of RANGES then points to the call.
  */
 static bool look_up_ranges(const struct rex_present_table *table, struct rex_range_lock *ranges)
@@ -189,13 +196,13 @@ static bool look_up_ranges(const struct rex_present_table *table, struct rex_ran
             range->is_loose |= entry->is_loose;
             range->is_attached |= entry->is_attached;
             /*
-             * The call must not become a user of a mapping that may end before libomptarget looks
-             * up the mapping. Three kinds of mappings may end:
+             * The call must not become a user of a mapping that perhaps ends before libomptarget
+             * looks up the mapping. Three kinds of mappings perhaps end:
              * - a mapping that is gone (`is_gone` of struct rex_entry)
              * - a loose mapping (loose: see present.h)
-             * - if `force` is false, a mapping that is equal to a range of a launch by
-             *   libomptarget. The end of the mapping does not wait for the launch, because
-             *   libomptarget accepts the launch before the end and after the end.
+             * - if `force` is false and the call is a launch by libomptarget, a mapping that has
+             *   exactly the bytes of the range. An end call for the mapping does not wait for the
+             *   launch, because libomptarget can make the launch before and after the end call.
              */
             bool is_all_of_it = range->begin == entry->begin && range->end == entry->end;
             bool has_all = rex_entry_has(entry, range->begin, range->end);
@@ -230,8 +237,8 @@ static void use_entries(struct rex_present_table *table, struct rex_range_lock *
 }
 
 /*
- * Marks the memory of each pointer that the call attaches, because the pointer on the device
- * differs from the pointer on the host.
+ * Marks the memory of each pointer that the call attaches, because an attached pointer differs from
+ * the pointer on the host.
  */
 static void mark_attached(struct rex_present_table *table, const struct rex_range_lock *ranges)
 {
@@ -276,14 +283,14 @@ void rex_present_show(const void *address, int number)
 #define FIRST_HOLD 10
 
 /*
- * Waits, without the lock, for deferred launches on the mappings that END may end. Returns true
- * after a wait. The caller then checks END again. So when END takes its entries, no deferred launch
- * is pending on these entries.
+ * Waits for deferred launches that use mappings that END may end. Unlocks the table during the
+ * wait. Returns true after a wait; the caller then checks END again. So when END becomes the owner
+ * of entries, no deferred launch that uses these entries is pending.
  *
  * A thread that launches without a pause would keep END waiting for ever. So from the second wait
- * on, the function first makes launches wait for at most *HOLD milliseconds. Then launches go on
- * while END waits, because a kernel may wait for a thread that launches. *HOLD is 0 at the first
- * wait, 10 at the second, 20 at the third, and so on.
+ * on, the function first makes launches wait for at most *HOLD milliseconds. After this time
+ * launches go on while END waits, because a kernel may wait for a thread that launches. *HOLD is 0
+ * at the first wait, 10 at the second, and doubles at each later wait.
  */
 static bool has_awaited_launches(struct rex_present_table *table, struct rex_range_lock *end,
                                  int *hold)
@@ -410,8 +417,8 @@ bool rex_present_pin_rows(struct rex_range_lock *launch, const struct rex_map *m
 }
 
 /*
- * Stores the number of the deferred launch LAUNCH in each of its entries, unless the entry has a
- * larger number. Sets `is_shown` of LAUNCH if the program has the device address of an entry
+ * Stores the number of the deferred launch LAUNCH in each entry that LAUNCH uses, if the entry has
+ * no larger number. Sets `is_shown` of LAUNCH if the program has the device address of an entry
  * (rex_present_show()).
  */
 static __attribute__((noinline)) void leave_number(struct rex_present_table *table,
@@ -489,8 +496,8 @@ bool rex_present_is_awaited(const struct rex_range_lock *launch)
     bool is_awaited = false;
     REX_ASSERT(table != NULL);
     /*
-     * Relaxed: the load may miss an end that begins to wait at this moment. librex treats the
-     * missed end as later than the launch.
+     * Relaxed: the load may miss an end call that begins to wait at this moment. librex treats such
+     * an end call as later than the launch.
      */
     if (__atomic_load_n(&table->awaiting, __ATOMIC_RELAXED) == 0)
         return false;

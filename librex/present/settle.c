@@ -10,8 +10,8 @@
 #include "present/mappings.h"
 
 /*
- * Settles one entry of the call END, and finds the next. END owns the entries of the mappings that
- * it may have ended. *AT is the begin of the entry to settle; 0: no entry. STAYS is true if the
+ * Settles one entry of the call END, and finds the next. END owns the entries of each mapping that
+ * END has perhaps ended. *AT is the begin of the entry to settle; 0: no entry. STAYS is true if the
  * mapping of the entry still exists. If STAYS is false, marks the entry as gone, except a loose
  * entry (loose: see present.h). Then sets *AT to the begin of the next entry in RANGE that END
  * owns. Returns false if there is no next entry.
@@ -35,8 +35,8 @@ static bool settle_entry(struct rex_present_table *table, const struct rex_range
             entry->refs = REX_REFS_UNKNOWN;
             /*
              * If the process has fallback reasons, END perhaps has not waited for a launch by
-             * libomptarget. Such a launch may have added a reference, and then ends the mapping
-             * itself. No later call checks the entry. So the memory becomes loose.
+             * libomptarget. If such a launch has added a reference, the launch itself ends the
+             * mapping, and no later call checks the entry. So the memory becomes loose.
              */
             if (stays && rex_process_reasons() != 0)
                 rex_entries_loosen(table, entry->begin, entry->end);
@@ -68,8 +68,8 @@ static bool find_unowned(struct rex_present_table *table, const struct rex_range
 
 /*
  * For each entry that no other call owns, asks libomptarget if the mapping still exists. Call this
- * after END if END may have ended mappings outside its rows, for example by a mapper. If a mapping
- * still exists, marks its reference count as unknown.
+ * after END if END has perhaps ended mappings outside its rows, for example by a mapper. If the
+ * mapping still exists, marks the reference count of the entry as unknown.
  */
 static void settle_table(struct rex_present_table *table, const struct rex_range_lock *end)
 {
@@ -94,8 +94,8 @@ static void settle_table(struct rex_present_table *table, const struct rex_range
 /*
  * A row of size 0 may end a mapping beside the row (rex_entries_forget_beside()). Example: a[8:2]
  * is mapped with the base a, and END has the row a[0:0]. For each such row, looks at the nearest
- * entry before the row and the nearest entry after it. Removes the entry if libomptarget no longer
- * has the mapping.
+ * entry before the row and at the nearest entry after the row. Removes each of the two entries
+ * whose mapping libomptarget no longer has.
  */
 static void look_beside(struct rex_present_table *table, const struct rex_range_lock *end)
 {

@@ -60,7 +60,8 @@ struct rex_command {
             struct rex_event *event; /* if captured: NULL */
             uint32_t point;          /* if captured: number of the event in the graph */
         } event;
-        struct rex_graph *graph; /* locked by the caller; a launch of a graph is never captured */
+        /* the caller has locked the graph; no graph captures a graph launch */
+        struct rex_graph *graph;
     };
 };
 
@@ -74,15 +75,17 @@ static inline int rex_command_other(const struct rex_command *command, int numbe
 }
 
 /*
- * Puts COMMAND in STREAM. The context is current. Returns 0 or an error. A launch writes its kernel
- * to *KERNEL; other commands do not change *KERNEL.
+ * Puts COMMAND in STREAM. Call this only while the context of GPU is current. If COMMAND is a
+ * launch, writes its kernel to *KERNEL; other commands do not change *KERNEL. Returns 0 or an
+ * error.
  */
 int rex_command_submit(struct rex_stream_gpu *gpu, void *stream, const struct rex_command *command,
                        struct rex_loaded_kernel **kernel);
 
 /*
  * NUMBER is the device of an immediate queue, which executes commands at once. Returns true if the
- * device is the host, or if offloading is disabled. An update then copies nothing.
+ * device is the host, or if offloading is disabled. If the result is true, an update call copies
+ * nothing.
  */
 bool rex_is_nowhere(int number);
 
@@ -90,13 +93,13 @@ bool rex_is_nowhere(int number);
 int rex_command_do(int number, const struct rex_command *command);
 
 /*
- * GPU is the state of a graph. Checks that the graph can capture COMMAND. If IMMEDIATE is true, the
- * device executes commands at once. Returns 0 or an error.
+ * Checks that a graph can capture COMMAND. GPU is the state of the graph. IMMEDIATE is true if the
+ * device of the graph executes commands at once. Returns 0 or an error.
  */
 int rex_command_check(struct rex_stream_gpu *gpu, bool immediate,
                       const struct rex_command *command);
 
-/* Replaces the map of COMMAND, a launch, by a malloc()ed copy. Returns 0 or REX_ENOMEM. */
+/* COMMAND must be a launch. Replaces its map by a malloc()ed copy. Returns 0 or REX_ENOMEM. */
 int rex_command_own_map(struct rex_command *command);
 
 /* ---- events ---------------------------------------------------------------------------------- */
@@ -120,16 +123,20 @@ struct rex_event {
     struct rex_pooled pooled;
     pthread_mutex_t lock; /* guards the fields below: another thread may record the event */
     enum rex_event_state state;
-    /* in state TIMED: time of the record, on a device that executes commands at once */
+    /* in state TIMED: time at which a device that executes commands at once recorded the event */
     struct timespec at;
-    int number;                            /* in state TIMED: number of the device of the queue */
-    const struct rex_driver_event *driver; /* in state DRIVER: element of `drivers` recorded last */
-    struct rex_driver_event *drivers;      /* the driver's events, one for each context */
-    uint64_t graph;                        /* in state GRAPH: number of the graph */
-    uint32_t point;                        /* in state GRAPH: number of the event */
+    int number; /* in state TIMED: number of the device of the queue */
+    /* in state DRIVER: the element of `drivers` that was recorded last */
+    const struct rex_driver_event *driver;
+    struct rex_driver_event *drivers; /* the driver's events, one for each context */
+    uint64_t graph;                   /* in state GRAPH: number of the graph */
+    uint32_t point;                   /* in state GRAPH: number of the event */
 };
 
-/* Records EVENT in STREAM of GPU, whose context is current. Returns 0 or an error. */
+/*
+ * Records EVENT in STREAM of GPU. Call this only while GPU's context is current. Returns 0 or an
+ * error.
+ */
 int rex_event_submit(struct rex_event *event, const struct rex_stream_gpu *gpu, void *stream);
 
 /*

@@ -154,8 +154,8 @@ static int look_at_event(struct rex_event *event, const char *call, struct seen 
 }
 
 /*
- * Reports a failed call of the driver. If a kernel failed, the device is lost, and the message
- * lists the pending kernels of the device.
+ * Reports a failed call to the driver. CALL is the public function that made the call. If a kernel
+ * failed, the device is lost, and the message lists the pending kernels of the device.
  */
 static int event_failed(const struct rex_driver_event *driver, const char *call)
 {

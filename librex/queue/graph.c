@@ -46,7 +46,7 @@ static void free_graph(struct rex_graph *graph)
 
 /* ---- capture --------------------------------------------------------------------------------- */
 
-/* Appends COMMAND to GRAPH. A launch gets a copy of its map. Returns 0 or an error. */
+/* Appends COMMAND to GRAPH. If COMMAND is a launch, copies its map. Returns 0 or an error. */
 static int append_command(struct rex_graph *graph, struct rex_command command)
 {
     if (graph->count == graph->room) {
@@ -202,7 +202,8 @@ int rex_graph_end(struct rex_graph **graph, struct rex_queue *queue)
     if (!began)
         return rex_fail(REX_EINVAL, "rex_graph_end: queue \"%s\" has not begun a capture",
                         queue->name);
-    rex_lock(&lock); /* remove the graph from `captured`, so that no other queue joins */
+    /* remove the graph from `captured`, so that no other queue joins the capture */
+    rex_lock(&lock);
     struct rex_graph **at = &captured;
     while (*at != made)
         at = &(*at)->next;

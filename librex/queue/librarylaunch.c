@@ -18,12 +18,15 @@
 
 /* Maximum number of arguments that need no allocation. */
 #define USUAL_ARGUMENTS 32
-/* Bytes of an argument on the host device, and of an argument whose size is unknown. */
+/*
+ * Size in bytes of an argument of unknown size: the image does not list the parameters, or the
+ * image is for the host device and does not give the size of the C type.
+ */
 #define WORD 8u
 /* Maximum number of arguments of a kernel whose image does not list its parameters. */
 #define MOST_ARGUMENTS ((size_t)UINT16_MAX)
 
-/* Launches KERNEL with a map of COUNT arguments. Returns 0 or an error. */
+/* Launches KERNEL with a map that passes the COUNT ARGUMENTS. Returns 0 or an error. */
 static int launch_with_arguments(struct rex_library *library,
                                  const struct rex_launch_config *launch,
                                  const struct rex_image_symbol *kernel, void *const *arguments,
@@ -80,7 +83,7 @@ int rex_library_launch(struct rex_library *library, const struct rex_launch_conf
     if (arguments == NULL && count > 0)
         return rex_fail_null("rex_library_launch", "array of arguments");
     const struct rex_queue *queue = launch->queue;
-    /* A library that is not registered with libomptarget runs only on GPUs. */
+    /* Kernels of a library that is not registered with libomptarget run only on GPUs. */
     if (!library->is_registered && queue->immediate) {
         if (queue->gpu.number != rex_device_count())
             return rex_fail(

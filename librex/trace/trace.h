@@ -15,8 +15,8 @@
 struct rex_line;
 
 /*
- * The first call reads REX_TRACE and starts the trace, before libomptarget is bound. Later calls do
- * nothing.
+ * Call this before libomptarget is bound. The first call reads REX_TRACE, and starts the trace.
+ * Later calls do nothing.
  */
 void rex_trace_start(void);
 
@@ -39,8 +39,8 @@ static inline uint64_t rex_trace_clock(void)
 }
 
 /*
- * A track of the timeline: a thread, a device or a queue. If two slices of a track overlap, one of
- * them is inside the other. All members are zero at first, except `id` and `name` of a queue's
+ * A track of the timeline: a thread, a device or a queue. If two slices of a track overlap, one
+ * slice contains the other. All members are zero at first, except `id` and `name` of a queue's
  * track.
  */
 struct rex_track {
@@ -48,20 +48,20 @@ struct rex_track {
     /* value of rex_forks() when the name was written, plus 1; 0: not written yet */
     unsigned process;
     const char *name; /* NULL: the name follows from the ID */
-    bool is_taken;    /* a call uses this track of a device; atomic */
+    bool is_taken;    /* this is a track of a device, and a call uses it; atomic */
 };
 
 /* Returns a new ID for a queue's track. */
 uint32_t rex_track_queue(void);
 
 /*
- * Takes the lowest free track of device NUMBER. Returns NULL if no track is free. The caller drops
- * the track later; rex_track_drop() ignores NULL.
+ * Takes the lowest free track of device NUMBER. Returns NULL if no track is free. The caller must
+ * give the track back with rex_track_drop(), which ignores NULL.
  */
 struct rex_track *rex_track_take(int64_t number);
 void rex_track_drop(struct rex_track *track);
 
-/* The part of the summary that counts a slice. */
+/* The part of the summary in which a slice is counted. */
 enum rex_counted {
     REX_COUNTED_NOWHERE,
     REX_COUNTED_KERNEL,
@@ -82,16 +82,19 @@ struct rex_slice {
     enum rex_counted counted;
     uint64_t begin, end; /* nanoseconds of CLOCK_MONOTONIC */
     uint64_t to, from;   /* bytes copied to and from the device */
-    /* for a kernel: REX_TRACE_DRIVER or REX_TRACE_RUNTIME, which launched it; else NULL */
+    /*
+     * if the slice is a kernel: REX_TRACE_DRIVER or REX_TRACE_RUNTIME, the backend that launched
+     * the kernel; else NULL
+     */
     const char *by;
     const char *because; /* why the driver did not launch the kernel, or NULL */
     /*
-     * in the slice of a launch call: the call returned before its kernel was done; in the slice of
-     * a kernel: its launch was deferred
+     * if the slice is a launch call: the call returned before its kernel was done. If the slice is
+     * a kernel: the launch of the kernel was deferred.
      */
     bool is_deferred;
-    struct rex_track *on; /* track of the device that also shows the slice, or NULL */
-    /* appends members of the event's JSON object `args`; NULL: there are none */
+    struct rex_track *on; /* track of a device on which the slice is shown, too; or NULL */
+    /* appends members to the JSON object `args` of the event; NULL: there are no members */
     void (*details)(struct rex_line *line, const void *context);
     const void *context;
 };
@@ -115,8 +118,8 @@ static inline void rex_phase_end(uint64_t begin, const char *name, const char *o
 }
 
 /*
- * Sets the function that rex_trace_name() calls. NAME_OF returns the name of the kernel with host
- * key KEY, or NULL.
+ * Sets NAME_OF as the function that rex_trace_name() calls. NAME_OF returns the name of the kernel
+ * whose host key is KEY, or NULL.
  */
 void rex_trace_names(const char *(*name_of)(const void *key));
 /* Returns the name of the kernel with KEY, or NULL if it is unknown. */

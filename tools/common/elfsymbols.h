@@ -29,8 +29,8 @@ int elf_symbol(const struct elf_symbols *symbols, size_t index, struct elf_symbo
 
 /*
  * Returns the index of the full symbol table. If the file has only a dynamic symbol table, returns
- * the index of that table. Returns 0 if the file has neither. *FULL becomes true for the full
- * table, else false.
+ * the index of that table. Returns 0 if the file has neither. Sets *FULL to true if the result is
+ * the full table, else to false.
  */
 size_t elf_symbol_table(const struct elf_file *file, bool *full);
 
@@ -46,8 +46,8 @@ struct elf_relocation {
 };
 
 /*
- * Reads relocation *NEXT (from 0) of SECTION, which has addends, and increments *NEXT. Returns
- * false after the last relocation.
+ * SECTION is a section of relocations with addends. Reads its relocation *NEXT, counted from 0, and
+ * increments *NEXT. Returns false after the last relocation.
  */
 bool elf_next_relocation(const struct elf_file *file, const Elf64_Shdr *section, size_t *next,
                          struct elf_relocation *relocation);

@@ -31,7 +31,7 @@ static int check(int descriptor, struct stat *status, char why[MAPPING_WHY])
 
 int mapping_open(const char *path, struct stat *status, char why[MAPPING_WHY])
 {
-    /* O_NONBLOCK: open() would wait for a pipe's writer. */
+    /* Without O_NONBLOCK, open() of a pipe would wait until the pipe has a writer. */
     int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (descriptor < 0)
         return refuse(why, strerror(errno));

@@ -8,18 +8,18 @@
 
 #include <stddef.h>
 
-/* Returns COUNT elements of SIZE bytes, zeroed. */
+/* Returns an array of COUNT elements of SIZE bytes. All bytes are 0. */
 void *tool_alloc(size_t count, size_t size);
 
 /*
- * Returns ARRAY, which has COUNT elements of SIZE bytes, with memory for at least one more element.
- * ARRAY may have moved. The function does not store the capacity of ARRAY. It assumes that the
- * capacity is the smallest power of two that is at least COUNT. So only this function may allocate
- * such an array.
+ * ARRAY has COUNT elements of SIZE bytes. Makes sure that ARRAY has memory for one more element.
+ * Returns the address of ARRAY, which perhaps has changed. The function does not store the capacity
+ * of ARRAY. It assumes that the capacity is the smallest power of two that is at least COUNT. So
+ * only this function may allocate such an array.
  */
 void *tool_grow(void *array, size_t count, size_t size);
 
-/* Returns a string formatted as by printf(), which the caller frees. */
+/* Returns a string that is formatted as printf() formats. The caller frees the string. */
 char *tool_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

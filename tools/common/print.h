@@ -26,15 +26,15 @@ void print_json(FILE *out, const char *text);
 
 /*
  * print_begin() makes the tool ignore SIGXFSZ. After that, output to a file that gets too large is
- * an error, and does not kill the tool. print_end() returns NULL if the whole output was written,
- * otherwise the reason why output was lost.
+ * an error, and does not kill the tool. print_end() returns NULL if the whole output was written.
+ * If output was lost, print_end() returns the reason.
  */
 void print_begin(void);
 const char *print_end(void);
 
 /*
- * Returns true if OUT takes colour: OUT is a terminal, NO_COLOR is unset or empty, and TERM is not
- * "dumb".
+ * Returns true if the tool may print colours to OUT: OUT is a terminal, NO_COLOR is unset or empty,
+ * and TERM is not "dumb".
  */
 bool print_colour(FILE *out);
 

@@ -9,8 +9,8 @@
 #include <stddef.h>
 
 /*
- * Check a program, or a source, without printing. Return the number of findings, or -1 if the bytes
- * cannot be used.
+ * check_program_bytes() checks a program, check_source_bytes() a source. Neither prints. Both
+ * return the number of findings, or -1 if the bytes cannot be used.
  */
 int check_program_bytes(const void *bytes, size_t size);
 int check_source_bytes(const void *bytes, size_t size);

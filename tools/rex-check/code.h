@@ -8,7 +8,10 @@
 
 #include "program.h"
 
-/* Finds the launch sites if no relocations show them. Call it after symbols_name(). */
+/*
+ * Finds the launch sites in the instructions. Call this only if no relocations show the launch
+ * sites, and after symbols_name().
+ */
 void code_find_sites(struct program *program);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * declared.c - compares the parameters of kernels in a program and its images. This finds an image
- * that was rebuilt with other parameters for the same kernel names.
+ * declared.c - compares the parameters of kernels in a program and its images. The comparison finds
+ * an image that was rebuilt with other parameters for the same kernel names.
  *
  * REX_KERNEL() of rex/entry.h writes the list of parameters to the program's section
  * rex_kernel_kinds. Each kernel has a row of 2-byte numbers there: the length of the row, then the
@@ -84,7 +84,8 @@ static unsigned number_at(const char *bytes, size_t index)
 
 /*
  * Reads the first kernel of the SIZE bytes at BYTES. Returns the number of bytes that the kernel
- * takes. A linker may pad with pairs of zero bytes. For such a pair, TOLD has no kernel.
+ * takes. A linker may pad with pairs of zero bytes. For such a pair, returns 2 and sets `kernel` of
+ * TOLD to NULL.
  */
 static size_t told_read(struct told *told, const char *bytes, size_t size)
 {
@@ -112,8 +113,9 @@ static char *told_list(const struct told *told)
 }
 
 /*
- * Returns true if KERNEL may have COUNT parameters that the program passes. A kernel without a
- * signature may have COUNT + 1 parameters: the first may be the runtime's (see count_of()).
+ * Returns true if a program that passes COUNT parameters can launch KERNEL. If KERNEL has no
+ * signature, it can also have COUNT + 1 parameters. The first can be the parameter that the runtime
+ * passes (see count_of()).
  */
 static bool has_count(const struct rex_image_symbol *kernel, size_t count)
 {
@@ -121,7 +123,7 @@ static bool has_count(const struct rex_image_symbol *kernel, size_t count)
     return own == count || (!kernel->signature && !kernel->env && own == count + 1);
 }
 
-/* A kind that is unknown on one side agrees with every kind. */
+/* An unknown kind agrees with every kind. */
 static bool agree(unsigned one, unsigned one_width, unsigned other, unsigned other_width)
 {
     if (one == REX_KIND_UNKNOWN || other == REX_KIND_UNKNOWN)
@@ -199,7 +201,9 @@ static bool are_same(const struct rex_image_symbol *kernel, const struct rex_ima
     return true;
 }
 
-/* Compares the kernel NAME of two images, if both images have a signature of it. */
+/*
+ * Compares the kernel NAME of two images. Does nothing if an image has no signature of this kernel.
+ */
 static void check_kernel(const char *name, const struct image *one, const struct image *other,
                          struct report *report)
 {

@@ -84,10 +84,10 @@ static const struct token *own_clock(const struct tokens *tokens, size_t body)
 }
 
 /*
- * Returns true if a variable keeps the result of the clock call at INDEX, as in `t0 = clock();`.
- * The program then measures time, even if rex-check finds only one clock call: the second call may
- * be in a file that was not given. A variable with "seed" in its name keeps a number for random
- * numbers, not a time.
+ * Returns true if the program stores the result of the clock call at INDEX in a variable, as in `t0
+ * = clock();`. The program then measures time, even if rex-check finds only one clock call: the
+ * second call may be in a file that was not given. A variable with "seed" in its name is an
+ * exception: its value is the seed of random numbers, not a time.
  */
 static bool is_kept(const struct tokens *tokens, size_t index)
 {
@@ -130,7 +130,7 @@ static void check_call(struct calls *calls, struct place at, const struct token 
 static void read_calls(struct calls *calls, const struct tokens *tokens, enum pass pass,
                        struct report *report)
 {
-    /* A program that calls one of these functions decides itself when its module is registered. */
+    /* A program that calls one of these functions chooses the time of the registration itself. */
     static const char *const registers[] = {"rex_module_register", "rex_module_init",
                                             "register_cubin", NULL};
     const struct token *clock = NULL; /* first clock call in this function */

@@ -68,7 +68,7 @@ static void read_macro(struct items *items, const struct tokens *tokens, size_t 
 
 /*
  * Returns true for a #define whose text has one of WORDS, and for an #include of a quoted name
- * without ".h": the source may define entries there that are not seen.
+ * without ".h": either may define entries that rex-check does not see.
  */
 static bool may_define(const struct token *token, const char *const *words)
 {
@@ -81,7 +81,7 @@ static bool may_define(const struct token *token, const char *const *words)
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-/* The tokens from FIRST up to END, which is excluded. */
+/* A list of tokens: the token with the index `first`, up to the token before the index `end`. */
 struct value {
     size_t first, end;
 };
@@ -139,18 +139,18 @@ static const struct token *address_in(const struct tokens *tokens, struct value 
 
 /* ---- entries --------------------------------------------------------------------------------- */
 
-/* The parts of a declaration that were read so far. */
+/* The state of read_declaration() while it reads the tokens of one declaration. */
 struct declaration {
     const struct token *symbol;
-    bool is_entry, in_section, says_section; /* says_section: a string names the section */
+    bool is_entry, in_section, says_section; /* `says_section`: a string names the section */
     size_t inside; /* tokens before this index are inside parentheses or brackets */
 };
 
 /*
  * Reads the values of an entry, between OPEN and CLOSE: address, name, size, flags and reserved in
- * order, or designated in any order. If the key or the name cannot be read, adds an ITEM_UNSEEN.
- * Otherwise skips an entry whose size is not 0, because it is the entry of a global. Also skips an
- * entry that has no key and no name, and is not in the section.
+ * order, or designated in any order. If the key or the name cannot be read, adds an ITEM_UNSEEN. If
+ * both can be read, adds an ITEM_ENTRY. Skips an entry whose size is not 0, because it is for a
+ * global. Skips an entry without key and name that is not in the section.
  */
 static void read_values(struct items *items, const struct tokens *tokens,
                         const struct declaration *declaration, size_t open, size_t close)
@@ -185,8 +185,8 @@ static void read_values(struct items *items, const struct tokens *tokens,
 }
 
 /*
- * Reads the name at INDEX in a declaration. An unknown name may be a macro for any attribute, so it
- * counts as the attribute that places the entry in the section.
+ * Reads the name at INDEX in a declaration. An unknown name may be a macro for any attribute. So
+ * the function assumes that the name is the attribute that places the entry in the section.
  */
 static void read_name(struct declaration *declaration, const struct tokens *tokens, size_t index)
 {
@@ -230,7 +230,10 @@ static size_t read_declaration(struct items *items, const struct tokens *tokens,
         declaration->inside = token->closing;
     if (!token_is_any(token, ends))
         return index;
-    /* Entries in a table, entries of another type, and values that are set later are not seen. */
+    /*
+     * rex-check does not see entries in a table, entries of another type, or values that are set
+     * later.
+     */
     if (values ? token_is_any(token_at(tokens, index + 1), table) : declaration->says_section)
         add(items, ITEM_UNSEEN, tokens, token);
     else if (values)
@@ -241,7 +244,10 @@ static size_t read_declaration(struct items *items, const struct tokens *tokens,
 
 /* ---- host keys ------------------------------------------------------------------------------- */
 
-/* Adds VALUE as a key if VALUE is an address. read_use() adds variables with the name of a key. */
+/*
+ * If VALUE is the address of a variable, adds the variable as a key. Does not add a variable whose
+ * name ends as the names of keys do, because read_use() adds such a variable.
+ */
 static void add_key(struct items *items, const struct tokens *tokens, const struct token *at,
                     struct value value)
 {
@@ -251,8 +257,8 @@ static void add_key(struct items *items, const struct tokens *tokens, const stru
 }
 
 /*
- * Reads a launch at INDEX: a call of libomptarget's function, or of a wrapper. One argument of the
- * call is the address of a key.
+ * Reads a launch at INDEX: a call of a launch function of libomptarget, or of a wrapper
+ * (rex_kmp.h). One argument of the call is the address of a key.
  */
 static void read_launch(struct items *items, const struct tokens *tokens, size_t index)
 {
@@ -279,7 +285,10 @@ static void read_launch(struct items *items, const struct tokens *tokens, size_t
         add_key(items, tokens, token, value);
 }
 
-/* Reads the name at INDEX: a host key, a variable *host_ptr that is set to a key, or a launch. */
+/*
+ * Reads the name at INDEX: a host key, a variable that is set to a key and whose name ends in
+ * "host_ptr", or a launch function.
+ */
 static void read_use(struct items *items, const struct tokens *tokens, size_t index)
 {
     static const char *const before[] = {"&", ")", NULL};
@@ -314,8 +323,8 @@ void items_read_host(struct items *items, const struct tokens *tokens)
 }
 
 /*
- * Returns the name in `void NAME(parameters) {` after the __global__ at INDEX. Launch bounds and
- * attributes may stand before NAME. Returns NULL if the __global__ does not begin a definition.
+ * INDEX is the index of a __global__. If a definition `void NAME(parameters) {` follows, returns
+ * NAME; if not, returns NULL. Launch bounds and attributes may stand before NAME.
  */
 static const struct token *defined_at(const struct tokens *tokens, size_t index)
 {

@@ -14,8 +14,8 @@ enum item_kind {
     ITEM_KERNEL, /* a kernel that a device file defines */
     ITEM_KEY,    /* a host key that a launch passes, or whose address is taken outside of entries */
     /*
-     * source text that rex-check cannot read: it may contain kernels (if `placed` is true) or
-     * entries (if `placed` is false)
+     * source text that rex-check cannot read. If `placed` is true, the text may contain kernels; if
+     * `placed` is false, it may contain entries.
      */
     ITEM_UNSEEN
 };
@@ -25,8 +25,8 @@ struct item {
     struct place at;
     bool conditional; /* inside an #if, whose other branch may define the same name */
     /*
-     * ITEM_ENTRY: has the section attribute. ITEM_KERNEL: is extern "C". ITEM_UNSEEN: may contain
-     * kernels.
+     * If `kind` is ITEM_ENTRY: the entry has the section attribute. If ITEM_KERNEL: the kernel is
+     * extern "C". If ITEM_UNSEEN: the source text may contain kernels.
      */
     bool placed;
     char *symbol, *key, *name; /* NULL if the item has no such name */
@@ -37,7 +37,7 @@ struct items {
     size_t count;
 };
 
-/* Add the items in the tokens of a file. */
+/* Add to ITEMS the items in TOKENS, which are the tokens of a host file or of a device file. */
 void items_read_host(struct items *items, const struct tokens *tokens);
 void items_read_device(struct items *items, const struct tokens *tokens);
 

@@ -43,7 +43,7 @@ bool row_is_clangs(const struct row *row)
 /*
  * rex/kernel.h writes a table into a host image for LLVM 14 and 15. The symbols of this table's
  * rows begin with `rex_entry_of_`. clang writes a table into every host image. In a kernel's row of
- * that table, the name of the key's symbol is the name of the kernel.
+ * clang's table, the name of the key's symbol is the name of the kernel.
  */
 bool row_is_images(const struct row *row)
 {

@@ -28,7 +28,7 @@ struct table {
     struct elf_place begin; /* place of the first byte */
     uint64_t size, alignment;
     bool newer;      /* entries of clang 20 and later: 56 bytes, not 32 */
-    bool disordered; /* entries are not adjacent, and are found by their symbols */
+    bool disordered; /* the entries are not adjacent, so rex-check finds them by their symbols */
     bool clangs;     /* row_is_clangs() is true for at least one entry */
     size_t first_symbol, symbol_count; /* range in entry_symbols_of_tables */
     size_t first_row, row_count;
@@ -47,7 +47,10 @@ struct row {
     enum row_kind kind;
 };
 
-/* A symbol with the name of an entry, and the number of its table, or NO_TABLE. */
+/*
+ * A symbol with the name of an entry. `table` is the number of the table that contains the entry,
+ * or NO_TABLE.
+ */
 #define NO_TABLE SIZE_MAX
 struct entry_symbol {
     struct elf_symbol symbol;
@@ -63,15 +66,15 @@ struct key {
 };
 
 /*
- * A launch site: code or data that refers to a host key. The list has only sites whose key is in no
- * entry.
+ * A launch site: code or data that refers to a host key. A site is in the list only if its key is
+ * in no entry.
  */
 struct site {
     const char *key;
     bool elsewhere;      /* another file defines the key */
-    const char *section; /* section of the site */
+    const char *section; /* section that contains the launch site */
     struct elf_place place;
-    const char *function; /* function of the site, or NULL */
+    const char *function; /* function that contains the launch site, or NULL */
     uint64_t into;        /* offset in the function, in bytes */
 };
 
@@ -82,7 +85,7 @@ struct module_names {
     struct embedded {
         const void *bytes;
         size_t size;
-    } * embedded; /* images in the program: the images for GPUs, else the images for the CPU */
+    } * embedded; /* the images for GPUs; if there are none, the images for the CPU */
     size_t embedded_count;
     bool embedded_on_host;
 };
@@ -90,7 +93,10 @@ struct module_names {
 struct program {
     const char *path;
     struct elf_file file;
-    /* symbols: the file has symbols. all_symbols: also symbols that are not exported. */
+    /*
+     * `symbols`: the file has symbols. `all_symbols`: the file also has symbols that are not
+     * exported.
+     */
     bool symbols, all_symbols;
     bool loads_libraries; /* the program calls rex_library_load() */
     bool relocations;     /* relocations show launch sites */
@@ -105,7 +111,8 @@ struct program {
     size_t *tables_by_place; /* numbers of the tables, sorted by place */
     /* grouped by table, each group sorted by place */
     const struct entry_symbol **entry_symbols_of_tables;
-    struct target module_at; /* struct rex_module, if a symbol gives its place */
+    /* the program's struct rex_module, if a symbol of the program gives the place */
+    struct target module_at;
     struct module_names module;
 };
 
@@ -115,8 +122,8 @@ size_t table_entry_size(const struct table *table);
 /*
  * Returns true if clang made the entry of ROW for its own offloading. The symbol of such an entry
  * has a name like `.omp_offloading.entry.NAME`. The entry may have no symbol, because linkers keep
- * only the first of several equal symbols. So the function also accepts a row whose kernel has a
- * name that begins with `__omp_offloading_`.
+ * only the first of several equal symbols. So the function also returns true if the name of ROW's
+ * kernel begins with `__omp_offloading_`.
  */
 bool row_is_clangs(const struct row *row);
 
@@ -129,7 +136,10 @@ bool row_is_clangs(const struct row *row);
 bool row_is_images(const struct row *row);
 bool program_is_image(const struct program *program);
 
-/* Returns true if PROGRAM has no entries and loads libraries: it then finds all kernels by name. */
+/*
+ * Returns true if PROGRAM has no entries and loads libraries. Such a program finds all its kernels
+ * by name.
+ */
 bool program_is_by_name(const struct program *program);
 
 /* Returns the kind of a program in words: "x86-64 shared object". */
@@ -143,8 +153,8 @@ size_t program_table_at(const struct program *program, struct elf_place place);
 struct key *program_key_at(const struct program *program, struct elf_place place);
 
 /*
- * Adds a reference, at PLACE in SECTION, to a KEY that is in no entry of this file. ELSEWHERE:
- * another file defines the key.
+ * Adds a launch site: the reference to KEY at PLACE in SECTION. Call this only if KEY is in no
+ * entry of this file. ELSEWHERE is true if another file defines the key.
  */
 void program_add_site(struct program *program, const char *key, bool elsewhere,
                       struct elf_place place, const char *section);

@@ -9,8 +9,8 @@
 #include <string.h>
 
 /*
- * Removes the compilers' additions from NAME. gcc and clang append `.lto_priv.0`, `.llvm.123` and
- * the like. For a static variable g++ puts `_ZL` and the length of the name before the name.
+ * Removes the compilers' additions from NAME. gcc and clang append suffixes such as `.lto_priv.0`
+ * and `.llvm.123`. For a static variable g++ puts `_ZL` and the length of the name before the name.
  */
 static const char *plain_name(const char *name, size_t *length)
 {

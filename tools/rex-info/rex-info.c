@@ -53,8 +53,8 @@ static int finish(int status)
 }
 
 /*
- * Does not open libomptarget. A build may use this output, so it must not depend on the
- * libomptarget of the machine.
+ * Does not open libomptarget. A build may use the output of this function, so the output must not
+ * depend on the machine's libomptarget.
  */
 static int print_abi(bool json)
 {

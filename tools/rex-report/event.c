@@ -11,8 +11,8 @@
 #include "json.h"
 
 /*
- * The lowest track numbers of devices and of queues. A thread's track has the system's thread ID,
- * which is lower.
+ * The lowest track numbers of devices and of queues. The number of a thread's track is the thread
+ * ID in the system, which is lower.
  */
 #define DEVICE_TRACKS (UINT64_C(1) << 23)
 #define QUEUE_TRACKS (UINT64_C(1) << 24)
@@ -137,7 +137,7 @@ static void read_member(struct json *json, const char *key, struct line *line)
         json_skip(json);
 }
 
-/* ---- the kind of event ----------------------------------------------------------------------- */
+/* ---- the kinds of tracks and events ---------------------------------------------------------- */
 
 static enum event_track track_of(uint64_t id)
 {

@@ -38,22 +38,24 @@ struct event {
     enum event_track track;
     bool is_kernel;       /* for EVENT_DONE: a kernel, not a copy */
     const char *name;     /* name of the slice, the process or the track */
-    const char *function; /* function of libomptarget or the driver; "" if unknown */
-    const char *because; /* reason why libomptarget launched, not the driver; "" if there is none */
+    const char *function; /* name of a function of libomptarget or of the driver; "" if unknown */
+    /* reason why libomptarget launched instead of the driver; "" if there is no reason */
+    const char *because;
     uint64_t process, id; /* numbers of the process and the track */
     uint64_t begin, took; /* nanoseconds */
     int64_t device;       /* -1: unknown */
     int64_t result;
-    bool deferred; /* the call returned before its kernel was done, or the event is that kernel */
-    bool awaited;  /* the call waited for its kernel; the trace has the kernel as another event */
+    /* launch: the call returned before its kernel was done; kernel: its launch was deferred */
+    bool deferred;
+    bool awaited; /* the call waited for its kernel; the trace has the kernel as another event */
     uint64_t to, from; /* bytes that the rows ask to copy to the device, and from the device */
     size_t rows;
     struct event_row row[EVENT_ROWS];
 };
 
 /*
- * Reads the event in LINE. Changes LINE, and EVENT keeps pointers into LINE. Returns false if LINE
- * is not an event of librex.
+ * Reads the event in LINE. Changes LINE, and stores pointers into LINE in EVENT. Returns false if
+ * LINE is not an event of librex.
  */
 bool event_read(struct event *event, char *line);
 

@@ -14,7 +14,8 @@
 
 #include "common/memory.h"
 
-#define MOST (1 << 16) /* maximum mappings at a time; further memory counts as unmapped */
+/* maximum number of mappings in the list; rex-report does not add further mappings */
+#define MOST (1 << 16)
 
 /* ---- the list -------------------------------------------------------------------------------- */
 

@@ -66,8 +66,8 @@ static const char head[] =
 /* ---- text of unknown origin ------------------------------------------------------------------ */
 
 /*
- * Returns TEXT for the page; the caller frees it. print_text() escapes bytes that could control a
- * terminal. Characters with a meaning in HTML become entities, such as &lt; for <.
+ * Returns a copy of TEXT for the page. The caller frees the copy. print_text() escapes bytes that
+ * could control a terminal. Characters with a meaning in HTML become entities, such as &lt; for <.
  */
 static char *harmless(const char *text)
 {

@@ -70,7 +70,10 @@ static void add_totals(struct table *table, const struct study *study, enum tabl
 
 /* ---- waiting --------------------------------------------------------------------------------- */
 
-/* Adds a row for the thread TRACK: the time of each kind of call, and their share of SPAN. */
+/*
+ * Adds a row for the thread TRACK: the time that each kind of call took, and the share of SPAN that
+ * all these calls took.
+ */
 static void add_waiting(struct table *table, const struct track *track, uint64_t span)
 {
     char **cell = track->sort == TRACK_THREAD && track_busy(track) > 0 ? add_row(table) : NULL;

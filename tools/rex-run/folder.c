@@ -39,7 +39,10 @@ const char *make_folder(void)
     const char *parent = getenv("TMPDIR");
     char path[PATH_MAX];
     path_of(path, "%s/rex-run.XXXXXX", parent != NULL && *parent != '\0' ? parent : "/tmp");
-    /* Absolute, because TMPDIR may be relative and the program may change its folder. */
+    /*
+     * Make the path absolute, because TMPDIR may be relative and the program may change its current
+     * folder.
+     */
     if (mkdtemp(path) == NULL || realpath(path, folder) == NULL)
         die(NOT_RUN, "%s: %s", path, strerror(errno));
     tidy_before_death(remove_folder);

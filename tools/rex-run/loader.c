@@ -18,8 +18,8 @@
 #include "die.h"
 
 /*
- * Starts the program with LD_TRACE_LOADED_OBJECTS set: its loader then lists the libraries and
- * stops. Returns a stream that reads the standard output of the program.
+ * Starts the program with LD_TRACE_LOADED_OBJECTS set. The loader of the program then lists the
+ * libraries and exits. Returns a stream that reads the standard output of the program.
  */
 static FILE *start(const struct program *program, pid_t *child)
 {
@@ -31,7 +31,8 @@ static FILE *start(const struct program *program, pid_t *child)
         unsetenv("LD_DEBUG"); /* the lines of LD_DEBUG would mix with the list */
         dup2(ends[1], STDOUT_FILENO);
         /*
-         * Discard the messages of the loader: it writes them again when the program itself starts.
+         * Discard the messages of the loader: the loader writes them again when the program itself
+         * starts.
          */
         int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
         if (nowhere >= 0)

@@ -133,9 +133,9 @@ static void find_tool(char tool[PATH_MAX])
 }
 
 /*
- * Runs rex-report. Returns NULL if rex-report has exited: it prints its own errors. Otherwise
- * returns the reason why it did not start, or the signal that ended it, as a text that the caller
- * frees.
+ * Runs rex-report. Returns NULL if rex-report has exited, because rex-report prints its own errors.
+ * If rex-report did not start, or a signal ended it, returns a text with the reason. The caller
+ * frees the text.
  */
 static char *run(char *const *arguments)
 {

@@ -7,13 +7,15 @@
 #define REX_RUN_REPORT_H
 
 /*
- * Makes the program write a trace to the file TRACE; if TRACE is NULL, to PAGE with ".json"
- * appended. report_make() makes PAGE from the trace. Exits if an output cannot be used.
+ * Makes the program write a trace to the file TRACE. If TRACE is NULL, the file has the name PAGE
+ * with ".json" appended. report_make() makes the file PAGE from the trace. Exits if an output
+ * cannot be used.
  */
 void report_prepare(const char *page, const char *trace);
 
 /*
- * Makes the page, after the program has ended. If that fails, prints the reason, and does not exit.
+ * Makes the page. Call this after the program has ended. If the page cannot be made, prints the
+ * reason, and does not exit.
  */
 void report_make(void);
 
