@@ -37,9 +37,9 @@ int rex_file_write(int fd, const void *bytes, size_t size, size_t *done);
 void rex_file_say(const char *text);
 
 /*
- * Writes PATTERN to PATH, with the process ID for %p and % for %%. Sets *IS_NUMBERED if PATTERN has
- * a %p. If ADD_NUMBER is true, appends "." and the process ID. Returns false if the name is too
- * long; PATH then has the beginning of the name.
+ * Copies PATTERN to PATH, and replaces %p by the process ID and %% by %. *IS_NUMBERED becomes true
+ * if PATTERN has a %p, otherwise false. If ADD_NUMBER is true, appends "." and the process ID. If
+ * the name is too long, returns false, and PATH has the beginning of the name.
  */
 bool rex_file_name(const char *pattern, bool add_number, char path[PATH_MAX], bool *is_numbered);
 
@@ -56,7 +56,9 @@ void rex_folder_of(const char *path, char folder[PATH_MAX]);
  * between check and use.
  */
 struct rex_output {
-    /* -1: no file; else above 2, and if the limit of open files allows it, at least 960 */
+    /*
+     * -1: no file. A descriptor is above 2, and at least 960 if the limit of open files allows 960.
+     */
     int descriptor;
     bool is_numbered;    /* the pattern of the name has a %p */
     char name[PATH_MAX]; /* the path as given, for messages */
@@ -65,9 +67,10 @@ struct rex_output {
 };
 
 /*
- * Opens a file for OUTPUT, which has no open file. rex_file_name() makes the file's name from
- * PATTERN and ADD_NUMBER. Creates the file if it does not exist. Does not wait for the reader of a
- * pipe: without a reader, returns an error. Returns 0 or an error for rex_output_why().
+ * Opens a file for OUTPUT. Call this only if OUTPUT has no open file. rex_file_name() makes the
+ * file's name from PATTERN and ADD_NUMBER. Creates the file if it does not exist. If the file is a
+ * pipe without a reader, does not wait, and returns an error. Returns 0 or an error for
+ * rex_output_why().
  */
 int rex_output_open(struct rex_output *output, const char *pattern, bool add_number);
 
@@ -75,9 +78,9 @@ int rex_output_open(struct rex_output *output, const char *pattern, bool add_num
 bool rex_output_is_open(const struct rex_output *output);
 
 /*
- * Opens the path of OUTPUT again, because the program has closed the file. If ONLY_SAME is true, it
- * is an error if the path names no file or another file. Otherwise creates a missing file. Returns
- * 0 or an error for rex_output_why().
+ * Opens the path of OUTPUT again. Call this if the program has closed the file. If ONLY_SAME is
+ * true, returns an error if the path names no file or another file. If ONLY_SAME is false, creates
+ * a missing file. Returns 0 or an error for rex_output_why().
  */
 int rex_output_reopen(struct rex_output *output, bool only_same);
 

@@ -13,15 +13,15 @@
 #include "cuda/context.h"
 
 /*
- * Bytes of the staging memory, and of the arena: REX_STAGED_FIRST if that is enough, otherwise
- * REX_STAGED_MOST.
+ * Size in bytes of the staging memory and of the arena: REX_STAGED_FIRST if that size is enough,
+ * otherwise REX_STAGED_MOST.
  */
 #define REX_STAGED_FIRST ((size_t)256 << 10)
 #define REX_STAGED_MOST ((size_t)2 << 20)
 
 /*
- * Size in bytes of a chunk, which a thread copies at a time: half of the staging memory. On an H100
- * copies in chunks of 256 KiB were slower.
+ * A copying thread copies one chunk at a time. This is the size of a chunk in bytes, half of the
+ * staging memory. On an H100, copies in chunks of 256 KiB were slower.
  */
 #define REX_STAGED_CHUNK (REX_STAGED_MOST / 2)
 
@@ -37,11 +37,15 @@ struct rex_arguments {
 void rex_arguments_free(struct rex_arguments *arguments);
 
 /*
- * A CUDA graph of one launch: copy to the device, kernel, copy back. launch/run.c makes the graph.
+ * The CUDA graph of one launch: a copy to the device, the kernel, and a copy back. launch/run.c
+ * makes the graph.
  */
 struct rex_launch_graph {
     const struct rex_loaded_kernel *kernel; /* NULL: the element is free */
-    /* bytes copied to the device; begin and end of the bytes copied back */
+    /*
+     * `in`: number of bytes copied to the device. `out_begin`, `out_end`: begin and end of the
+     * bytes copied back, as offsets in the staging memory
+     */
     size_t in, out_begin, out_end;
     /* number of launches so far; counted only until the graph is made */
     unsigned launches;
@@ -63,26 +67,29 @@ struct rex_launch_context {
     uint64_t arena;
     size_t room; /* bytes of the arena; there is at least as much staging memory */
     /*
-     * one event for each of the two staging chunks of a copying thread, recorded after the device's
-     * copy from or to the chunk
+     * one event for each of the two staging chunks of a copying thread; recorded in the stream
+     * after the copy between the chunk and the device
      */
     void *event[2];
-    /* A wait failed. The context is not kept, because the device may still use its memory. */
+    /*
+     * A wait failed. The launch context is not used again, because the device may still use its
+     * memory.
+     */
     bool is_broken;
     struct rex_arguments arguments;
     struct rex_launch_graph graph[REX_LAUNCH_GRAPHS];
     unsigned uses;
-    size_t place;  /* last index of the context in `idle` of the GPU */
-    unsigned ends; /* `ends` of the GPU when the context was made */
+    size_t place;  /* last index of this context in the array `idle` of `device` */
+    unsigned ends; /* `ends` of `device` when this context was made */
     void *rows;    /* memory for the rows of a launch */
     size_t rows_most;
     bool rows_are_mapped; /* no row of the last launch needed new device memory */
 };
 
 /*
- * Writes a launch context of GPU ORDINAL to *TAKEN, for this thread alone. Makes the GPU's primary
- * context current, and writes the result of rex_context_enter() to *ENTERED. The caller passes
- * *ENTERED to rex_launch_context_give().
+ * Writes a launch context of GPU ORDINAL to *TAKEN. No other thread uses the context until
+ * rex_launch_context_give(). Makes the GPU's primary context current, and writes the result of
+ * rex_context_enter() to *ENTERED. Pass *ENTERED to rex_launch_context_give().
  *
  * Returns 0, REX_ENOMEM or REX_ECUDA; the message begins with WHAT. *TAKEN is NULL on failure. If
  * WHAT is NULL, no error is set, and rex_cuda_why() gives the reason.
@@ -110,15 +117,15 @@ bool rex_launch_context_make_staging(struct rex_launch_context *context, size_t 
 bool rex_launch_context_make_chunks(struct rex_launch_context *context);
 
 /*
- * Ends the launch contexts of GPU ORDINAL. Idle contexts end now, the others when they are given
- * back. The caller makes sure that no launch is in progress.
+ * Ends the launch contexts of GPU ORDINAL. Idle contexts end now. A context in use ends when its
+ * thread gives it back. The caller must make sure that no launch is in progress.
  */
 void rex_launch_contexts_end(int ordinal);
 
 /*
  * Undoes one call of rex_context_activate(), rex_context_activate_one() or rex_context_hold()
- * (cuda/context.h). If all earlier calls of these three functions are then undone, ends the launch
- * contexts of all GPUs and the idle streams of deferred launches.
+ * (cuda/context.h). If no call of these three functions is left to undo, ends the launch contexts
+ * of all GPUs and the idle streams of deferred launches.
  */
 void rex_context_unhold(void);
 

@@ -40,8 +40,8 @@ struct allocation {
 static void *allocations; /* a tree of tsearch(), guarded by rex_lists_lock() */
 
 /*
- * Allocations that overlap compare as equal. So a search for one byte finds the allocation that has
- * the byte.
+ * Two allocations that overlap compare as equal. So a search for one byte finds the allocation that
+ * has the byte.
  */
 static int compare_allocations(const void *left, const void *right)
 {

@@ -79,9 +79,9 @@ struct rex_reason {
 };
 
 /*
- * Sets the fallback reasons of the process when libomptarget is bound. SEES_ALL is true if all
- * calls of libomptarget in the process come through librex. DISABLED is true if offloading is
- * disabled.
+ * Sets the fallback reasons of the process. Call this when libomptarget is bound. SEES_ALL is true
+ * if all calls of libomptarget in the process come through librex. DISABLED is true if offloading
+ * is disabled.
  */
 void rex_backend_bind(bool sees_all, bool disabled);
 

@@ -279,8 +279,8 @@ int rex_queue_update(struct rex_queue *queue, const struct rex_map *map)
             break;
         }
     /*
-     * The look-ups above have marked the mappings as used by this command. A captured or refused
-     * update does not use the mappings now, so remove the marks.
+     * The look-ups above have marked the mappings as used by this command. If the update call is
+     * captured or refused, it does not use the mappings now. So remove the marks.
      */
     if (result != REX_OK || queue->capture != NULL)
         rex_addresses_undo(&gpu->addresses);
