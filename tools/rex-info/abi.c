@@ -34,7 +34,10 @@
 #define INLINE(symbol, prototype)
 #define PER_BINARY(symbol, prototype)
 
-/* A row of the list of structs: a struct if FIELD is NULL, else a field of the struct before it. */
+/*
+ * A row of the list of structs. If `field` is NULL, the row is a struct. If not, the row is a field
+ * of the struct before the row.
+ */
 static const struct {
     const char *tag, *field, *type;
     size_t size, offset, alignment;
@@ -183,7 +186,7 @@ static void print_constants(bool json)
 /* ---- functions ------------------------------------------------------------------------------- */
 
 struct function {
-    const char *name, *prototype; /* prototype: NULL if no header declares it */
+    const char *name, *prototype; /* prototype: NULL if no header declares the function */
     enum origin origin;
 };
 

@@ -121,13 +121,16 @@ static bool is_digit(char character)
     return character >= '0' && character <= '9';
 }
 
-/* Returns VALUE times ten plus DIGIT, or INT64_MAX if that is too large. */
+/* Returns VALUE * 10 plus the value of DIGIT; INT64_MAX if that number is too large. */
 static int64_t append(int64_t value, char digit)
 {
     return value > (INT64_MAX - 9) / 10 ? INT64_MAX : value * 10 + (digit - '0');
 }
 
-/* Reads the digits after the point, and appends the first DIGITS digits to VALUE. */
+/*
+ * Reads the digits after the decimal point, if there is one. Appends the first DIGITS digits to
+ * VALUE, and appends zeros if there are fewer digits.
+ */
 static int64_t read_part(struct json *json, int64_t value, int digits)
 {
     if (*json->at == '.')
