@@ -125,9 +125,12 @@ int rex_block_allocate(struct rex_device *device, size_t size, uint64_t *address
  * all kept blocks of DEVICE together exceed 256 MiB.
  */
 void rex_block_give(struct rex_device *device, uint64_t address);
-/* Frees the kept blocks of DEVICE. Its context must be current. Returns true if there were any. */
+/*
+ * Frees the kept blocks of DEVICE. The context of DEVICE must be current. Returns true if there
+ * were kept blocks.
+ */
 bool rex_blocks_free(struct rex_device *device);
-/* Frees the kept blocks of all GPUs. Returns true if there were any. */
+/* Frees the kept blocks of all GPUs. Returns true if there were kept blocks. */
 bool rex_blocks_free_all(void);
 
 #endif

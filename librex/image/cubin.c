@@ -16,7 +16,7 @@
 #include <string.h>
 
 #define STO_CUDA_ENTRY 0x10
-#define STT_CUDA_OBJECT 13 /* type of globals with nvcc -rdc=true; without -rdc=true: STT_OBJECT */
+#define STT_CUDA_OBJECT 13 /* type of globals with nvcc -rdc=true; STT_OBJECT without -rdc=true */
 #define OSABI_CUDA_13 0x41
 #define ABIVERSION_CUDA_13 8
 #define MODE_IN_ENVIRONMENT 2 /* offset of the mode in KERNEL_kernel_environment (LLVM 18 to 23) */
@@ -200,8 +200,9 @@ int rex_cubin_read(struct rex_view *view, struct rex_elf *elf)
         if (section.sh_type == SHT_NOBITS || rex_name_after(name, INFO) == NULL)
             continue;
         /*
-         * Sections of a real CUBIN do not overlap. Refuse sections that overlap, because many
-         * sections could each cover the whole file, and reading them would take quadratic time.
+         * If the sections of attributes together are larger than the file, they overlap. Refuse
+         * such a file: each section could cover the whole file, and reading all sections would take
+         * quadratic time.
          */
         attributes += section.sh_size;
         if (attributes > elf->size)

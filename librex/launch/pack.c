@@ -27,8 +27,8 @@
 
 /*
  * Writes to TEXT the end of the error message about ROW, whose argument does not fit PARAMETER. If
- * the row and PARAMETER are scalars, the end is the cast that the program needs, for example ":
- * write REX_VALUE((double)k)". If one of them is not a scalar, the end is the source text of the
+ * the row and PARAMETER are scalars, the end is advice with the cast that the program needs, for
+ * example REX_VALUE((double)k). If one of them is not a scalar, the end is the source text of the
  * row.
  */
 static void write_advice(const struct rex_image_parameter *parameter, const struct rex_map *map,

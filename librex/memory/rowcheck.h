@@ -73,9 +73,9 @@ const char *rex_row_text(const struct rex_map *map, int32_t i, char text[REX_ROW
 
 /*
  * Checks row I of a raw call (the program passed a packet or arrays). If the row is a member, it
- * must lie in its parent. libomptarget would crash on another member, or never end its mapping. A
- * row with unknown bits is not checked. Returns 0 or REX_EINVAL, with a message that begins with
- * WHAT.
+ * must lie in its parent. libomptarget would crash on a member outside its parent, or never end the
+ * member's mapping. A row with unknown bits is not checked. Returns 0 or REX_EINVAL, with a message
+ * that begins with WHAT.
  */
 int rex_check_member(const struct rex_map *map, int32_t i, const char *what);
 

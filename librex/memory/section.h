@@ -31,7 +31,7 @@ struct rex_map_builder {
      * program builds the map
      */
     void *handle;
-    int depth; /* number of mapper calls in progress; each of them is nested in the previous call */
+    int depth; /* number of mapper calls in progress, one inside the other */
 };
 
 /*

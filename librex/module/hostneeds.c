@@ -189,9 +189,9 @@ static int check_versions(const struct rex_elf *elf, const char *path)
 #endif
 
 /*
- * Returns true if symbol INDEX is not defined in the image, in the process, or in a library of the
- * image. Returns false for a weak or versioned symbol, and if a library is not open. *NAME becomes
- * the symbol's name.
+ * Returns true if nothing defines symbol INDEX: neither the image, nor the process, nor a library
+ * of the image. Returns false for a weak or versioned symbol, and if a library is not open. *NAME
+ * becomes the symbol's name.
  */
 static bool lacks_host_symbol(struct needs *needs, const Elf64_Shdr *symbols, size_t index,
                               const char **name)

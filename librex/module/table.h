@@ -71,7 +71,7 @@ struct rex_kernel {
     uint8_t form;
     /*
      * REX_KERNEL_ bits, atomic. REX_KERNEL_MATCHED is set after rex_kernel_match() has written the
-     * other members.
+     * facts from the image.
      */
     uint8_t flags;
     const struct __tgt_offload_entry *entry;

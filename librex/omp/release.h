@@ -86,9 +86,9 @@ struct rex_release {
      */
     bool late_image_ignored;
     /*
-     * libomptarget reads the image even after its registration, so librex must not free the image's
-     * bytes. LLVM 15 to 20 read the image at later registrations, and LLVM 21 when the image is
-     * unloaded.
+     * libomptarget reads the image even after the image is registered, so librex must not free the
+     * image's bytes. LLVM 15 to 20 read the image at later registrations, and LLVM 21 when the
+     * image is unloaded.
      */
     bool image_read_later;
     /*
@@ -174,10 +174,10 @@ struct rex_release {
 };
 
 /*
- * Returns the facts of the release of a library, or NULL if it is not libomptarget of LLVM 14 or
- * later. EXPORTS(name, context) returns true if the library exports NAME. NAMED is the release in
- * the name of the library, or of the libLLVM that the library needs; 0: none. NAMED selects one of
- * several releases with equal markers.
+ * Returns the facts of the release of a library, or NULL if the library is not libomptarget of LLVM
+ * 14 or later. EXPORTS(name, context) returns true if the library exports NAME. NAMED is the
+ * release in the name of the library, or of the libLLVM that the library needs; 0: none. NAMED
+ * selects one of several releases with equal markers.
  */
 const struct rex_release *rex_release_tell(bool (*exports)(const char *name, void *context),
                                            void *context, int named);

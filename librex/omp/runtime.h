@@ -11,7 +11,10 @@
 #include "omp/release.h"
 #include "rex/configure.h"
 
-/* Returns the facts of the release of the bound libomptarget, or NULL if none is bound yet. */
+/*
+ * Returns the facts of the release of the bound libomptarget, or NULL if no libomptarget is bound
+ * yet.
+ */
 const struct rex_release *rex_runtime(void);
 
 /*

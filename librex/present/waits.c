@@ -13,10 +13,10 @@
 #define TOLD_AFTER 10   /* seconds before a wait is logged */
 
 /*
- * While a begin call or an end call waits, launches and update calls wait for it only in windows.
- * An open time of equal length, without such waits, follows each window (struct rex_table_wait,
- * present.h). Example: the first window is from 0 to 10 ms, its open time from 10 to 20 ms, and the
- * next window from 20 to 40 ms.
+ * While a begin call or an end call waits, launches and update calls wait for that call only in
+ * windows. An open time of equal length, without such waits, follows each window (struct
+ * rex_table_wait, present.h). Example: the first window is from 0 to 10 ms, its open time from 10
+ * to 20 ms, and the next window from 20 to 40 ms.
  *
  * For a call that has waited WAITED milliseconds, returns the end of the current window or open
  * time, in milliseconds. Sets *IS_OPEN to true in an open time, and to false in a window. Example:

@@ -15,8 +15,8 @@ struct names {
 };
 
 /*
- * Adds NAME, which must outlive the list. If NAME is NULL, a number is used, but no search finds
- * NULL.
+ * Adds NAME, which must outlive the list. If NAME is NULL, it takes a number, but no search finds
+ * it.
  */
 void names_add(struct names *names, const char *name);
 

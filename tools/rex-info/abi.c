@@ -36,7 +36,7 @@
 
 /*
  * A row of the list of structs. If `field` is NULL, the row is a struct. If not, the row is a field
- * of the struct before the row.
+ * of the nearest struct before it.
  */
 static const struct {
     const char *tag, *field, *type;
