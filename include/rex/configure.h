@@ -107,7 +107,7 @@ extern "C" {
  *                          architecture, the entry table, duplicate keys and the rows of a launch
  *                          are always checked. `full`: as `on`; and if a launch by the driver maps
  *                          a row, the row gets device memory of its own, exactly as large as the
- *                          row. compute-sanitizer then finds accesses past the row. Takes effect at
+ *                          row. So compute-sanitizer finds accesses past the row. Takes effect at
  *                          the next registration.
  * REX_OPTION_LAUNCH_BY     REX_LAUNCH_BY: the library that launches on an NVIDIA GPU, if the call
  *                          waits for the kernel. `auto`, the default: the CUDA driver, unless a
@@ -118,8 +118,8 @@ extern "C" {
  * REX_OPTION_COPY_THREADS  REX_COPY_THREADS: number of librex's own threads, 0 to 8, that make a
  *                          large copy of unpinned memory to or from an NVIDIA GPU. 0: the driver
  *                          copies. `auto`, the default: half of the processors that the process may
- *                          use (in an MPI job: half of the rank's share), at most 8; if half is 1,
- *                          then 0. See rex-launches(7). Takes effect at the next copy.
+ *                          use (in an MPI job: half of the rank's share), at most 8; 0 if half is
+ *                          1. See rex-launches(7). Takes effect at the next copy.
  * REX_OPTION_REQUIRE_GPU   REX_REQUIRE_GPU: `on` or `off` (the default). `on`: kernels never run on
  *                          the CPU instead of a GPU. The registration of a module returns
  *                          REX_ENODEVICE if there is no NVIDIA GPU for it, if it has only a host
@@ -202,10 +202,10 @@ enum rex_log_level { REX_LOG_OFF, REX_LOG_ERROR, REX_LOG_WARN, REX_LOG_INFO, REX
  * @context  the @context of rex_set_log_callback().
  *
  * The function runs on the thread that logs the line. Several threads may call it at once. librex
- * holds no lock during the call, so the function may call librex, with two exceptions. It cannot
- * use a module that this thread is registering or ending (REX_EINVAL). It cannot register or end a
- * module, because the thread may be inside a call that uses a module (REX_EBUSY). But a call to end
- * a module that this thread is registering does nothing, and returns 0.
+ * holds no lock during the call, so the function may call librex, with two exceptions. The function
+ * cannot use a module that this thread is registering or ending (REX_EINVAL). The function cannot
+ * register or end a module, because the thread may be inside a call that uses a module (REX_EBUSY).
+ * But a call to end a module that this thread is registering does nothing, and returns 0.
  *
  * Lines that librex logs inside the function go to standard error or the file. After the function
  * returns, librex restores rex_last_error() and errno of the thread.
@@ -218,7 +218,7 @@ typedef void rex_log_function(enum rex_log_level level, const char *message, voi
  * the level.
  *
  * @function  receives each line; NULL: lines go to the file of REX_OPTION_LOG or to standard error.
- * @context   an argument for @function. It must live until the function is replaced and has
+ * @context   an argument for @function. @context must live until @function is replaced and has
  *            returned on all other threads. Other threads may still run @function when
  *            rex_set_log_callback() returns.
  *

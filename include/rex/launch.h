@@ -504,7 +504,8 @@ struct rex_dimension {
  *
  * Returns 0, or REX_EINVAL: a pointer is NULL; @count or @element_size is out of range; an extent
  * or a stride is not positive, or a length is negative; the part is not within the array; a size
- * overflows; or the map would have more rows than the first pass counted, or than 2147483647.
+ * overflows; or the map would have more rows than the first pass counted, or more than 2147483647
+ * rows.
  */
 REX_API int rex_map_add_strided(struct rex_map_builder *builder, void *base, int64_t element_size,
                                 const struct rex_dimension *dimensions, int count, int64_t type);

@@ -25,8 +25,8 @@ struct rex_bytes {
 int rex_file_read(const char *path, struct rex_bytes *file, char *why, size_t why_size);
 
 /*
- * Writes all SIZE BYTES to FD, and the number of bytes written to *DONE. Returns 0 or an errno
- * value. The program gets neither SIGPIPE nor SIGXFSZ. Changes errno.
+ * Writes the SIZE bytes at BYTES to FD. *DONE becomes the number of bytes written. Returns 0 or an
+ * errno value. The program gets neither SIGPIPE nor SIGXFSZ. Changes errno.
  */
 int rex_file_write(int fd, const void *bytes, size_t size, size_t *done);
 
@@ -50,10 +50,10 @@ bool rex_same_file(const char *a, const char *b);
 void rex_folder_of(const char *path, char folder[PATH_MAX]);
 
 /*
- * A file that librex keeps open and appends to. The program may close any descriptor. A file that
- * the program opens next may then get the number of that descriptor. So librex checks the
- * descriptor before each use. librex cannot detect that another thread closes the descriptor
- * between check and use.
+ * A file that librex keeps open and appends to. The program may close the descriptor, and the next
+ * file that the program opens may get the descriptor's number. So librex checks the descriptor
+ * before each use. librex cannot detect that another thread closes the descriptor between check and
+ * use.
  */
 struct rex_output {
     /*

@@ -178,8 +178,8 @@ int rex_call_data(enum rex_data_call call, const char *name, int64_t device,
                   const struct rex_map *map)
 {
     /*
-     * If NAME is NULL, the call has no rows, so libomptarget maps and copies nothing. Such a call
-     * needs no check for a lost device.
+     * NAME is NULL only for a call without rows. Such a call maps and copies nothing, so it needs
+     * no check for a lost device.
      */
     int result = REX_OK;
     /* The caller may have waited for a kernel whose failure lost the device. */

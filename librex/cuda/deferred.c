@@ -207,7 +207,7 @@ void *rex_deferred_begin(int number, int ordinal)
     if (REX_UNLIKELY(of->trace != NULL)) {
         /*
          * rex_stream_trace_catch_up() may wait for the stream, while other threads wait for the
-         * lock. So call it only if the stream is idle.
+         * lock. So call the function only if the stream is idle.
          */
         if (of->issued == of->seen && rex_stream_trace_is_behind(of->trace))
             rex_stream_trace_catch_up(of->trace);

@@ -156,7 +156,7 @@ int rex_unpack(enum rex_packing packing, const void *from, size_t stored, size_t
         size_t (*zstd)(void *, size_t, const void *, size_t);
         int (*lz4)(const char *, char *, int, int);
     } unpack = {NULL};
-    /* Do not close the library: the images of the next module usually need it, too. */
+    /* Do not close the library, because the images of the next module usually need the library. */
     void *library =
         packed && rex_can_open_libraries() ? dlopen(packer->library, RTLD_NOW | RTLD_LOCAL) : NULL;
     if (library != NULL)

@@ -147,7 +147,7 @@ void *rex_device_alloc(size_t size, int64_t device)
     }
     /*
      * A program without kernels may allocate before a module of another binary is registered. So
-     * register the known modules first.
+     * register a known module first.
      */
     int result = rex_gate_check();
     if (result == REX_OK && rex_device_count() == 0)

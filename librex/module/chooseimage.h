@@ -35,8 +35,8 @@ struct rex_module_image {
 
 /*
  * Finds, reads and checks the image NAME of MODULE for RELEASE. If NAME is NULL, the module or the
- * configuration names the image. The caller closes IMAGE with rex_module_image_close(). Returns 0
- * or an error.
+ * configuration names the image. The caller must close IMAGE with rex_module_image_close(). Returns
+ * 0 or an error.
  */
 int rex_module_image_open(struct rex_module_image *image, const struct rex_module *module,
                           const char *name, const struct rex_release *release);

@@ -44,7 +44,7 @@ unsigned char *rex_retained(const unsigned char *bytes, size_t size);
 int rex_retain(unsigned char *bytes, size_t size, bool stays);
 
 /*
- * Removes a holder of BYTES. If BYTES then have no holder, frees them, except if STAYS was true in
+ * Removes a holder of BYTES. If BYTES have no holder left, frees them, except if STAYS was true in
  * the call of rex_retain().
  */
 void rex_retained_drop(const void *bytes);
@@ -85,8 +85,8 @@ enum rex_need {
 int rex_module_ready(struct rex_module *module, enum rex_need need, const char *caller);
 
 /*
- * Makes NEED true for MODULE, like rex_module_ready(), and enters the gate (omp/gate.h): no module
- * ends before rex_gate_leave(). After an error the thread is not inside the gate.
+ * Makes NEED true for MODULE, with the results of rex_module_ready(). Enters the gate (omp/gate.h),
+ * so that no module ends before rex_gate_leave(). After an error the thread is not inside the gate.
  */
 int rex_module_enter(struct rex_module *module, enum rex_need need, const char *caller);
 
@@ -128,7 +128,7 @@ void rex_modules_list(struct rex_module *module, struct rex_registration *known)
  * registered module has an image for the other kind of device.
  */
 int rex_modules_claim(struct rex_registration *registration, bool on_host);
-/* Undoes rex_modules_claim(): another module may then claim the keys. */
+/* Undoes rex_modules_claim(). After the call, another module can claim the keys. */
 void rex_modules_unclaim(struct rex_registration *registration);
 
 /*
@@ -181,8 +181,8 @@ int rex_entries_copy(struct rex_entries table, bool old, struct rex_entries *cop
 const char *rex_kernel_name(const void *key);
 
 /*
- * Returns true if other compilers' code has registered the entries at BEGIN. LLVM 14 to 20 end the
- * process if one array of entries is registered twice.
+ * Returns true if code of another compiler has registered the entries at BEGIN. LLVM 14 to 20 end
+ * the process if one array of entries is registered twice.
  */
 bool rex_adopted_has(const struct __tgt_offload_entry *begin);
 

@@ -64,8 +64,8 @@ enum rex_reason_bit {
     ((unsigned)(REX_REASON_NO_DRIVER | REX_REASON_DISABLED | REX_REASON_DEVICE))
 
 /*
- * With these reasons libomptarget may report its launches and copies to the user. So libomptarget
- * makes all launches and copies except those in queues.
+ * If the process has one of these reasons, libomptarget may report its launches and copies to the
+ * user. So libomptarget makes all launches and copies except those in queues.
  */
 #define REX_REASON_REPORTS ((unsigned)(REX_REASON_ENVIRONMENT | REX_REASON_TOOL))
 

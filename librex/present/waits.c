@@ -33,7 +33,10 @@ static int64_t find_window(int64_t waited, bool *is_open)
     return begin + (*is_open ? 2 * length : length);
 }
 
-/* Unlocks TABLE while it logs, because the log function of the program may launch. */
+/*
+ * Logs a warning about WAIT. TABLE is unlocked meanwhile, because the program's log function may
+ * launch.
+ */
 static void log_wait(struct rex_present_table *table, struct rex_table_wait *wait)
 {
     static const char *const names[] = {"a launch", "a launch", "an update", "a begin", "an end"};

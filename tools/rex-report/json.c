@@ -51,7 +51,10 @@ static int32_t code_at(const char *at)
     return code;
 }
 
-/* Writes CODE as UTF-8 to OUT, which has room for it. Halves of surrogate pairs become U+FFFD. */
+/*
+ * Writes CODE as UTF-8 to OUT, which must have room for 3 bytes. Halves of surrogate pairs become
+ * U+FFFD. Returns the end of the written bytes.
+ */
 static char *put_code(char *out, int32_t code)
 {
     if (code >= 0xd800 && code < 0xe000)
@@ -69,7 +72,10 @@ static char *put_code(char *out, int32_t code)
     return out;
 }
 
-/* Decodes an escape, which is longer than the bytes that it stands for. */
+/*
+ * Decodes the escape at json->at to OUT. An escape is longer than the bytes for which it stands, so
+ * OUT can be in the buffer of the JSON text.
+ */
 static char *put_escaped(struct json *json, char *out)
 {
     static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
