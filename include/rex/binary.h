@@ -69,8 +69,8 @@ extern struct __tgt_offload_entry
 /*
  * The declarations above have an asm name, so gcc ignores their attribute `visibility`. Without the
  * `.hidden` directives a shared object would export its table, and a program without kernels would
- * use the exported table. Without the `.weak` directives -flto would lose the attribute `weak` of a
- * symbol that no code refers to, and the linker would report an undefined symbol.
+ * use the exported table. If no code refers to a symbol, -flto loses its attribute `weak`. Without
+ * the `.weak` directives the linker would report an undefined symbol.
  */
 __asm__(".weak __start_omp_offloading_entries, __stop_omp_offloading_entries\n"
         ".weak __start_rex_images, __stop_rex_images\n"

@@ -95,9 +95,9 @@ int rex_deferred_precede(int number, void *stream);
 
 /*
  * Stops deferring launches of device NUMBER, or of all devices if NUMBER is REX_ANY_DEVICE. librex
- * calls this function when the program receives a stream of the device, because librex cannot order
- * deferred launches with the commands that the program puts in that stream. After the call the
- * caller must wait for the launches that are already deferred.
+ * calls this function when the program receives a stream of the device: librex cannot order
+ * deferred launches with the program's commands in that stream. After the call the caller must wait
+ * for the launches that are already deferred.
  */
 void rex_deferred_stop(int number);
 

@@ -79,7 +79,7 @@ bool rex_elf_find_segment(const struct rex_elf *elf, uint32_t type, Elf64_Phdr *
  * rex_elf_string() returns the string at OFFSET of the string table STRINGS.
  * rex_elf_string_within() returns the string at BYTES, which may be NULL; ROOM is the number of
  * bytes that may be read at BYTES. Both functions return NULL if no NUL ends the string in the
- * table or in the ROOM bytes, or if the string is longer than 4095 bytes.
+ * table or in the ROOM bytes. They return NULL if the string is longer than 4095 bytes.
  */
 const char *rex_elf_string(const struct rex_elf *elf, const Elf64_Shdr *strings, uint64_t offset);
 const char *rex_elf_string_within(const unsigned char *bytes, uint64_t room);

@@ -97,10 +97,9 @@ static int send_packet_with_row(const struct rex_request *request,
 }
 
 /*
- * Enters the present table, checks the rows against the mappings, and sends PACKET. If the rows
- * were checked before the thread enters the table, another call could map a part of a row between
- * the check and the launch. If the program passed a packet, does not check the rows. Returns 0 or
- * an error.
+ * Enters the present table, checks the rows against the mappings, and sends PACKET. The check comes
+ * after the entry: without this order, another call could map a part of a row between the check and
+ * the launch. If the program passed a packet, does not check the rows. Returns 0 or an error.
  */
 static int enter_and_send(const struct rex_request *request, const struct rex_packet_rule *rule,
                           struct __tgt_kernel_arguments *packet, int *returned)

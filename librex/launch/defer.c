@@ -36,8 +36,8 @@ static bool has_pinned_address(const struct rex_map *map, int32_t row)
 }
 
 /*
- * Returns true if a kernel may use the value in ROW as an address, and the host may read the memory
- * at that address without a call of librex.
+ * Returns true if a kernel may use the value in ROW as an address of memory that the host can read
+ * without a call of librex.
  */
 static bool is_seen_by_value(const struct rex_plan *plan, int32_t row, uint32_t parameter)
 {

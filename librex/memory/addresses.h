@@ -70,8 +70,8 @@ uintptr_t rex_addresses_find(struct rex_addresses *addresses, const void *begin,
 void rex_addresses_use_range(struct rex_addresses *addresses, uint64_t begin, size_t size);
 
 /*
- * Returns true if a part of the SIZE bytes at BEGIN is marked as used, or a part of the device
- * memory to which they are mapped on device NUMBER. The bytes need not be mapped.
+ * Returns true if a part of the SIZE bytes at BEGIN is marked as used. Returns true if a part of
+ * their device memory on device NUMBER is marked as used. The bytes need not be mapped.
  */
 bool rex_addresses_in_use(const struct rex_addresses *addresses, const void *begin, size_t size,
                           int number);

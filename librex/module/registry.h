@@ -123,8 +123,8 @@ void rex_modules_list(struct rex_module *module, struct rex_registration *known)
 
 /*
  * Call rex_modules_claim() before the module is registered. For the module, it claims the host
- * keys, and the kind of device of the image: the CPU if ON_HOST is true, otherwise a GPU. Returns
- * 0, REX_EKEY if another registered module has one of the keys, or REX_EUNSUPPORTED if another
+ * keys, and the kind of device of the image: the CPU if ON_HOST is true, otherwise a GPU. Returns 0
+ * or an error. REX_EKEY: another registered module has one of the keys. REX_EUNSUPPORTED: another
  * registered module has an image for the other kind of device.
  */
 int rex_modules_claim(struct rex_registration *registration, bool on_host);

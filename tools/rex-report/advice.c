@@ -25,10 +25,10 @@
 #define LEAST_PAGEABLE UINT64_C(16000000) /* bytes of pageable memory that are copied */
 
 /*
- * A run with fewer calls than LEAST_JUDGED, and fewer copied bytes than LEAST_JUDGED_BYTES, gets no
- * advice about speed, because most of its calls are slow first calls. The first launch of a kernel
- * also loads the kernel. The first copy of new memory also waits until the operating system has
- * allocated the pages of the memory.
+ * A run with fewer calls and fewer copied bytes than these minimums gets no advice about speed,
+ * because most of its calls are slow first calls. The first launch of a kernel also loads the
+ * kernel. The first copy of new memory also waits until the operating system has allocated the
+ * pages of the memory.
  */
 #define LEAST_JUDGED 20
 #define LEAST_JUDGED_BYTES LEAST_PAGEABLE
