@@ -37,21 +37,21 @@ extern "C" {
 #ifndef REX_CUBIN_NAME
 /**
  * REX_CUBIN_NAME: file name of the device image, or several names with ':' between them. A program
- * may define the macro before the include, with one value in all files of the binary.
+ * may define the macro before the include. All files of a binary must have one value.
  */
 #define REX_CUBIN_NAME "rex_lib_nvidia.cubin"
 #endif
 #ifndef REX_HOST_IMAGE_NAME
 /**
  * REX_HOST_IMAGE_NAME: file name of the host image for machines without a GPU. A program may define
- * the macro before the include, with one value in all files of the binary.
+ * the macro before the include. All files of a binary must have one value.
  */
 #define REX_HOST_IMAGE_NAME "rex_lib_host.so"
 #endif
 
 /**
- * REX_PER_BINARY: the attributes of an object or function that each linked binary has once: weak
- * and hidden.
+ * REX_PER_BINARY: the attributes (weak and hidden) of an object or function of which each linked
+ * binary has one copy.
  */
 #define REX_PER_BINARY __attribute__((__weak__, __visibility__("hidden")))
 

@@ -262,7 +262,7 @@ REX_DETAIL_RULE rex_detail_not_inside_REX_FOR_TEAMS(void);
     REX_DEVICE_GLOBAL(REX_POINTER_TO(type), REX_JOIN(name, _decl_tgt_ref_ptr))
 /**
  * REX_DEVICE_LINKED(name): the global of REX_DEVICE_GLOBAL_LINK(type, name), as an lvalue. A kernel
- * may use it only while the global is mapped.
+ * may use this lvalue only while the global is mapped.
  */
 #define REX_DEVICE_LINKED(name) (*REX_JOIN(name, _decl_tgt_ref_ptr))
 
@@ -305,8 +305,8 @@ REX_DETAIL_RULE rex_detail_not_inside_REX_FOR_TEAMS(void);
                     __VA_ARGS__)
 
 /**
- * REX_DEVICE_KERNEL(name, parameters...): head of the plain kernel of REX_KERNEL(name), the
- * function `name__kernel__`. Its body follows.
+ * REX_DEVICE_KERNEL(name, parameters...): head of the function `name__kernel__`, which is the plain
+ * kernel of REX_KERNEL(name). The body follows.
  */
 #define REX_DEVICE_KERNEL(name, ...) REX_DEVICE_KERNEL_STEM(REX_JOIN(name, __), __VA_ARGS__)
 

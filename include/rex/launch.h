@@ -78,7 +78,7 @@ extern "C" {
 
 /**
  * struct rex_launch_config: the kernel, device, queue and grid of a launch. rex_launch_config_of()
- * and rex_launch_config_for() return one.
+ * and rex_launch_config_for() return such a struct.
  *
  * REX_LAUNCH_COOPERATIVE and @cluster are *attributes* of the launch. Only the CUDA driver supports
  * them, from CUDA 11.8 on. If libomptarget has to launch, or the device is not an NVIDIA GPU, the
@@ -512,9 +512,10 @@ REX_API int rex_map_add_strided(struct rex_map_builder *builder, void *base, int
 
 /** struct rex_array_part: a rectangular part of an array in the memory of a device. */
 struct rex_array_part {
-    void *base; /**< first element of the whole array; librex only reads a source. */
+    void *base; /**< first element of the whole array; librex does not write to a source. */
     const struct rex_dimension *dimensions; /**< the dimensions, outermost first. */
-    int64_t device; /**< device of the array; -1: the default; the number of devices: the host. */
+    /** device of the array; -1: the default device; the number of devices means the host. */
+    int64_t device;
 };
 
 /**

@@ -24,8 +24,8 @@ int rex_kernel_name_length(const char *symbol);
 #define REX_MESSAGE_MAX 4096
 
 /*
- * Returns the length in bytes of the UTF-8 character at TEXT, which ends in a NUL. Returns 0 if the
- * bytes are not UTF-8, or if the character must be escaped: a control character, a line or
+ * Returns the length in bytes of the UTF-8 character at TEXT. TEXT must end in a NUL. Returns 0 if
+ * the bytes are not UTF-8, or if the character must be escaped: a control character, a line or
  * paragraph separator, or a character that reorders the text around it.
  */
 size_t rex_shown_length(const char *text);

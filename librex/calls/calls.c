@@ -298,9 +298,9 @@ static void say_waited_for(void)
 }
 
 /*
- * Describes and logs a launch that the program makes by itself: code of clang calls a function of
- * libomptarget, such as __tgt_target_kernel(). The driver never makes such a launch. The reasons in
- * the trace are REX_REASON_CALLED and the fallback reasons of the process.
+ * Describes and logs a launch that the program makes by itself: code that clang compiled calls a
+ * function of libomptarget, such as __tgt_target_kernel(). The driver never makes such a launch.
+ * The reasons in the trace are REX_REASON_CALLED and the fallback reasons of the process.
  */
 static void describe_launch(struct rex_call_trace *trace, const void *key, int64_t device,
                             struct rex_grid grid)

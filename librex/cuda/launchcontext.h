@@ -26,8 +26,8 @@
 #define REX_STAGED_CHUNK (REX_STAGED_MOST / 2)
 
 /*
- * Arguments in the form that cuLaunchKernel takes. A struct of zeros is valid: its first use
- * allocates `address` and `values`.
+ * Arguments in the form that cuLaunchKernel takes. A struct of zeros is valid: the first use of the
+ * struct allocates `address` and `values`.
  */
 struct rex_arguments {
     void **address;        /* the address of each parameter's value */
@@ -49,7 +49,7 @@ struct rex_launch_graph {
     size_t in, out_begin, out_end;
     /* number of launches so far; counted only until the graph is made */
     unsigned launches;
-    void *graph, *executable, *node; /* NULL: no graph yet, or refused */
+    void *graph, *executable, *node; /* NULL: no graph yet, or the driver refused it */
     struct rex_grid grid;            /* the grid in the kernel node */
     unsigned char *values;           /* the arguments in the kernel node, or NULL */
     bool is_refused;                 /* the driver refused the graph */
@@ -65,7 +65,7 @@ struct rex_launch_context {
     unsigned char *staging;
     size_t staging_room; /* bytes of `staging` */
     uint64_t arena;
-    size_t room; /* bytes of the arena; there is at least as much staging memory */
+    size_t room; /* bytes of the arena; `staging_room` is at least `room` */
     /*
      * one event for each of the two staging chunks of a copying thread; recorded in the stream
      * after the copy between the chunk and the device
@@ -105,7 +105,7 @@ void rex_launch_context_give(struct rex_launch_context *context, int entered);
 int rex_launch_context_make_room(struct rex_launch_context *context, size_t size, const char *what);
 
 /*
- * Enlarges the staging memory, if necessary, to at least SIZE bytes. SIZE is at most
+ * Enlarges the staging memory, if necessary, to at least SIZE bytes. SIZE must be at most
  * REX_STAGED_MOST. Returns false on failure; rex_cuda_why() gives the reason.
  */
 bool rex_launch_context_make_staging(struct rex_launch_context *context, size_t size);

@@ -26,7 +26,7 @@ unsigned rex_cubin_architecture(const void *bytes, size_t size);
 
 /*
  * Fills VIEW with the symbols of the CUBIN. Returns 0, or -1 with the reason in ELF->why. ELF->why
- * is NULL if memory ran out or the view would need more than its maximum.
+ * is NULL if memory ran out or the view would need more memory than its maximum.
  */
 int rex_cubin_read(struct rex_view *view, struct rex_elf *elf);
 

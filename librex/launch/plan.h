@@ -33,7 +33,7 @@ struct rex_own_row {
 
 /* A launch by the driver: its rows, kernel, grid and memory. */
 struct rex_plan {
-    struct rex_launch_context *context; /* the launch context; the context of its GPU is current */
+    struct rex_launch_context *context; /* the launch context; its GPU's CUDA context is current */
     const struct rex_map *map;
     const struct rex_release *release;
     int64_t types; /* type bits that at least one row has */

@@ -66,7 +66,7 @@ static inline bool rex_map_has_text(const struct rex_map *map)
 
 /*
  * Writes the source text of row I of MAP to TEXT, as the end of a message: "; row 1 is REX_TO(x,
- * n)". Writes "" if REX_MAP() or a similar macro did not make MAP. Returns TEXT.
+ * n)". Writes "" if MAP was made by other means than REX_MAP() or a similar macro. Returns TEXT.
  */
 #define REX_ROW_TEXT 120
 const char *rex_row_text(const struct rex_map *map, int32_t i, char text[REX_ROW_TEXT]);

@@ -96,7 +96,7 @@ static inline unsigned rex_process_reasons(void)
     return __atomic_load_n(&rex_backend_state, __ATOMIC_SEQ_CST) & (REX_DRIVER_IS_DEMANDED - 1);
 }
 
-/* Returns true if REX_LAUNCH_BY is `driver`, so that libomptarget must not launch. */
+/* Returns true if REX_LAUNCH_BY is `driver`. In this case libomptarget must not launch. */
 static inline bool rex_driver_is_demanded(void)
 {
     return (__atomic_load_n(&rex_backend_state, __ATOMIC_ACQUIRE) & REX_DRIVER_IS_DEMANDED) != 0;

@@ -34,7 +34,8 @@ struct rex_packet_rule {
  */
 struct rex_release {
     int number;
-    const char *marker; /* a symbol that this release exports; older releases lack it */
+    /* a symbol that libomptarget exports in this release, but not in older releases */
+    const char *marker;
     struct rex_packet_rule plain, env;
     /*
      * if libomptarget needs the functions rex_call_NAME of the image: rule for kernels of both

@@ -28,7 +28,8 @@ struct rex_range_lock;
  */
 struct rex_entry {
     uintptr_t begin, end; /* both are 0 if the entry is free */
-    uintptr_t device;     /* device address of `begin`; 0: the driver cannot launch with it */
+    /* device address of `begin`; 0: the driver cannot launch with this memory */
+    uintptr_t device;
     const struct rex_range_lock *owner; /* the call that is making or ending the mapping, or NULL */
     bool is_gone;     /* the mapping has ended; the entry is removed when it has no user */
     bool is_loose;    /* the memory is loose (present.h), so only libomptarget launches with it */

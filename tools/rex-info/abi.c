@@ -204,8 +204,8 @@ static int by_name(const void *a, const void *b)
 }
 
 /*
- * Sets *ALL to a list of the exported functions of the library and the functions of the headers,
- * sorted by name. Returns the number of functions.
+ * Sets *ALL to a list of all functions that the library exports or the headers declare, sorted by
+ * name. Returns the number of functions.
  */
 static size_t collect_functions(struct elf_symbols symbols, struct function **all)
 {

@@ -16,7 +16,7 @@
 #include "event.h"
 
 #define BINS 2048
-#define MOST_TRACKS 256 /* later tracks are counted, and have no bins */
+#define MOST_TRACKS 256 /* later tracks are only counted, and have no bins */
 
 /* Kinds of work on a track. */
 enum busy { BUSY_KERNEL, BUSY_DATA, BUSY_QUEUE, BUSY_START, BUSY_KINDS };
