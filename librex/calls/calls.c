@@ -62,7 +62,8 @@ static struct rex_map map_of_packet(const struct __tgt_kernel_arguments *packet)
 
 /*
  * Enters the present table with the rows of PACKET. Returns true if the call has to leave the table
- * later. The function may wait for other calls, so the caller must not be inside the gate.
+ * later. Call the function before the call enters the gate, because the function may wait for other
+ * calls.
  */
 static bool enter_table(enum rex_present_call call, const struct __tgt_kernel_arguments *packet,
                         int64_t device)
