@@ -37,27 +37,27 @@ extern "C" {
 #ifndef REX_CUBIN_NAME
 /**
  * REX_CUBIN_NAME: file name of the device image, or several names with ':' between them. A program
- * may define the macro before the include, with one value in all files of the binary.
+ * may define the macro before the include. All files of a binary must have one value.
  */
 #define REX_CUBIN_NAME "rex_lib_nvidia.cubin"
 #endif
 #ifndef REX_HOST_IMAGE_NAME
 /**
  * REX_HOST_IMAGE_NAME: file name of the host image for machines without a GPU. A program may define
- * the macro before the include, with one value in all files of the binary.
+ * the macro before the include. All files of a binary must have one value.
  */
 #define REX_HOST_IMAGE_NAME "rex_lib_host.so"
 #endif
 
 /**
- * REX_PER_BINARY: the attributes of an object or function that each linked binary has once: weak
- * and hidden.
+ * REX_PER_BINARY: the attributes (weak and hidden) of an object or function of which each linked
+ * binary has one copy.
  */
 #define REX_PER_BINARY __attribute__((__weak__, __visibility__("hidden")))
 
 /**
- * rex_entries_begin: first entry of this binary's table, a symbol that the linker defines; NULL if
- * the table is empty.
+ * rex_entries_begin: first entry of this binary's table; NULL if the table is empty. The linker
+ * defines the symbol.
  */
 extern struct __tgt_offload_entry
     rex_entries_begin[] __asm__("__start_omp_offloading_entries") REX_PER_BINARY;
@@ -67,10 +67,10 @@ extern struct __tgt_offload_entry
 
 #ifndef __CUDA_ARCH__ /* code for a GPU does not use these symbols */
 /*
- * gcc ignores the attribute `visibility` in the declarations with an asm name above. Without the
- * `.hidden` directives a shared object would export its table. A program without kernels would then
- * use this table as its own. If no code refers to a symbol, -flto loses the attribute `weak`, and
- * the linker reports an undefined symbol.
+ * The declarations above have an asm name, so gcc ignores their attribute `visibility`. Without the
+ * `.hidden` directives a shared object would export its table, and a program without kernels would
+ * use the exported table. If no code refers to a symbol, -flto loses its attribute `weak`. Without
+ * the `.weak` directives the linker would report an undefined symbol.
  */
 __asm__(".weak __start_omp_offloading_entries, __stop_omp_offloading_entries\n"
         ".weak __start_rex_images, __stop_rex_images\n"
@@ -79,8 +79,8 @@ __asm__(".weak __start_omp_offloading_entries, __stop_omp_offloading_entries\n"
 #endif
 
 /*
- * REX_TOLD: the attributes of objects that only tools read, in the file of the program. No code
- * refers to them, so compilers and linkers would remove them without the attributes.
+ * REX_TOLD: the attributes of objects that no code refers to: only tools read them, in the
+ * program's file. Without the attributes, compilers and linkers would remove the objects.
  */
 #define REX_TOLD __used__
 /*
@@ -97,15 +97,15 @@ __asm__(".weak __start_omp_offloading_entries, __stop_omp_offloading_entries\n"
 #ifndef __CUDA_ARCH__
 /*
  * This text makes a section, rex_kept_entries, with a pointer to the file's section of entries. The
- * flag R makes linkers keep rex_kept_entries, and so also the entries. The reference is weak,
- * because a file may have no entry.
+ * flag R makes linkers keep rex_kept_entries, and the pointer makes them keep the entries. The
+ * pointer is a weak reference, because a file may have no entry.
  *
  * The entries themselves cannot have the attribute `retain`: gcc warns if only some objects of a
- * section have it, and entries of generated code may lack it. gcc compares the objects of one file,
- * or with -flto the objects of the whole program.
+ * section have the attribute, and entries of generated code may lack it. For this warning gcc
+ * compares the objects of one file, or with -flto of the whole program.
  *
- * With -flto one assembler may read this text several times, and `.ifndef` skips all but the first.
- * After an entry, `.weak` would change the symbol of the section itself.
+ * With -flto one assembler may read this text several times, and `.ifndef` skips all copies but the
+ * first. In a copy after an entry, `.weak` would change the symbol of the section itself.
  */
 __asm__(".ifndef .Lrex_keeps_entries\n.set .Lrex_keeps_entries, 1\n"
         ".pushsection rex_kept_entries, \"awR\", %progbits\n.balign 8\n"
@@ -115,36 +115,37 @@ __asm__(".ifndef .Lrex_keeps_entries\n.set .Lrex_keeps_entries, 1\n"
 #endif
 
 /**
- * rex_images_begin: first row of the table of images that REX_EMBED_IMAGE() and
- * REX_EMBED_HOST_IMAGE() (rex/entry.h) have put into this binary, a symbol that the linker defines;
- * NULL if there are no images.
+ * rex_images_begin: first row of this binary's table of images; NULL if the table is empty.
+ * REX_EMBED_IMAGE() and REX_EMBED_HOST_IMAGE() (rex/entry.h) add rows. The linker defines the
+ * symbol.
  */
 extern const struct rex_image_row rex_images_begin[] __asm__("__start_rex_images") REX_PER_BINARY;
-/** rex_images_end: one past the last row of images; NULL if there are no images. */
+/** rex_images_end: one past the last row of the table of images; NULL if the table is empty. */
 extern const struct rex_image_row rex_images_end[] __asm__("__stop_rex_images") REX_PER_BINARY;
 
 /*
- * REX_HIDDEN: the attribute of a hidden object or function that is not weak: a helper may define
- * the name after the declaration.
+ * REX_HIDDEN: the attribute of a hidden object or function. It is not weak, because a helper (a
+ * file that REX generates) may define the name after the declaration.
  */
 #define REX_HIDDEN __attribute__((__visibility__("hidden")))
 
 /**
- * __cubin_desc: the descriptor of this binary's registered image, which belongs to librex; NULL
- * before registration and after rex_offload_fini() has returned 0. If a binary has several images,
- * each image with an entry has a descriptor. `__cubin_desc` is then the descriptor of the first of
- * these images.
+ * __cubin_desc: the descriptor of this binary's registered image; NULL before registration and
+ * after rex_offload_fini() has returned 0. librex owns the descriptor. If a binary has several
+ * images, each image with an entry has a descriptor, and `__cubin_desc` is the descriptor of the
+ * first such image.
  */
 extern REX_HIDDEN struct __tgt_bin_desc *__cubin_desc;
 /**
- * rex_target_kernel_ident: the source location that launches pass to libomptarget. A helper may
- * define it with another value; by default it is ";unknown;unknown;0;0;;".
+ * rex_target_kernel_ident: the source location that launches pass to libomptarget. A helper (a file
+ * that REX generates) may define the name with another value. The default is
+ * ";unknown;unknown;0;0;;".
  */
 extern REX_HIDDEN ident_t rex_target_kernel_ident;
 
 /*
- * REX_IS_HELPER: defined in a helper without REX_KMP_DEFINE: this header then only declares the
- * names that the helper may define.
+ * REX_IS_HELPER: defined in a helper (a file that REX generates) that does not define
+ * REX_KMP_DEFINE. In such a file this header only declares the names that the helper may define.
  */
 #if defined REX_KMP_INTERNAL && !defined REX_KMP_DEFINE
 #define REX_IS_HELPER
@@ -154,15 +155,15 @@ REX_PER_BINARY ident_t rex_target_kernel_ident = {0, 2, 0, 0, ";unknown;unknown;
 #endif
 
 /*
- * The module refers to `__cubin_desc` and rex_target_kernel_ident by weak references, because in a
- * binary of helpers no file has to define them. Their declarations above are not weak: a helper's
- * definition after a weak declaration would also be weak.
+ * The module refers to `__cubin_desc` and rex_target_kernel_ident by weak references, because no
+ * file of a binary of helpers has to define these names. The declarations of the names above are
+ * not weak, because a weak declaration makes a helper's later definition weak.
  */
-/* rex_found_desc: `__cubin_desc`. Its address is NULL if no file of the binary defines it. */
+/* rex_found_desc: a weak reference to `__cubin_desc`. NULL if no file of the binary defines it. */
 static struct __tgt_bin_desc *rex_found_desc __attribute__((__weakref__("__cubin_desc")));
 /*
- * rex_found_ident: rex_target_kernel_ident. Its address is NULL if no file of the binary defines
- * it.
+ * rex_found_ident: a weak reference to rex_target_kernel_ident. NULL if no file of the binary
+ * defines that name.
  */
 static ident_t rex_found_ident __attribute__((__weakref__("rex_target_kernel_ident")));
 
@@ -189,8 +190,9 @@ REX_PER_BINARY struct rex_module rex_this_module = {(uint32_t)sizeof(struct rex_
                                                     rex_images_end};
 
 /**
- * rex_binary_module: the address of this binary's module. A shared object exports this variable: a
- * data call of a program without kernels finds it, and registers the module if it has entries.
+ * rex_binary_module: the address of this binary's module. A shared object exports this variable. A
+ * data call of a program without kernels finds the variable, and registers the module if the module
+ * has entries.
  */
 extern struct rex_module *rex_binary_module;
 __attribute__((__weak__, __visibility__("default"))) struct rex_module *rex_binary_module =
@@ -208,7 +210,7 @@ __attribute__((__weak__, __visibility__("default"))) struct rex_module *rex_bina
  *     return rex_offload_fini();
  *
  * A file of the binary that does not include this header may declare and call these functions. A
- * file that includes this header may also declare them, before the include or after it, with the
+ * file that includes this header may declare the functions before or after the include, with the
  * result int or void. After the include, a declaration with the result void needs the parameter
  * list `(void)`: with `()` the compiler reports a conflict.
  *
@@ -216,27 +218,27 @@ __attribute__((__weak__, __visibility__("default"))) struct rex_module *rex_bina
  */
 
 #ifdef REX_IS_HELPER
-/** rex_offload_init(): the helper's own function; rex_kmp.h describes its result. */
+/** rex_offload_init(): a function that the helper defines. rex_kmp.h describes its result. */
 REX_HIDDEN void rex_offload_init(void);
-/** rex_offload_fini(): the helper's own function. */
+/** rex_offload_fini(): a function that the helper defines. */
 REX_HIDDEN void rex_offload_fini(void);
 #else
 
 /*
- * For the linker the names of these functions are rex_offload_init and rex_offload_fini. For the
- * compiler they are rex_this_init and rex_this_fini. So a declaration `void rex_offload_init(void)`
- * before the include does not conflict with the result int.
+ * For the linker the two functions below are rex_offload_init and rex_offload_fini. For the
+ * compiler their names are rex_this_init and rex_this_fini. So a declaration
+ * `void rex_offload_init(void)` before the include does not conflict with the result int.
  */
-/* rex_offload_init: rex_this_init, the compiler's name of the function. */
+/* rex_offload_init: expands to rex_this_init, the compiler's name of the function. */
 #define rex_offload_init rex_this_init
-/* rex_offload_fini: rex_this_fini, the compiler's name of the function. */
+/* rex_offload_fini: expands to rex_this_fini, the compiler's name of the function. */
 #define rex_offload_fini rex_this_fini
 
 /**
  * rex_offload_init(): finds and binds libomptarget; finds, checks and registers this binary's
  * image; and loads the image on the default device. Call it at the start of main, before anything
- * is timed. If the module is registered already, the call only loads the image, if it is not
- * loaded. Any thread.
+ * is timed. If the module is registered already, the call only loads an image that is not loaded
+ * yet. Any thread.
  *
  * Returns 0 or an error of rex_module_init().
  */
@@ -247,25 +249,26 @@ REX_PER_BINARY int rex_offload_init(void)
 }
 
 /**
- * rex_offload_fini(): unregisters this binary's image. Each mapping must have ended, and no other
- * thread may be in a launch or data call of this binary. The module may be registered again, with
- * any image; on LLVM 18 only with the image that it had. If the module is not registered, is being
- * registered, or is being ended by another thread, the call returns 0 and does nothing. The call
- * also does nothing at the end of the process, in functions given to atexit() before the
- * registration. Any thread.
+ * rex_offload_fini(): unregisters this binary's image. Before the call each mapping must have
+ * ended. During the call other threads must not be in a launch or data call of this binary. After
+ * the call the module can be registered again, with any image. On LLVM 18 it can be registered only
+ * with the image that it had. If the module is not registered, is being registered, or is being
+ * ended by another thread, the call returns 0 and does nothing. At the end of the process, in a
+ * function given to atexit() before the registration, the call returns 0 and does nothing. Any
+ * thread.
  *
- * Returns 0, or one of these errors; the module then stays registered:
+ * Returns 0 or one of these errors. After an error the module is still registered:
  *
- * REX_EINVAL  the call is in the program's log function, which rex_offload_fini() has called in
- *             this thread while it ends the module. Or the thread runs its last destructors.
+ * REX_EINVAL  the call is in the program's log function, which an outer rex_offload_fini() of this
+ *             thread has called. Or the thread runs its last destructors.
  * REX_EBUSY   a queue (rex/queue.h) has unfinished commands that use the module, or any unfinished
- *             commands if no other module is registered. The message names the queue. With
- *             REX_OPTION_UNFINISHED `wait` the call waits instead. Or the call was made inside a
- *             launch, a data call or the program's log function. Or launches or data calls of other
- *             threads have not ended within a minute.
+ *             commands if no other module is registered. The message names the queue. If
+ *             REX_OPTION_UNFINISHED is `wait`, the call waits instead. Or the call was made inside
+ *             a launch, a data call or the program's log function. Or launches or data calls of
+ *             other threads have not ended within a minute.
  * REX_ENOMEM  the host has too little memory for librex's data of this thread.
- * REX_ECUDA   a launch or a queue, even a destroyed one, has found a device lost since the process
- *             began.
+ * REX_ECUDA   since the process began, a launch or a queue has found a device lost. The queue may
+ *             have been destroyed later.
  */
 int rex_offload_fini(void) __asm__("rex_offload_fini");
 REX_PER_BINARY int rex_offload_fini(void)
@@ -276,28 +279,33 @@ REX_PER_BINARY int rex_offload_fini(void)
 /*
  * ---- Parts of rex_offload_init() and rex_offload_fini() ---------------------------------------
  *
- * These macros follow the definitions above. They tell a call from a declaration by the parameter
- * list, which the macro rex_this_init() joins to a name:
+ * These macros must stand after the definitions above. They distinguish a call from a declaration
+ * by the parameter list, which the macro rex_this_init() joins to a name:
  *
  *     rex_offload_init();             rex_this_init_        the call rex_this_init();
  *     void rex_offload_init(void);    rex_this_init_void    a declaration of rex_declared_init()
  *
- * In the first line the macro does not expand again, because no macro expands inside itself.
- * rex_declared_init is a second name of the function for the compiler: its result may be void,
- * though the result of rex_this_init() is int.
+ * In the first line the macro does not expand again, because no macro expands inside itself. For
+ * the compiler, rex_declared_init() is another function than rex_this_init(). So a program can
+ * declare it with the result void, though rex_this_init() returns int. For the linker both are one
+ * function.
  */
 
-/* rex_this_init(...): rex_this_init_ for a call, and rex_this_init_void for a declaration. */
+/*
+ * rex_this_init(...): expands to rex_this_init_ in a call, to rex_this_init_void in a declaration.
+ */
 #define rex_this_init(...) rex_this_init_##__VA_ARGS__
-/* rex_this_init_: the call of the function. */
+/* rex_this_init_: expands to the call of the function. */
 #define rex_this_init_ rex_this_init()
-/* rex_this_init_void: the declarator of rex_declared_init(), for a declaration by the program. */
+/* rex_this_init_void: expands to the declarator in the program's declaration of the function. */
 #define rex_this_init_void rex_declared_init(void) __asm__("rex_offload_init")
-/* rex_this_fini(...): rex_this_fini_ for a call, and rex_this_fini_void for a declaration. */
+/*
+ * rex_this_fini(...): expands to rex_this_fini_ in a call, to rex_this_fini_void in a declaration.
+ */
 #define rex_this_fini(...) rex_this_fini_##__VA_ARGS__
-/* rex_this_fini_: the call of the function. */
+/* rex_this_fini_: expands to the call of the function. */
 #define rex_this_fini_ rex_this_fini()
-/* rex_this_fini_void: the declarator of rex_declared_fini(), for a declaration by the program. */
+/* rex_this_fini_void: expands to the declarator in the program's declaration of the function. */
 #define rex_this_fini_void rex_declared_fini(void) __asm__("rex_offload_fini")
 
 #endif /* REX_IS_HELPER */

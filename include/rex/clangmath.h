@@ -18,7 +18,7 @@
 #error "rex/clangmath.h is a part of rex/kernel.h: include that"
 #endif
 
-/* rex_in_double<types>::type is double for all types. Other arguments are converted to it. */
+/* rex_in_double<types>::type is double for any types. Arguments of the types become doubles. */
 template <class...> struct rex_in_double {
     typedef double type;
 };
@@ -59,7 +59,7 @@ template <class...> struct rex_in_double {
         return name((rex_type)x, (rex_type)y);                             \
     }
 
-/* Functions that a GPU computes by one instruction, or exactly by a few. */
+/* Functions that a GPU computes exactly, by one instruction or a few. */
 #define REX_MATH_BUILTIN_1(name) \
     REX_MATH_1(name, name##f, __builtin_##name(x), __builtin_##name##f(x))
 #define REX_MATH_BUILTIN_2(name) \
@@ -115,7 +115,7 @@ REX_TO_INTEGERS(llround, long long, round)
 #undef REX_TO_INTEGERS
 #undef REX_TO_INTEGER
 
-/* Functions that rex/clang.h also has for integers. */
+/* Functions for floating-point numbers. rex/clang.h has functions of these names for integers. */
 #define REX_MATH_LIKE_INTEGERS(type)  \
     REX_CUDA type abs(type x)         \
     {                                 \
@@ -187,7 +187,8 @@ REX_LIBDEVICE_2(pow)
 REX_LIBDEVICE_2(remainder)
 #ifdef REX_LIBDEVICE
 /*
- * Without nvcc, __nv_hypotf() uses an approximate square root. So hypotf() is computed in double.
+ * __nv_hypotf() uses an approximate square root if the compiler is not nvcc. So hypotf() is
+ * computed in double.
  */
 extern "C" __device__ double __nv_hypot(double, double);
 /** hypot(): as in C. */

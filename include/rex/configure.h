@@ -39,22 +39,22 @@ extern "C" {
  * enum rex_option: the options of rex_configure(). Each option overrides an environment variable.
  *
  * The case of words does not matter. `yes`, `true` and `1` mean `on`; `no`, `false` and `0` mean
- * `off`. Write a file or folder with such a name as a path: `./0`.
+ * `off`. If a file or folder has such a name, write the name as a path: `./0`.
  *
- * A variable counts as not set if its option does not allow the value, or if the value has 4096
- * bytes or more. A warning then lists the allowed values, or the maximum length. librex logs the
+ * librex ignores a variable if its option does not allow the value, or if the value has 4096 bytes
+ * or more. It logs a warning with the allowed values, or with the maximum length. librex logs the
  * warning once in a process, when it first reads REX_OPTION_LOG. If the program has already set the
- * option, there is no warning. librex also warns of a variable whose name is similar to a name
- * below. In a set-user-ID program the environment is ignored.
+ * option, there is no warning. librex warns of each REX_ variable whose name is similar, but not
+ * equal, to a name below. In a set-user-ID program the environment is ignored.
  *
  * REX_OPTION_OMPTARGET     REX_OMPTARGET: path of the libomptarget to use. Takes effect if no
  *                          libomptarget is in the process yet, bound or not.
- * REX_OPTION_CUBIN         REX_CUBIN: image file of the main program's module, instead of the
- *                          module's own name; or a list of files with ':' between them. It has no
+ * REX_OPTION_CUBIN         REX_CUBIN: image file of the main program's module, or a list of files
+ *                          with ':' between them. It replaces the module's own file name. It has no
  *                          effect if the module has an image for GPUs in memory, or if the program
- *                          names a file in rex_module_register() or register_cubin(). The module's
- *                          host image never replaces this file. Takes effect at the next
- *                          registration.
+ *                          names a file in rex_module_register() or register_cubin(). librex never
+ *                          uses the module's host image in place of this file. Takes effect at the
+ *                          next registration.
  * REX_OPTION_CUBIN_PATH    REX_CUBIN_PATH: folders, with ':' between them, where librex first looks
  *                          for an image name without a slash. Takes effect at the next
  *                          registration.
@@ -70,22 +70,24 @@ extern "C" {
  *                          which is fastest and keeps a processor busy. `yield`: the thread polls,
  *                          and yields to other threads. `block`: the thread sleeps; waking it takes
  *                          longer than a short launch. `runtime`: librex sets nothing, and
- *                          libomptarget blocks. Takes effect when librex starts the GPU. That is at
- *                          the first registration of an image for the GPU (LLVM 14 to 17: at the
- *                          first use after the registration), or at an earlier rex_host_alloc() or
+ *                          libomptarget blocks. Takes effect when librex starts the GPU: at the
+ *                          first registration of an image for the GPU (LLVM 14 to 17: at the first
+ *                          use after the registration), or at an earlier rex_host_alloc() or
  *                          rex_host_register(). A context that is active already does not change.
  * REX_OPTION_ADOPT         REX_ADOPT: `on` or `off` (the default). `on`: librex adopts offload code
  *                          that another compiler built and that registers through librex's
  *                          __tgt_register_lib. librex first sets the wait policy. It then passes
- *                          libomptarget a copy of the code's descriptor that is adapted to the
+ *                          libomptarget a copy of the code's descriptor, adapted to the LLVM
  *                          release. librex does not write to the code's own descriptor, entries and
- *                          images. Such code registers before main() begins, earlier than a call of
- *                          rex_configure(): set the variable. rex-run(1) sets it.
- * REX_OPTION_UNFINISHED    REX_UNFINISHED: `error` (the default) or `wait`. It applies if a queue
- *                          still uses memory, a module or a library that the end of a data region,
- *                          rex_data_exit(), rex_offload_fini() or rex_library_unload() would end.
- *                          With `error` the call returns REX_EBUSY and ends nothing; with `wait` it
- *                          waits for the queue. The data calls of rex_kmp.h always wait.
+ *                          images. Such code registers before main() begins, so a call of
+ *                          rex_configure() is too late: set the variable REX_ADOPT. rex-run(1) sets
+ *                          REX_ADOPT.
+ * REX_OPTION_UNFINISHED    REX_UNFINISHED: `error` (the default) or `wait`. It applies to the end
+ *                          of a data region, and to rex_data_exit(), rex_offload_fini() and
+ *                          rex_library_unload(), if a queue still uses the memory, module or
+ *                          library. With `error` the call returns REX_EBUSY and ends nothing. With
+ *                          `wait` the call waits for the queue. The data calls of rex_kmp.h always
+ *                          wait.
  * REX_OPTION_TRACE         REX_TRACE: a file for a timeline of launches, data calls and queues,
  *                          which rex-report(1) reads and describes. In the file's name, %p is the
  *                          process ID and %% a percent sign. `-`: a summary on standard error when
@@ -96,35 +98,36 @@ extern "C" {
  * REX_OPTION_CHECK         REX_CHECK: `on` (the default), `off` or `full`. `on`: a registration
  *                          compares every entry with the image, except entries of
  *                          REX_GLOBAL_LINK(). `off` omits the comparison, for a program that
- *                          launches only a few of its thousands of kernels. A kernel's presence,
- *                          parameters and launch bounds are then checked at its first launch.
+ *                          launches only a few of its thousands of kernels. With `off`, a kernel's
+ *                          presence, parameters and launch bounds are checked at its first launch.
  *                          Kernels that are never launched, and the presence and size of globals,
- *                          are not checked. If the image lacks one of them, libomptarget of LLVM 14
- *                          to 17 ends the process when it loads the image. Later releases print a
- *                          line and continue. The image's structure and architecture, the entry
- *                          table, duplicate keys and the rows of a launch are always checked.
- *                          `full`: as `on`; and if a launch by the driver maps a row, the row gets
- *                          device memory of its own, exactly as large as the row. compute-sanitizer
- *                          then finds accesses past the row. Takes effect at the next registration.
+ *                          are not checked. If the image lacks such a kernel or global,
+ *                          libomptarget of LLVM 14 to 17 ends the process when it loads the image.
+ *                          Later LLVM releases print a line and continue. The image's structure and
+ *                          architecture, the entry table, duplicate keys and the rows of a launch
+ *                          are always checked. `full`: as `on`; and if a launch by the driver maps
+ *                          a row, the row gets device memory of its own, exactly as large as the
+ *                          row. So compute-sanitizer finds accesses past the row. Takes effect at
+ *                          the next registration.
  * REX_OPTION_LAUNCH_BY     REX_LAUNCH_BY: the library that launches on an NVIDIA GPU, if the call
  *                          waits for the kernel. `auto`, the default: the CUDA driver, unless a
  *                          reason requires libomptarget. `runtime`: libomptarget. `driver`: the
- *                          driver; a launch that the driver cannot make is REX_EUNSUPPORTED, with
- *                          the reason. rex-launches(7) lists the reasons. Takes effect if no
+ *                          driver; a launch that the driver cannot make returns REX_EUNSUPPORTED,
+ *                          with the reason. rex-launches(7) lists the reasons. Takes effect if no
  *                          libomptarget is bound yet.
  * REX_OPTION_COPY_THREADS  REX_COPY_THREADS: number of librex's own threads, 0 to 8, that make a
  *                          large copy of unpinned memory to or from an NVIDIA GPU. 0: the driver
  *                          copies. `auto`, the default: half of the processors that the process may
- *                          use (in an MPI job: half of the rank's share), at most 8; if half is 1,
- *                          then 0. See rex-launches(7). Takes effect at the next copy.
+ *                          use (in an MPI job: half of the rank's share), at most 8; 0 if half is
+ *                          1. See rex-launches(7). Takes effect at the next copy.
  * REX_OPTION_REQUIRE_GPU   REX_REQUIRE_GPU: `on` or `off` (the default). `on`: kernels never run on
  *                          the CPU instead of a GPU. The registration of a module returns
  *                          REX_ENODEVICE if there is no NVIDIA GPU for it, if it has only a host
- *                          image, or if OMP_TARGET_OFFLOAD disables its launches. A launch with the
- *                          host as its device also returns REX_ENODEVICE, and so does a data call,
- *                          except those of rex_kmp.h, which do nothing then. librex cannot stop the
- *                          program's own host version. Takes effect at the next registration and
- *                          call.
+ *                          image, or if OMP_TARGET_OFFLOAD disables its launches. A launch or a
+ *                          data call with the host as its device returns REX_ENODEVICE. But the
+ *                          data calls of rex_kmp.h return no error and do nothing. librex cannot
+ *                          stop the program's own host version. Takes effect at the next
+ *                          registration and call.
  * REX_OPTION_LAUNCH_BLOCKING  REX_LAUNCH_BLOCKING: `on` (the default) or `off`. `off`: a launch on
  *                          an NVIDIA GPU may return before its kernel is done, if the host cannot
  *                          yet see the result. A later call that could see or change the result
@@ -185,7 +188,7 @@ REX_API int rex_configure(enum rex_option option, const char *value);
  *                `row 1: to|target_param 0x55d0c8a2f2a0 4000 bytes`. If a row has a name, as with
  *                clang -g, the line has the name instead of the address. Calls of code that other
  *                compilers built are logged only if the level is already debug when libomptarget is
- *                bound. Launches are slower.
+ *                bound. This level makes launches slower.
  */
 enum rex_log_level { REX_LOG_OFF, REX_LOG_ERROR, REX_LOG_WARN, REX_LOG_INFO, REX_LOG_DEBUG };
 
@@ -199,10 +202,10 @@ enum rex_log_level { REX_LOG_OFF, REX_LOG_ERROR, REX_LOG_WARN, REX_LOG_INFO, REX
  * @context  the @context of rex_set_log_callback().
  *
  * The function runs on the thread that logs the line. Several threads may call it at once. librex
- * holds no lock during the call, so the function may call librex, with two exceptions. It cannot
- * use a module that this thread is registering or ending (REX_EINVAL). It cannot register or end a
- * module, because the thread may be inside a call that uses a module (REX_EBUSY). But a call to end
- * a module that this thread is registering does nothing, and returns 0.
+ * holds no lock during the call, so the function may call librex, with two exceptions. The function
+ * cannot use a module that this thread is registering or ending (REX_EINVAL). The function cannot
+ * register or end a module, because the thread may be inside a call that uses a module (REX_EBUSY).
+ * But a call to end a module that this thread is registering does nothing, and returns 0.
  *
  * Lines that librex logs inside the function go to standard error or the file. After the function
  * returns, librex restores rex_last_error() and errno of the thread.
@@ -210,15 +213,16 @@ enum rex_log_level { REX_LOG_OFF, REX_LOG_ERROR, REX_LOG_WARN, REX_LOG_INFO, REX
 typedef void rex_log_function(enum rex_log_level level, const char *message, void *context);
 
 /**
- * rex_set_log_callback(): passes the lines of the log to @function, with @context, instead of
- * standard error or a file. REX_OPTION_LOG still sets the level.
+ * rex_set_log_callback(): from this call on, librex passes each line of the log to @function, with
+ * @context. It no longer writes the lines to standard error or a file. REX_OPTION_LOG still sets
+ * the level.
  *
  * @function  receives each line; NULL: lines go to the file of REX_OPTION_LOG or to standard error.
- * @context   an argument for @function. It must live until the function is replaced and has
+ * @context   an argument for @function. @context must live until @function is replaced and has
  *            returned on all other threads. Other threads may still run @function when
  *            rex_set_log_callback() returns.
  *
- * Any thread. It does not fail.
+ * Any thread. The call cannot fail.
  */
 REX_API void rex_set_log_callback(rex_log_function *function, void *context);
 
@@ -230,9 +234,9 @@ REX_API void rex_set_log_callback(rex_log_function *function, void *context);
 
 /**
  * rex_runtime_bind(): finds and binds libomptarget now, instead of at the first registration. It
- * takes a libomptarget that is in the process already, else $REX_OMPTARGET, else the best that it
- * finds, which is mostly that of the newest release: librex(7). A bound libomptarget stays bound
- * until the process ends. Any thread.
+ * takes the first of these: a libomptarget that is in the process already, $REX_OMPTARGET, or the
+ * best libomptarget that it finds. The best is mostly that of the newest LLVM release: see
+ * librex(7). A bound libomptarget stays bound until the process ends. Any thread.
  *
  * Returns 0; REX_ENORUNTIME (the message lists the libraries that librex tried, each with the
  * reason, or names another cause); REX_ENOMEM; or REX_EFORK (the process was forked while another

@@ -68,9 +68,9 @@
 /*
  * ---- Grid: indices and numbers of teams and threads -------------------------------------------
  *
- * A @dimension is 0 (x), 1 (y) or 2 (z). A team is CUDA's block. On the host device an index is 0
- * and a number is 1, also inside REX_FOR_TEAMS(): only the index of that loop differs between
- * teams. A kernel that selects one element by its thread index is correct only on a GPU.
+ * A @dimension is 0 (x), 1 (y) or 2 (z). A team is CUDA's block. On the host device each index is 0
+ * and each number is 1. Inside REX_FOR_TEAMS() only the index of the loop differs between teams. A
+ * kernel that selects one element by its thread index is correct only on a GPU.
  */
 
 #if REX_ON_GPU
@@ -115,27 +115,28 @@ REX_DEVICE int64_t rex_num_threads(int dimension)
 /* REX_DETAIL_RULE: written before the declaration of a function that is never defined. */
 #define REX_DETAIL_RULE __device__ int
 #else
-/* On the CPU the loop runs all indices. It has the form that OpenMP's loop constructs require. */
+/* On the CPU the loop runs all indices. OpenMP's loop constructs require this form of the loop. */
 #define REX_DETAIL_LOOP(i, n, first, step) for (int64_t i = 0; i < (int64_t)(n); i++)
 #define REX_DETAIL_RULE int
 #endif
 
 /*
  * rex_detail_not_inside_REX_FOR(), rex_detail_not_inside_REX_FOR_TEAMS(): loops and barriers call
- * these functions in operands that are not evaluated. In the body of REX_FOR_TEAMS() a variable has
- * the name of the second function, and in the body of most other loops one has the name of the
- * first. There a call of that name is an error, and the compiler's message shows the name.
+ * these functions in operands that are not evaluated. In the body of REX_FOR_TEAMS() a variable
+ * hides the second function. In the body of most other loops a variable hides the first function. A
+ * call of a hidden function is an error, and the compiler's message shows the function's name.
  */
 REX_DETAIL_RULE rex_detail_not_inside_REX_FOR(void);
 REX_DETAIL_RULE rex_detail_not_inside_REX_FOR_TEAMS(void);
 
 /*
  * REX_DETAIL_ON_GRID: calls of both functions, for an operand that is not evaluated. Each loop over
- * the whole grid has it: the compiler refuses such a loop inside REX_FOR() and REX_FOR_TEAMS().
+ * the whole grid has this operand, so the compiler refuses such a loop inside REX_FOR() and
+ * REX_FOR_TEAMS().
  */
 #define REX_DETAIL_ON_GRID (rex_detail_not_inside_REX_FOR() + rex_detail_not_inside_REX_FOR_TEAMS())
 /*
- * REX_DETAIL_BODY(name, calls): a loop that runs once, written before a statement. In the statement
+ * REX_DETAIL_BODY(name, calls): head of a loop that runs the next statement once. In the statement
  * the loop's variable @name hides the function @name. @calls is the operand of __typeof__, and is
  * not evaluated.
  */
@@ -145,15 +146,16 @@ REX_DETAIL_RULE rex_detail_not_inside_REX_FOR_TEAMS(void);
 #include "rex/openmp.h"
 /*
  * REX_DETAIL_OPENMP(count, directive): applies OpenMP's @directive to the next loop, which has
- * @count indices. Without OpenMP it is empty.
+ * @count indices. Without OpenMP the macro is empty.
  */
 #define REX_DETAIL_OPENMP(count, directive) \
     REX_DETAIL_THREADED(count, REX_DETAIL_INDEX) _Pragma(directive)
 /*
  * REX_DETAIL_FOR(name, calls, count, guess, directive, loops): applies OpenMP's @directive to
- * @loops. The loops have @count indices, which take about @guess seconds each. @name and @calls are
- * those of REX_DETAIL_BODY(). REX_DETAIL_BODY() is outside the loop of OpenMP. Inside the loop, a
- * break of the body would leave only REX_DETAIL_BODY(), and OpenMP would not refuse the break.
+ * @loops. The loops have @count indices. Each index takes about @guess seconds. @name and @calls
+ * are the arguments of REX_DETAIL_BODY(), which stands outside the loop of OpenMP. If
+ * REX_DETAIL_BODY() stood inside the loop, a break in the body would leave only REX_DETAIL_BODY(),
+ * and OpenMP would not refuse the break.
  */
 #define REX_DETAIL_FOR(name, calls, count, guess, directive, ...) \
     REX_DETAIL_BODY(name, calls)                                  \
@@ -173,21 +175,21 @@ REX_DETAIL_RULE rex_detail_not_inside_REX_FOR_TEAMS(void);
  *
  * The statement or block after a loop runs once for every index, with any number of teams and
  * threads. The grid must not have more dimensions than the loop: threads along a further dimension
- * would run every index again. The indices are int64_t. Bounds are evaluated more than once. The
- * order is not defined, and threads run indices concurrently: declare variables that the body
- * writes inside the body.
+ * would run every index again. The indices are int64_t. Bounds are evaluated more than once.
+ * Threads run the indices concurrently, in no defined order. So if the body writes a variable,
+ * declare the variable inside the body.
  *
  * The body must not leave the loop with break, goto or return. With -fopenmp a compiler refuses
- * that, but clang accepts a break in REX_FOR_2D() and REX_FOR_3D(). `continue` continues with the
- * next index. On a grid of one dimension every thread runs the loops over the other dimensions in
- * full. A compiler refuses REX_FOR(), REX_FOR_2D() and REX_FOR_3D() inside each other, but does not
- * check functions that the body calls.
+ * these statements, but clang does not refuse a break in REX_FOR_2D() and REX_FOR_3D(). `continue`
+ * continues with the next index. On a grid of one dimension every thread runs the loops over the
+ * other dimensions in full. A compiler refuses REX_FOR(), REX_FOR_2D() and REX_FOR_3D() inside each
+ * other, but does not check functions that the body calls.
  */
 
 /**
  * REX_GRID_STRIDE(i, n, d): a loop over 0 <= i < n that strides by the whole grid in dimension @d:
- * 0, 1 or 2 for x, y or z. On the host device it is a plain loop, without OpenMP. It may be inside
- * the other loops: no compiler refuses it.
+ * 0, 1 or 2 for x, y or z. On the host device the macro is a plain loop, without OpenMP. No
+ * compiler refuses this loop inside the other loops.
  */
 #define REX_GRID_STRIDE(i, n, d)                                            \
     REX_DETAIL_LOOP(i, n, rex_team(d) * rex_num_threads(d) + rex_thread(d), \
@@ -219,8 +221,8 @@ REX_DETAIL_RULE rex_detail_not_inside_REX_FOR_TEAMS(void);
 
 #ifdef __cplusplus
 /*
- * REX_DEVICE_LINKAGE: C linkage and protected visibility. Code outside the image can find the
- * symbol. A symbol of this name in the host program does not replace it.
+ * REX_DEVICE_LINKAGE: C linkage and protected visibility. Code outside the image can find such a
+ * symbol. A symbol of the host program with an equal name does not replace it.
  */
 #define REX_DEVICE_LINKAGE extern "C" __attribute__((__visibility__("protected")))
 #else
@@ -232,17 +234,17 @@ REX_DETAIL_RULE rex_detail_not_inside_REX_FOR_TEAMS(void);
 /*
  * ---- Globals of a device image ----------------------------------------------------------------
  *
- * At file scope. The host side is in rex/entry.h.
+ * Write these macros at file scope. rex/entry.h has the macros for the host.
  */
 
 #if REX_ON_GPU
-/* extern "C" would make nvcc warn. C++ does not need it for variables at file scope. */
+/* No extern "C": nvcc would warn, and C++ does not change names of variables at file scope. */
 #define REX_DEVICE_GLOBAL(type, name) __device__ type name
 #else
 /**
  * REX_DEVICE_GLOBAL(type, name): defines a global of the device image; an initialiser may follow.
- * The host side is REX_GLOBAL(name), of equal size. The macro writes `type name`, so an array type
- * needs a typedef.
+ * REX_GLOBAL(name) must name a host variable of equal size. The macro writes `type name`, so an
+ * array type needs a typedef.
  */
 #define REX_DEVICE_GLOBAL(type, name)           \
     REX_DEVICE_LINKAGE type name;               \
@@ -260,18 +262,19 @@ REX_DETAIL_RULE rex_detail_not_inside_REX_FOR_TEAMS(void);
     REX_DEVICE_GLOBAL(REX_POINTER_TO(type), REX_JOIN(name, _decl_tgt_ref_ptr))
 /**
  * REX_DEVICE_LINKED(name): the global of REX_DEVICE_GLOBAL_LINK(type, name), as an lvalue. A kernel
- * may use it only while the global is mapped.
+ * may use this lvalue only while the global is mapped.
  */
 #define REX_DEVICE_LINKED(name) (*REX_JOIN(name, _decl_tgt_ref_ptr))
 
 /*
  * ---- Kernels ----------------------------------------------------------------------------------
  *
- * These macros are heads of kernels; the body follows. Write them at file scope, once for each name
- * in an image. REX_DEVICE_KERNEL() is for REX_KERNEL(name) of rex/entry.h. The forms with STEM take
- * a stem, the others a name, from which they make the stem `name__`. A *plain* kernel has the
- * parameters of the list. An *env* kernel also has the runtime's parameter, before these. The forms
- * with BOUNDS also take the arguments of CUDA's `__launch_bounds__`.
+ * These macros are heads of kernels; the body follows the macro. Write them at file scope, once for
+ * each name in an image. REX_DEVICE_KERNEL() is for REX_KERNEL(name) of rex/entry.h. The macros
+ * with STEM in their names take a stem. The others take a name, and make the stem `name__` from it.
+ * A *plain* kernel has the parameters of the list. An *env* kernel has the runtime's parameter
+ * before the parameters of the list. The macros with BOUNDS also take the arguments of CUDA's
+ * `__launch_bounds__`.
  */
 
 /**
@@ -302,15 +305,15 @@ REX_DETAIL_RULE rex_detail_not_inside_REX_FOR_TEAMS(void);
                     __VA_ARGS__)
 
 /**
- * REX_DEVICE_KERNEL(name, parameters...): head of the plain kernel of REX_KERNEL(name), the
- * function `name__kernel__`. Its body follows.
+ * REX_DEVICE_KERNEL(name, parameters...): head of the function `name__kernel__`, which is the plain
+ * kernel of REX_KERNEL(name). The body follows.
  */
 #define REX_DEVICE_KERNEL(name, ...) REX_DEVICE_KERNEL_STEM(REX_JOIN(name, __), __VA_ARGS__)
 
 /**
  * REX_DEVICE_KERNEL_BOUNDS(name, (max_threads, min_teams), parameters...): REX_DEVICE_KERNEL() for
- * launches of at most @max_threads threads in a team. @min_teams, which may be left out, is the
- * number of teams that should be resident on a multiprocessor. The two numbers are CUDA's
+ * launches of at most @max_threads threads in a team. @min_teams is the number of teams that should
+ * be resident on a multiprocessor; it may be left out. The two numbers are CUDA's
  * `__launch_bounds__`, and have no effect in a host image.
  */
 #define REX_DEVICE_KERNEL_BOUNDS(name, bounds, ...) \
@@ -325,7 +328,7 @@ REX_DETAIL_RULE rex_detail_not_inside_REX_FOR_TEAMS(void);
 #define REX_DEVICE_KERNEL_ENV(name, ...) REX_DEVICE_KERNEL_ENV_STEM(REX_JOIN(name, __), __VA_ARGS__)
 /**
  * REX_DEVICE_KERNEL_ENV_BOUNDS(name, (max_threads, min_teams), parameters...): head of an env
- * kernel with bounds, like REX_DEVICE_KERNEL_BOUNDS().
+ * kernel with the bounds of REX_DEVICE_KERNEL_BOUNDS().
  */
 #define REX_DEVICE_KERNEL_ENV_BOUNDS(name, bounds, ...) \
     REX_DEVICE_KERNEL_ENV_BOUNDS_STEM(REX_JOIN(name, __), bounds, __VA_ARGS__)

@@ -15,10 +15,10 @@
 
 /**
  * enum rex_kind: the kind of a kernel's parameter. REX_KIND_OF_TYPE() is the kind of a type. The
- * numbers are in device images, and never change.
+ * numbers never change, because device images contain them.
  */
 enum rex_kind {
-    REX_KIND_UNKNOWN = 0, /**< unknown: no signature, or a kind that librex does not know. */
+    REX_KIND_UNKNOWN = 0, /**< no signature, or a kind that librex does not know. */
     REX_KIND_POINTER = 1, /**< an address. */
     REX_KIND_VALUE = 3,   /**< a struct, a union or a `__half`, with the size of its type. */
     REX_KIND_I8 = 5,      /**< int8_t. */
@@ -36,16 +36,16 @@ enum rex_kind {
 
 /* clang-format off */
 /**
- * REX_EACH_KIND(is): `is(type, kind)` for each type that has a kind of its own: `is(float,
- * REX_KIND_F32)` and so on.
+ * REX_EACH_KIND(is): `is(type, kind)` for each type that has a kind of its own, such as
+ * `is(float, REX_KIND_F32)`.
  */
 #define REX_EACH_KIND(is)    \
     REX_EACH_INTEGER(is)     \
     is(float, REX_KIND_F32)  \
     is(double, REX_KIND_F64)
 /**
- * REX_EACH_INTEGER(is): `is(type, kind)` for each integer type and bool: `is(int, REX_KIND_I32)`
- * and so on.
+ * REX_EACH_INTEGER(is): `is(type, kind)` for each integer type and bool, such as
+ * `is(int, REX_KIND_I32)`.
  */
 #define REX_EACH_INTEGER(is)                           \
     is(char, (char)-1 < 1 ? REX_KIND_I8 : REX_KIND_U8) \
@@ -66,7 +66,7 @@ enum rex_kind {
 extern "C++" {
 /* struct rex_type_kind: its rex_number is REX_KIND_OF_TYPE() of @type. */
 template <class type, bool rex_is_enum = __is_enum(type)> struct rex_type_kind {
-    /* The kind of a struct, a union or another type that no other template is for. */
+    /* The kind of a struct, a union, or any other type without a template below. */
     static const unsigned rex_number = REX_KIND_VALUE | (unsigned)sizeof(type) << 8;
 };
 /* The kind of an enum is the kind of its integer type. */
@@ -86,14 +86,14 @@ template <class type> struct rex_type_kind<type *__restrict__, false> : rex_type
     template <> struct rex_type_kind<type, false> { \
         static const unsigned rex_number = (kind);  \
     };
-/* The kinds of types that have a kind of their own. */
+/* Defines the kind of each type that has a kind of its own. */
 REX_EACH_KIND(REX_KIND_IS)
 #undef REX_KIND_IS
 }
 /**
  * REX_KIND_OF_TYPE(type): the `enum rex_kind` of a type, an unsigned constant. An enum has the kind
- * of its integer type. With REX_KIND_VALUE the bits from bit 8 on are the size in bytes: for a
- * struct of 4 bytes the result is `REX_KIND_VALUE | 4 << 8`.
+ * of its integer type. If the kind is REX_KIND_VALUE, the bits from bit 8 on are the size in bytes:
+ * for a struct of 4 bytes the result is `REX_KIND_VALUE | 4 << 8`.
  */
 #define REX_KIND_OF_TYPE(...) (rex_type_kind<__typeof__(__VA_ARGS__)>::rex_number)
 #else
@@ -109,7 +109,7 @@ REX_EACH_KIND(REX_KIND_IS)
                               ? REX_KIND_POINTER                           \
                               : REX_KIND_VALUE | sizeof(expression) << 8))
 /* clang-format off */
-/** REX_KIND_CASE(type, kind): an association of _Generic: `int:REX_KIND_I32,` and so on. */
+/** REX_KIND_CASE(type, kind): an association of _Generic, such as `int:REX_KIND_I32,`. */
 #define REX_KIND_CASE(type, kind) type:kind,
 /* clang-format on */
 #endif

@@ -43,41 +43,42 @@ extern "C" {
 /*
  * ---- Launches: run a kernel, and wait for it or not -------------------------------------------
  *
- * REX_LAUNCH_FOR() and REX_LAUNCH() launch on the default device. REX_LAUNCH_WITH() also has all
- * other options, such as a queue. rex_launch() takes the arguments as a map.
+ * REX_LAUNCH_FOR() and REX_LAUNCH() launch on the default device. REX_LAUNCH_WITH() takes all other
+ * options, such as a device or a queue. rex_launch() takes the arguments as a map.
  *
  * Guide: rex-launches(7).
  */
 
 /**
- * REX_LAUNCH_NOWAIT: flag: libomptarget launches, and may return before the kernel ends. The launch
- * must be in a task of an OpenMP parallel region that runs on libomp, with LLVM 16 or later.
+ * REX_LAUNCH_NOWAIT: flag: libomptarget launches, and may return before the kernel ends. It returns
+ * early only in a task of an OpenMP parallel region that runs on libomp, with LLVM 16 or later.
  * Elsewhere the call waits for the kernel. On a GPU, launches in a queue ignore the flag.
  */
 #define REX_LAUNCH_NOWAIT 0x1u
 /**
- * REX_LAUNCH_STRICT: flag: a launch with 0 teams or 0 threads in x returns REX_EINVAL, also with
+ * REX_LAUNCH_STRICT: flag: a launch with 0 teams or 0 threads in x returns REX_EINVAL, even with
  * REX_LAUNCH_GRID_STRIDE. Without the flag librex chooses a number in place of 0. With or without
  * the flag, librex asks LLVM 23 and later not to change the grid.
  */
 #define REX_LAUNCH_STRICT 0x2u
 /**
- * REX_LAUNCH_GRID_STRIDE: flag: the kernel's loops are correct with any number of teams, as REX_FOR
- * is. If teams are 0 in x, librex launches enough teams for @trip_count. But the teams in x
- * together have at most as many threads as the GPU can have resident at once.
+ * REX_LAUNCH_GRID_STRIDE: flag: the kernel's loops are correct with any number of teams, as
+ * REX_FOR() loops are. If teams are 0 in x, librex launches enough teams for @trip_count. But the
+ * teams in x together have at most as many threads as the GPU can have resident at once.
  */
 #define REX_LAUNCH_GRID_STRIDE 0x4u
 /**
- * REX_LAUNCH_COOPERATIVE: flag: all blocks of the grid are resident at once, and may wait for each
- * other: grid.sync() of CUDA's cooperative groups. rex_resident_blocks() returns the maximum number
- * of blocks. If the grid has more blocks, the launch returns REX_EINVAL, and the message has the
- * maximum. With REX_LAUNCH_GRID_STRIDE and 0 teams in x, librex chooses at most the maximum.
+ * REX_LAUNCH_COOPERATIVE: flag: all blocks of the grid are resident at once, so they can wait for
+ * each other, for example by grid.sync() of CUDA's cooperative groups. rex_resident_blocks()
+ * returns the maximum number of blocks. If the grid has more blocks, the launch returns REX_EINVAL,
+ * and the message has the maximum. With REX_LAUNCH_GRID_STRIDE and 0 teams in x, librex chooses at
+ * most this maximum.
  */
 #define REX_LAUNCH_COOPERATIVE 0x8u
 
 /**
  * struct rex_launch_config: the kernel, device, queue and grid of a launch. rex_launch_config_of()
- * and rex_launch_config_for() return one.
+ * and rex_launch_config_for() return such a struct.
  *
  * REX_LAUNCH_COOPERATIVE and @cluster are *attributes* of the launch. Only the CUDA driver supports
  * them, from CUDA 11.8 on. If libomptarget has to launch, or the device is not an NVIDIA GPU, the
@@ -87,19 +88,20 @@ extern "C" {
 struct rex_launch_config {
     /** host key: REX_KERNEL_ID(name). REX_LAUNCH_WITH() sets it. */
     const void *key;
-    int64_t device; /**< device number; -1: the default device, or the queue's. */
-    /** the queue (rex/queue.h) for the launch; NULL: the call waits for the kernel. */
+    /** device number; -1: the queue's device, or the default device if there is no queue. */
+    int64_t device;
+    /** the queue (rex/queue.h) in which the kernel is launched; NULL: no queue. */
     struct rex_queue *queue;
     /**
-     * blocks in x, y, z. If x is 0, librex chooses enough blocks for @trip_count. If @trip_count is
-     * also 0, librex chooses 128 blocks, or 1 with REX_LAUNCH_GRID_STRIDE. 0 in y or z counts as 1.
-     * A GPU's grid has at most 65535 in y and in z.
+     * blocks in x, y, z. If x is 0, librex chooses enough blocks for @trip_count. If x and
+     * @trip_count are 0, librex chooses 128 blocks, or 1 block with REX_LAUNCH_GRID_STRIDE. In y
+     * and z, 0 means 1. A GPU's grid has at most 65535 blocks in y and in z.
      */
     uint32_t teams[3];
     /**
-     * threads of a block in x, y, z. 0 in x counts as 128, 0 in y or z as 1. A block of a GPU has
-     * at most 1024 threads, and at most 64 in z. The kernel's __launch_bounds__ or registers may
-     * allow fewer.
+     * threads of a block in x, y, z. In x, 0 means 128; in y and z, 0 means 1. A block of a GPU has
+     * at most 1024 threads, and at most 64 in z. The kernel's __launch_bounds__ or registers can
+     * lower the maximum.
      */
     uint32_t threads[3];
     uint64_t trip_count;     /**< iterations of the kernel's loop, 0 if unknown. */
@@ -107,18 +109,18 @@ struct rex_launch_config {
     uint32_t flags;          /**< REX_LAUNCH_ bits. */
     /**
      * blocks of a thread block cluster in x, y, z. All 0: no clusters, or the clusters that the
-     * kernel declares. If only some numbers are 0, these count as 1. A cluster has at most 8
-     * blocks, and teams are a multiple of the cluster in each dimension. For GPUs of compute
-     * capability 9.0 and later.
+     * kernel declares. If only some numbers are 0, each 0 means 1. A cluster has at most 8 blocks.
+     * In each dimension @teams must be a multiple of the cluster. Clusters need a GPU of compute
+     * capability 9.0 or later.
      */
     uint32_t cluster[3];
-    uint32_t reserved[3]; /**< 0; other values are REX_EINVAL. */
+    uint32_t reserved[3]; /**< must be 0, otherwise the launch returns REX_EINVAL. */
 };
 
 /**
- * rex_launch_config_of(): returns a launch of @key on the default device, with @teams blocks of
- * @threads threads in x. Teams and threads are 1 in y and z; the other fields are 0. If @teams or
- * @threads is negative or above 2147483647, the launch returns REX_EINVAL.
+ * rex_launch_config_of(): returns the config of a launch of @key on the default device, with @teams
+ * blocks of @threads threads in x. Teams and threads are 1 in y and z; the other fields are 0. If
+ * @teams or @threads is negative or above 2147483647, the launch returns REX_EINVAL.
  */
 static inline struct rex_launch_config rex_launch_config_of(const void *key, int64_t teams,
                                                             int64_t threads)
@@ -131,8 +133,9 @@ static inline struct rex_launch_config rex_launch_config_of(const void *key, int
 }
 
 /**
- * rex_launch_config_for(): returns a launch of @key on the default device, for a kernel whose loops
- * are REX_FOR with @iterations iterations. librex chooses the grid by REX_LAUNCH_GRID_STRIDE.
+ * rex_launch_config_for(): returns the config of a launch of @key on the default device, for a
+ * kernel whose REX_FOR() loops have @iterations iterations. librex chooses the grid by
+ * REX_LAUNCH_GRID_STRIDE.
  */
 static inline struct rex_launch_config rex_launch_config_for(const void *key, int64_t iterations)
 {
@@ -155,12 +158,12 @@ static inline struct rex_launch_config rex_launch_config_for(const void *key, in
  *
  * After the call the program may change @launch, @map and the values in the map.
  *
- * If the memory of a row is not mapped, it is mapped for this launch only. Such rows with equal
- * begin and size get each copy that at least one of these rows asks for.
+ * If the memory of a row is not mapped, it is mapped for this launch only. If several such rows
+ * have equal begin and size, librex makes each copy that at least one of them asks for.
  *
- * A launch in a queue copies nothing, and its rows of memory must be mapped whole. A row of
- * REX_ALWAYS(), REX_PRIVATE() or REX_FIRSTPRIVATE() is REX_EINVAL. On a GPU the CUDA driver
- * launches from a queue, so the grid may have three dimensions on each release.
+ * A launch in a queue copies nothing, and its rows of memory must be mapped whole. It returns
+ * REX_EINVAL if it has a row of REX_ALWAYS(), REX_PRIVATE() or REX_FIRSTPRIVATE(). On a GPU the
+ * CUDA driver launches from a queue, so the grid can have three dimensions with each LLVM release.
  *
  * If a section of no elements is not mapped, the kernel gets the host's address, or NULL on LLVM 14
  * and 15.
@@ -172,22 +175,21 @@ static inline struct rex_launch_config rex_launch_config_for(const void *key, in
  *                   nothing: run the host version.
  * REX_ENODEVICE     the device is the host, or offloading is disabled, and REX_REQUIRE_GPU is on.
  * REX_EINVAL        @launch or a column of @map is NULL; @launch has unknown flags, or @reserved is
- *                   not 0; no release accepts a row, whose number the message has; a strict launch
- *                   has 0 teams or threads in x; the grid or the block is too large for the GPU or
- *                   the kernel (in a queue: REX_ECUDA); a cooperative grid or a cluster does not
- *                   fit; a value has more than 8 bytes, and libomptarget has to launch; the queue
- *                   was destroyed; the process or the calling thread is ending.
- * REX_EKEY          no registered module has the key, or it is the key of a global.
+ *                   not 0; a row is invalid with each LLVM release, and the message has its number;
+ *                   a strict launch has 0 teams or threads in x; the grid or the block is too large
+ *                   for the GPU or the kernel (in a queue: REX_ECUDA); a cooperative grid or a
+ *                   cluster does not fit; a value has more than 8 bytes, and libomptarget has to
+ *                   launch; the queue was destroyed; the process or the calling thread is ending.
+ * REX_EKEY          no registered module has the key, or the key is that of a global.
  * REX_ENOKERNEL     the launch is in a queue on a GPU, and the image does not describe the kernel's
  *                   parameters.
- * REX_EPARAMS       the rows do not fit the kernel's parameters. If libomptarget has to launch:
- *                   also a parameter of more than 8 bytes, or of less than 8 bytes on LLVM 19 to
- *                   22.
+ * REX_EPARAMS       the rows do not fit the kernel's parameters. Or libomptarget has to launch, and
+ *                   a parameter has more than 8 bytes, or less than 8 bytes on LLVM 19 to 22.
  * REX_EDEVICE       the device number is out of range, or is not that of the queue's device.
- * REX_EUNSUPPORTED  the release cannot do the launch ("Releases" in librex(7)). The launch has
- *                   attributes, and libomptarget, an old GPU or driver, or the CPU would launch it.
- *                   REX_LAUNCH_BY is `driver`, and libomptarget has to launch.
- *                   A block needs more shared memory than the GPU has for one block (in a queue:
+ * REX_EUNSUPPORTED  the LLVM release cannot do the launch ("Releases" in librex(7)). Or the launch
+ *                   has attributes, and libomptarget, an old GPU or driver, or the CPU would launch
+ *                   it. Or REX_LAUNCH_BY is `driver`, and libomptarget has to launch. Or a block
+ *                   needs more shared memory than the GPU has for one block (in a queue:
  *                   REX_EINVAL). In a queue: the module has device globals, and the queue lacks
  *                   REX_QUEUE_OWN_GLOBALS; or a value on the host device has more than 8 bytes.
  * REX_EABSENT       a row of REX_PRESENT(), or any row in a queue, is not mapped, or mapped only in
@@ -210,11 +212,11 @@ static inline int rex_launch(const struct rex_launch_config *launch, const struc
 
 /**
  * REX_LAUNCH(kernel, teams, threads, rows...): launches REX_KERNEL(kernel) on the default device,
- * with @teams blocks of @threads threads, and waits. @rows are the arguments, in order: 0 to 64
- * rows of rex/map.h. Each expression is evaluated once, as rex/map.h describes. If REX_KERNEL() has
- * the kernel's parameters, the compiler compares their number and types with the rows. Each row
- * must then be a macro of rex/map.h or REX_ROW() (rex/arguments.h). The results are those of
- * rex_launch().
+ * with @teams blocks of @threads threads, and waits for the kernel. @rows are the arguments, in
+ * order: 0 to 64 rows of rex/map.h. Each expression is evaluated once, as rex/map.h describes. If
+ * REX_KERNEL() has the kernel's parameters, the compiler compares their number and types with the
+ * rows. In this case each row must be a macro of rex/map.h or REX_ROW() (rex/arguments.h). The
+ * results are those of rex_launch().
  */
 #define REX_LAUNCH(kernel, teams, ...) \
     REX_LAUNCH_GRID(REX_JOIN(kernel, __), teams, ",," #__VA_ARGS__, __VA_ARGS__, )
@@ -244,9 +246,9 @@ static inline int rex_launch(const struct rex_launch_config *launch, const struc
 /**
  * rex_resident_blocks(): returns the number of blocks of @launch's kernel that all multiprocessors
  * of the GPU together can have resident at once. The blocks have the threads, the dynamic shared
- * memory and the clusters of @launch; its teams and its queue do not matter. The result is the
- * maximum for the grid of a cooperative launch. It assumes that the GPU has no other work. Any
- * thread may call the function.
+ * memory and the clusters of @launch; the teams and the queue of @launch do not matter. The result
+ * is the maximum for the grid of a cooperative launch. The function assumes that the GPU has no
+ * other work. Any thread may call the function.
  *
  *     int64_t blocks = rex_resident_blocks(&launch);
  *     if (blocks > 0)
@@ -278,12 +280,13 @@ static inline int64_t rex_resident_blocks(const struct rex_launch_config *launch
  *      rex_launch_rows(&axpy__id__, rex_launch_config_of(NULL, 8, 128),
  *                      ",,128, REX_VALUE(n)", ARRAY, 1))
  *
- * The call of axpy__arguments__() stands in a sizeof and never runs. There the compiler compares
- * the type of n with the parameter of the kernel. ARRAY has the row and an empty row after it.
+ * The call of axpy__arguments__() stands in a sizeof and never runs. In this call the compiler
+ * compares the type of n with the parameter of the kernel. ARRAY has the row and an empty row after
+ * it.
  *
  * @stem is the kernel's name and two underscores. @text is the source text of the rows, for
  * messages: two commas, one argument that is not a row, and the rows. The argument list ends in a
- * comma, because `...` may not be empty in C: a launch may have no rows.
+ * comma, because a launch may have no rows, and `...` must not be empty in C.
  */
 
 /**
@@ -305,8 +308,8 @@ static inline int64_t rex_resident_blocks(const struct rex_launch_config *launch
  */
 #define REX_LAUNCH_CONFIG(stem, text, config, ...) REX_LAUNCH_ROWS(stem, config, text, __VA_ARGS__)
 /**
- * REX_LAUNCH_ROWS(stem, config, text, rows..., ): compares the rows with the kernel's parameters in
- * a sizeof, and calls rex_launch_rows() for the key of @stem.
+ * REX_LAUNCH_ROWS(stem, config, text, rows..., ): compares, in a sizeof, the rows with the kernel's
+ * parameters. Calls rex_launch_rows() for the key of @stem.
  */
 #define REX_LAUNCH_ROWS(stem, config, text, ...)                                               \
     ((void)sizeof(stem##arguments__(0 REX_WALK(REX_ROW_ARGUMENT, , (), (), , , __VA_ARGS__))), \
@@ -355,20 +358,20 @@ static inline bool rex_on_host(void)
  * memory must stay allocated until the mapping ends.
  *
  * If offloading is disabled or the device is the host, data calls with valid rows return 0 and do
- * nothing, and launches return REX_EHOST. With REX_REQUIRE_GPU=on they return REX_ENODEVICE. A call
- * that fails maps, ends and copies nothing. A call may wait for launches and data calls of other
- * threads on the same memory.
+ * nothing, and launches return REX_EHOST. With REX_REQUIRE_GPU=on both return REX_ENODEVICE. If a
+ * call fails, it maps, ends and copies nothing. A call may wait for launches and data calls of
+ * other threads on the same memory.
  *
  * A program without kernels has no module. Its calls use the devices of registered modules. If no
  * module is registered, librex registers a module that it knows, or the module of a loaded shared
- * object (rex_binary_module). If it finds no module, the calls return REX_EENTRIES.
+ * object (rex_binary_module). If librex finds no module, the calls return REX_EENTRIES.
  *
  * Guide: rex-launches(7).
  */
 
 /**
  * rex_data_enter(): target enter data: maps the rows of @map. Rows of REX_TO() and REX_TOFROM() are
- * copied if they were not mapped.
+ * copied if they were not mapped before the call.
  * @device  a device number; -1: the default device.
  * @map     the rows, made by REX_MAP() or rex_map_build(). They belong to the caller. Rows of
  *          REX_USE_DEVICE_PTR() and REX_RETURN() receive an address: rex_map_address().
@@ -395,8 +398,8 @@ static inline int rex_data_enter(int64_t device, const struct rex_map *map)
 }
 
 /**
- * rex_data_exit(): target exit data: drops a reference to each row of @map. With the last
- * reference, rows of REX_FROM() and REX_TOFROM() are copied back and the mapping ends. @map is
+ * rex_data_exit(): target exit data: drops a reference to each row of @map. If the reference was
+ * the last one, a row of REX_FROM() or REX_TOFROM() is copied back, and the mapping ends. @map is
  * equal to the map of rex_data_enter(), or has rows of REX_FROM(), REX_RELEASE() or REX_DELETE().
  * Rows that are not mapped, or mapped only in part, are ignored, except rows of REX_PRESENT(), and
  * rows of REX_IMPLICIT() that are mapped in part. Bases that rex_data_enter() has replaced by
@@ -417,7 +420,7 @@ static inline int rex_data_exit(int64_t device, const struct rex_map *map)
 
 /**
  * rex_data_update(): copies each row of REX_TO() to the device, and each row of REX_FROM() from the
- * device, with any reference count. If a row is not mapped whole, no row is copied.
+ * device. The reference counts do not matter. If a row is not mapped whole, no row is copied.
  *
  * Returns 0, an error of rex_module_register(), or:
  *
@@ -437,18 +440,18 @@ static inline int rex_data_update(int64_t device, const struct rex_map *map)
 
 /**
  * REX_DATA_REGION(error, device, rows...) { ... }: target data: begins a region, runs the block and
- * ends the region, also if return, goto, break, continue or a C++ exception leaves the block. break
- * and continue leave only the region, not a loop around it. exit() and longjmp() do not end the
- * region.
- * @error   address of an int, or NULL. The beginning stores 0 or its error there; after an error
- *          the block does not run. The end stores its result only if it fails. Declare the int
- *          before the block, because the end writes to it.
+ * ends the region. The region ends even if return, goto, break, continue or a C++ exception leaves
+ * the block. break and continue leave only the region, not a loop around it. exit() and longjmp()
+ * do not end the region.
+ * @error   address of an int, or NULL. The beginning stores 0 or its error in the int; after an
+ *          error the block does not run. The end stores its result in the int only if the end
+ *          fails. Declare the int before the block.
  * @device  a device number; -1: the default device.
  * @rows    row macros of rex/map.h, at most 64. Their table lives as long as the block.
  *
  * The beginning has the errors of rex_data_enter(), the end those of rex_data_exit(). Only the
- * beginning checks rows of REX_PRESENT(), as in OpenMP. If the region has such rows, the end is
- * also REX_ENOMEM if there is no memory for a copy of the types. After REX_EBUSY no mapping has
+ * beginning checks rows of REX_PRESENT(), as in OpenMP. If the region has such rows, its end
+ * returns REX_ENOMEM if there is no memory for a copy of the types. After REX_EBUSY no mapping has
  * ended. If a return statement leaves the block, its value is computed before the end.
  * rex_last_error() describes an error of the beginning or the end until another call fails.
  */
@@ -457,8 +460,8 @@ static inline int rex_data_update(int64_t device, const struct rex_map *map)
                   REX_JOIN(rex_detail_once_, __LINE__), error, ",," #__VA_ARGS__, __VA_ARGS__, )
 
 /**
- * REX_DATA_REGION_MAP(error, device, map) { ... }: REX_DATA_REGION() with the rows of @map, a
- * variable of type struct rex_map, not its address. The program frees a map of rex_map_build()
+ * REX_DATA_REGION_MAP(error, device, map) { ... }: REX_DATA_REGION() with the rows of @map. @map is
+ * a variable of type struct rex_map, not its address. The program frees a map of rex_map_build()
  * after the block.
  */
 #define REX_DATA_REGION_MAP(error, device, map) \
@@ -475,7 +478,7 @@ static inline int rex_data_update(int64_t device, const struct rex_map *map)
  *     struct rex_dimension part[] = {{ROWS, 1, 8, 1}, {COLUMNS, 4, 4, 1}};
  *     return rex_map_add_strided(builder, matrix, sizeof(double), part, 2, REX_MAP_FROM);
  *
- * rex_data_update() with the map then copies this part.
+ * With this map, rex_data_update() copies only this part.
  */
 
 /** struct rex_dimension: one dimension of a rectangular part of an array, in elements. */
@@ -488,8 +491,8 @@ struct rex_dimension {
 
 /**
  * rex_map_add_strided(): adds the rows of a rectangular part of a mapped array, for
- * rex_data_update(): one row for each run of neighbouring elements. It does not use libomptarget's
- * own form for rectangles, because LLVM 14 to 22 then copy too little.
+ * rex_data_update(): one row for each run of neighbouring elements. The function does not use
+ * libomptarget's own form for rectangles, with which LLVM 14 to 22 copy too little.
  * @builder       the builder that rex_map_build() has passed to the row function.
  * @base          first element of the whole array.
  * @element_size  bytes of an element.
@@ -501,23 +504,25 @@ struct rex_dimension {
  *
  * Returns 0, or REX_EINVAL: a pointer is NULL; @count or @element_size is out of range; an extent
  * or a stride is not positive, or a length is negative; the part is not within the array; a size
- * overflows; or the map would have more rows than the first pass counted, or than 2147483647.
+ * overflows; or the map would have more rows than the first pass counted, or more than 2147483647
+ * rows.
  */
 REX_API int rex_map_add_strided(struct rex_map_builder *builder, void *base, int64_t element_size,
                                 const struct rex_dimension *dimensions, int count, int64_t type);
 
 /** struct rex_array_part: a rectangular part of an array in the memory of a device. */
 struct rex_array_part {
-    void *base; /**< first element of the whole array; librex only reads a source. */
+    void *base; /**< first element of the whole array; librex does not write to a source. */
     const struct rex_dimension *dimensions; /**< the dimensions, outermost first. */
-    int64_t device; /**< device of the array; -1: the default; the number of devices: the host. */
+    /** device of the array; -1: the default device; the number of devices means the host. */
+    int64_t device;
 };
 
 /**
  * rex_device_copy_part(): copies a rectangular part of an array to a part of another array, and
  * returns when the copy is done. The arrays may have different extents and positions, and may be on
- * the host, on one device or on two. A map copies only between a host array and the mapping of that
- * array.
+ * the host, on one device or on two. With a map, librex copies only between a host array and the
+ * mapping of that array.
  * @to            the destination, with as many elements in each dimension as @from.
  * @from          the source. The two parts must not overlap.
  * @element_size  bytes of an element.

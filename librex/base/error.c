@@ -67,7 +67,7 @@ void rex_error_restore(const struct rex_kept_error *kept)
 
 static int set_and_print(int code, const char *format, va_list arguments, const char *kept)
 {
-    /* A second buffer, because an argument may be the last message itself. */
+    /* Format into a second buffer, because an argument may be the last message itself. */
     char message[REX_PRINTED_MAX];
     int error = errno;
     vsnprintf(message, REX_MESSAGE_MAX, format, arguments);

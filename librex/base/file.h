@@ -25,8 +25,8 @@ struct rex_bytes {
 int rex_file_read(const char *path, struct rex_bytes *file, char *why, size_t why_size);
 
 /*
- * Writes all SIZE BYTES to FD, and the number of bytes written to *DONE. Returns 0 or an errno
- * value. The program gets neither SIGPIPE nor SIGXFSZ. Changes errno.
+ * Writes the SIZE bytes at BYTES to FD. *DONE becomes the number of bytes written. Returns 0 or an
+ * errno value. The program gets neither SIGPIPE nor SIGXFSZ. Changes errno.
  */
 int rex_file_write(int fd, const void *bytes, size_t size, size_t *done);
 
@@ -37,9 +37,9 @@ int rex_file_write(int fd, const void *bytes, size_t size, size_t *done);
 void rex_file_say(const char *text);
 
 /*
- * Writes PATTERN to PATH, with the process ID for %p and % for %%. Sets *IS_NUMBERED if PATTERN has
- * a %p. If ADD_NUMBER is true, appends "." and the process ID. Returns false if the name is too
- * long; PATH then has the beginning of the name.
+ * Copies PATTERN to PATH, and replaces %p by the process ID and %% by %. *IS_NUMBERED becomes true
+ * if PATTERN has a %p, otherwise false. If ADD_NUMBER is true, appends "." and the process ID. If
+ * the name is too long, returns false, and PATH has the beginning of the name.
  */
 bool rex_file_name(const char *pattern, bool add_number, char path[PATH_MAX], bool *is_numbered);
 
@@ -50,13 +50,15 @@ bool rex_same_file(const char *a, const char *b);
 void rex_folder_of(const char *path, char folder[PATH_MAX]);
 
 /*
- * A file that librex keeps open and appends to. The program may close any descriptor. A file that
- * the program opens next may then get the number of that descriptor. So librex checks the
- * descriptor before each use. librex cannot detect that another thread closes the descriptor
- * between check and use.
+ * A file that librex keeps open and appends to. The program may close the descriptor, and the next
+ * file that the program opens may get the descriptor's number. So librex checks the descriptor
+ * before each use. librex cannot detect that another thread closes the descriptor between check and
+ * use.
  */
 struct rex_output {
-    /* -1: no file; else above 2, and if the limit of open files allows it, at least 960 */
+    /*
+     * -1: no file. A descriptor is above 2, and at least 960 if the limit of open files allows 960.
+     */
     int descriptor;
     bool is_numbered;    /* the pattern of the name has a %p */
     char name[PATH_MAX]; /* the path as given, for messages */
@@ -65,9 +67,10 @@ struct rex_output {
 };
 
 /*
- * Opens a file for OUTPUT, which has no open file. rex_file_name() makes the file's name from
- * PATTERN and ADD_NUMBER. Creates the file if it does not exist. Does not wait for the reader of a
- * pipe: without a reader, returns an error. Returns 0 or an error for rex_output_why().
+ * Opens a file for OUTPUT. Call this only if OUTPUT has no open file. rex_file_name() makes the
+ * file's name from PATTERN and ADD_NUMBER. Creates the file if it does not exist. If the file is a
+ * pipe without a reader, does not wait, and returns an error. Returns 0 or an error for
+ * rex_output_why().
  */
 int rex_output_open(struct rex_output *output, const char *pattern, bool add_number);
 
@@ -75,9 +78,9 @@ int rex_output_open(struct rex_output *output, const char *pattern, bool add_num
 bool rex_output_is_open(const struct rex_output *output);
 
 /*
- * Opens the path of OUTPUT again, because the program has closed the file. If ONLY_SAME is true, it
- * is an error if the path names no file or another file. Otherwise creates a missing file. Returns
- * 0 or an error for rex_output_why().
+ * Opens the path of OUTPUT again. Call this if the program has closed the file. If ONLY_SAME is
+ * true, returns an error if the path names no file or another file. If ONLY_SAME is false, creates
+ * a missing file. Returns 0 or an error for rex_output_why().
  */
 int rex_output_reopen(struct rex_output *output, bool only_same);
 

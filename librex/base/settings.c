@@ -85,8 +85,8 @@ const struct rex_setting rex_settings[REX_SETTINGS] = {
 };
 
 /*
- * Returns the number that VALUE means for OPTION, or UNKNOWN if VALUE is invalid. Returns 0 for an
- * option that accepts any text.
+ * Returns the number that VALUE means for OPTION, or UNKNOWN if VALUE is invalid. Returns 0 if any
+ * text is valid for OPTION.
  */
 static int meaning_of_value(enum rex_option option, const char *value)
 {
@@ -117,8 +117,8 @@ static int meaning_of_value(enum rex_option option, const char *value)
 #define COMPLAINT_MAX 512 /* maximum length in bytes, with the NUL */
 
 /*
- * Returns true if VALUE, which is not empty, is valid for OPTION. Otherwise writes the variable,
- * the value and the valid values to COMPLAINT.
+ * Returns true if VALUE is valid for OPTION. VALUE must not be empty. If VALUE is invalid, writes
+ * an error message to COMPLAINT: the variable, and its valid values or its maximum length.
  */
 static bool may_have_value(enum rex_option option, const char *value, char complaint[COMPLAINT_MAX])
 {
@@ -148,7 +148,8 @@ struct value {
 
 /* All members are atomic. */
 static struct {
-    struct value *values;             /* list, newest first; two threads may add one text twice */
+    /* list, newest first; if two threads add one text, the list may have the text twice */
+    struct value *values;
     const char *chosen[REX_SETTINGS]; /* the program's values; NULL: not set */
     /*
      * bit N is set after a warning about option N, and bit REX_SETTINGS after a warning about
@@ -249,7 +250,7 @@ int rex_setting_read(enum rex_option option)
 /* Returns true for the first call with BIT in the process. */
 static bool is_first_warning(unsigned bit)
 {
-    /* Relaxed: the fetch-or alone selects one thread, and no other data depend on the bits. */
+    /* Relaxed: the fetch-or alone selects one thread, and no other data depends on the bits. */
     return !(__atomic_fetch_or(&given.said, 1u << bit, __ATOMIC_RELAXED) & 1u << bit);
 }
 

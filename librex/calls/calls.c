@@ -44,8 +44,8 @@ static struct {
 
 /*
  * Logs a call of the program. The callers of rex_call_data() and rex_call_kernel() log librex's own
- * calls. Call this before the call enters the gate and the present table, because the program's log
- * function may launch kernels.
+ * calls. Call log_call() before the logged call enters the gate and the present table, because the
+ * program's log function may launch kernels.
  */
 static void log_call(const char *what, int64_t device, const struct __tgt_kernel_arguments *packet)
 {
@@ -62,7 +62,8 @@ static struct rex_map map_of_packet(const struct __tgt_kernel_arguments *packet)
 
 /*
  * Enters the present table with the rows of PACKET. Returns true if the call has to leave the table
- * later. The function may wait for other calls, so the caller enters the gate only afterwards.
+ * later. Call the function before the call enters the gate, because the function may wait for other
+ * calls.
  */
 static bool enter_table(enum rex_present_call call, const struct __tgt_kernel_arguments *packet,
                         int64_t device)
@@ -79,8 +80,8 @@ static bool enter_table(enum rex_present_call call, const struct __tgt_kernel_ar
 }
 
 /*
- * Leaves the present table if ENTERED is true. LATER is true if the call may have returned before
- * its kernel or its copies are done, as a nowait call may.
+ * Leaves the present table if ENTERED is true. LATER must be true if the call may have returned
+ * before its kernel or its copies are done (a nowait call).
  */
 static void leave_table(bool entered, enum rex_present_call call,
                         const struct __tgt_kernel_arguments *packet, int64_t device, bool later)
@@ -120,8 +121,8 @@ static int leave_launch(struct rex_call_trace *trace, const void *key, int resul
 
 /*
  * Returns REX_ECUDA if DEVICE is lost, because libomptarget would abort. Otherwise returns the
- * result of rex_load_check(), which may test whether libomptarget can load its images on DEVICE.
- * The caller is inside the gate, so that no module ends during the test.
+ * result of rex_load_check(), which may test whether libomptarget can load the images on DEVICE.
+ * Call this inside the gate, so that no module ends during the test.
  */
 static int check_data_call(int64_t device, const char *what)
 {
@@ -178,8 +179,8 @@ int rex_call_data(enum rex_data_call call, const char *name, int64_t device,
                   const struct rex_map *map)
 {
     /*
-     * If NAME is NULL, the call has no rows, so libomptarget maps and copies nothing. Such a call
-     * needs no check for a lost device.
+     * NAME is NULL only for a call without rows. Such a call maps and copies nothing, so it needs
+     * no check for a lost device.
      */
     int result = REX_OK;
     /* The caller may have waited for a kernel whose failure lost the device. */
@@ -239,10 +240,10 @@ int rex_call_kernel(ident_t *loc, int64_t device, const void *key,
 /*
  * ---- the program's data calls ------------------------------------------------------------------
  *
- * A registration delays the program's calls. librex logs an error, and does not call libomptarget,
- * in four cases: the process is ending, the process is a child of fork that cannot call
- * libomptarget, the device is lost, or rex_load_check() fails. The function then returns the value
- * with which libomptarget's function reports failure.
+ * A call of the program waits until no thread registers a module. librex logs an error, and does
+ * not call libomptarget, in four cases: the process is ending, the process is a child of fork that
+ * cannot call libomptarget, the device is lost, or rex_load_check() fails. In these cases a
+ * function with a result, such as a launch, returns the result that means failure.
  */
 
 #define IS_LATER(name) (strstr(#name, "nowait") != NULL)
@@ -250,7 +251,7 @@ int rex_call_kernel(ident_t *loc, int64_t device, const void *key,
     &data_kinds[strstr(#name, "_begin") != NULL ? REX_DATA_BEGIN \
                 : strstr(#name, "_end") != NULL ? REX_DATA_END   \
                                                 : REX_DATA_UPDATE]
-/* A data end has entered the present table already, in forward.c. */
+/* A call that ends mappings has already entered the present table, in forward.c. */
 #define DATA(name, parameters, arguments, names, mappers)                                       \
     static void observed_##name parameters                                                      \
     {                                                                                           \
@@ -298,9 +299,9 @@ static void say_waited_for(void)
 }
 
 /*
- * Describes and logs a launch that the program makes by itself: code of clang calls a function of
- * libomptarget, such as __tgt_target_kernel(). The driver never makes such a launch. The reasons in
- * the trace are REX_REASON_CALLED and the fallback reasons of the process.
+ * Describes and logs a launch that the program makes by itself: code that clang compiled calls a
+ * function of libomptarget, such as __tgt_target_kernel(). The driver never makes such a launch.
+ * The reasons in the trace are REX_REASON_CALLED and the fallback reasons of the process.
  */
 static void describe_launch(struct rex_call_trace *trace, const void *key, int64_t device,
                             struct rex_grid grid)
@@ -309,9 +310,9 @@ static void describe_launch(struct rex_call_trace *trace, const void *key, int64
     rex_packet_set_grid(packet, &grid);
     trace->reason.mask = rex_process_reasons() | REX_REASON_CALLED;
     /*
-     * say_waited_for() logs a message about launches by the program itself. On LLVM 14, librex's
-     * own launches also call this function. They have entered the present table, and get no
-     * message.
+     * say_waited_for() logs a message about launches by the program itself. On LLVM 14,
+     * describe_launch() is also called for librex's own launches. These launches have entered the
+     * present table, so no message is logged for them.
      */
     if (REX_UNLIKELY(!rex_launches_block()) && !rex_present_is_entered())
         say_waited_for();
@@ -370,8 +371,8 @@ static void leave_gate(const bool *entered)
 }
 
 /*
- * libomp's threads call __tgt_target_sync(), also while the process ends. librex then sets no
- * error.
+ * libomp's threads call __tgt_target_sync(), even while the process ends. If librex refuses such a
+ * call, it sets no error.
  */
 #define IS_BY_LIBOMP(name) (strcmp(#name, "target_sync") == 0)
 

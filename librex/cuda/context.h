@@ -30,9 +30,9 @@ int rex_context_is_active(int number, unsigned *flags);
 
 /*
  * Activates the primary contexts of the GPUs that an image for sm_ARCHITECTURE suits, with the wait
- * policy of REX_WAIT. Call it before libomptarget activates the contexts. If LATER is true, the
- * first use of each GPU activates its context. One rex_context_unhold() (cuda/launchcontext.h)
- * undoes one call.
+ * policy of REX_WAIT. Call this function before libomptarget activates the contexts. If LATER is
+ * true, the first use of each GPU activates its context. One rex_context_unhold()
+ * (cuda/launchcontext.h) undoes one call.
  */
 void rex_context_activate(unsigned architecture, bool later);
 
@@ -52,8 +52,8 @@ void rex_context_activate_later(int number);
 /*
  * Keeps the context of one GPU active, and returns the GPU's number. librex pins memory for all
  * GPUs in this context. Chooses a GPU whose context is active, otherwise the GPU of
- * rex_launcher_device() (base/process.h). At least one GPU must exist. The choice stays while
- * rex_contexts_are_kept() returns true.
+ * rex_launcher_device() (base/process.h). At least one GPU must exist. The choice does not change
+ * while rex_contexts_are_kept() returns true.
  */
 int rex_context_hold(void);
 
@@ -105,29 +105,32 @@ void rex_lists_unlock(void);
 /* ---- device memory --------------------------------------------------------------------------- */
 
 /*
- * Takes a block of SIZE bytes of device memory on DEVICE. SIZE is at most half of the address
- * space. The context of DEVICE is current. If EXACT is true, the block is new and has exactly SIZE
- * bytes. If EXACT is false, the block may be larger, and may be a kept block: a block that
+ * Takes a block of SIZE bytes of device memory on DEVICE. SIZE must be at most half of the address
+ * space. The context of DEVICE must be current. If EXACT is true, the block is new and has exactly
+ * SIZE bytes. If EXACT is false, the block may be larger, and may be a kept block: a block that
  * rex_block_give() has kept for later calls. Returns the block's address, or 0 on failure;
  * rex_cuda_why() gives the reason.
  */
 uint64_t rex_block_take(struct rex_device *device, size_t size, bool exact);
 /*
- * Allocates SIZE bytes on DEVICE and writes their address to ADDRESS. The context of DEVICE is
- * current. The caller frees the memory with cuMemFree. If memory is short, frees the kept blocks of
- * DEVICE and tries again. Returns 0 or a CUresult; rex_cuda_why() gives the reason.
+ * Allocates SIZE bytes on DEVICE and writes their address to *ADDRESS. The context of DEVICE must
+ * be current. The caller must free the memory with cuMemFree. If memory is short, frees the kept
+ * blocks of DEVICE and tries again. Returns 0 or a CUresult; rex_cuda_why() gives the reason.
  */
 int rex_block_allocate(struct rex_device *device, size_t size, uint64_t *address);
 /*
- * Gives the block at ADDRESS back to DEVICE, whose context is current. The caller makes sure that
- * no launch uses the block any longer. If rex_block_take() got EXACT true, frees the block.
- * Otherwise keeps the block for a later rex_block_take(). Frees the oldest kept blocks if all kept
- * blocks of DEVICE together exceed 256 MiB.
+ * Gives the block at ADDRESS back to DEVICE. The context of DEVICE must be current, and no launch
+ * may still use the block. If EXACT was true in the call of rex_block_take(), frees the block. If
+ * EXACT was false, keeps the block for a later rex_block_take(). Frees the oldest kept blocks if
+ * all kept blocks of DEVICE together exceed 256 MiB.
  */
 void rex_block_give(struct rex_device *device, uint64_t address);
-/* Frees the kept blocks of DEVICE, whose context is current. Returns true if any existed. */
+/*
+ * Frees the kept blocks of DEVICE. The context of DEVICE must be current. Returns true if there
+ * were kept blocks.
+ */
 bool rex_blocks_free(struct rex_device *device);
-/* Frees the kept blocks of all GPUs. Returns true if any existed. */
+/* Frees the kept blocks of all GPUs. Returns true if there were kept blocks. */
 bool rex_blocks_free_all(void);
 
 #endif

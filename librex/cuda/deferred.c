@@ -32,7 +32,8 @@
 #define MARK_AFTER 64
 /*
  * Size of the array `kernel`. Threads check PENDING_MOST without a lock, so each launching thread
- * may exceed the maximum by one launch. NAMES - PENDING_MOST = 768 threads may do so at one time.
+ * can exceed PENDING_MOST by one launch. The array has room for NAMES - PENDING_MOST = 768 such
+ * threads.
  */
 #define NAMES 1024
 
@@ -55,8 +56,8 @@ struct deferred {
 };
 
 /*
- * Indexed by libomptarget's device number. The first launch on a device allocates the device's
- * element. Atomic.
+ * The index is libomptarget's device number. The first launch on a device allocates the device's
+ * struct. The pointers are atomic.
  */
 static struct deferred *deferred[REX_CUDA_DEVICES_MAX];
 
@@ -134,8 +135,8 @@ static void list_pending_kernels(const struct deferred *of, struct rex_kernel_li
 }
 
 /*
- * Marks the device as lost. A driver call has failed, and the device's context can no longer be
- * used.
+ * Marks the device as lost. Call this after a driver call has failed because the device's context
+ * can no longer be used.
  */
 static void lose_deferred(struct deferred *of, int number)
 {
@@ -157,8 +158,8 @@ static void begin_deferred_trace(struct deferred *of, int number)
 
 /*
  * Writes finished launches to the trace. A wait calls this function before it reports the launches
- * as done. After that report the program may unload a library, which frees the names of the
- * library's kernels. The context is current.
+ * as done. After that report the program may unload a library, and the names of the library's
+ * kernels are freed. The context must be current.
  */
 static void write_done_launches(const struct deferred *of)
 {
@@ -206,7 +207,7 @@ void *rex_deferred_begin(int number, int ordinal)
     if (REX_UNLIKELY(of->trace != NULL)) {
         /*
          * rex_stream_trace_catch_up() may wait for the stream, while other threads wait for the
-         * lock. So call it only if the stream is idle.
+         * lock. So call the function only if the stream is idle.
          */
         if (of->issued == of->seen && rex_stream_trace_is_behind(of->trace))
             rex_stream_trace_catch_up(of->trace);
@@ -280,7 +281,7 @@ bool rex_deferred_poll(int number, uint64_t launch, int milliseconds)
         result = mark != NULL ? rex_mark_poll(mark, milliseconds) : REX_CUDA_NOT_READY;
     else if (mark != NULL)
         result = REX_CUDA(cuEventSynchronize, mark->event);
-    else /* also waits for later launches */
+    else /* no mark: wait for the whole stream, with any later launches */
         result = REX_CUDA(cuStreamSynchronize, stream);
     rex_lock(&of->lock);
     if (mark != NULL)
@@ -322,8 +323,8 @@ int rex_deferred_precede(int number, void *stream)
     int entered = rex_context_enter(of->context), result = 0;
     const struct rex_mark *mark = rex_mark_make(of->mark, of->stream, of->issued);
     /*
-     * A mark is an event after a launch (cuda/marks.h). There is no mark if threads wait for all
-     * marks, or if the driver failed. Then record an event without a mark.
+     * A mark is an event after a launch (cuda/marks.h). MARK is NULL if threads wait for all marks,
+     * or if the driver failed. In both cases record an event without a mark.
      */
     if (mark == NULL) {
         result = REX_CUDA(cuEventCreate, &event, REX_CUDA_EVENT_UNTIMED);
@@ -346,8 +347,8 @@ void rex_deferred_stop(int number)
         devices = number >= 0 && number < REX_CUDA_DEVICES_MAX ? UINT64_C(1) << number : 0;
     __atomic_fetch_or(&stopped, devices, __ATOMIC_SEQ_CST);
     /*
-     * A launch that read `stopped` before the change holds the lock of its device until it has a
-     * number. Lock and unlock each device once, to wait for such launches.
+     * A launch that read `stopped` before the change holds the lock of its device until the launch
+     * has a number. Lock and unlock each device once, to wait for such launches.
      */
     for (int i = 0; i < REX_CUDA_DEVICES_MAX; i++) {
         struct deferred *of = __atomic_load_n(&deferred[i], __ATOMIC_SEQ_CST);

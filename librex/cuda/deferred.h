@@ -38,16 +38,17 @@ static inline bool rex_is_deferred(int number)
 /* ---- a launch -------------------------------------------------------------------------------- */
 
 /*
- * Returns the number of the launch that the caller must wait for before it launches. Returns 0 if
- * no wait is needed. At most 256 launches of a device are pending, plus one for each other thread
- * that is launching. The caller holds no lock.
+ * Returns the number of the launch for which the caller must wait before the caller launches, or 0
+ * if no wait is needed. These waits limit the pending launches of a device to 256, plus one for
+ * each other thread that is launching. The caller must not hold a lock.
  */
 uint64_t rex_deferred_full(int number);
 
 /*
- * Locks the stream of device NUMBER until rex_deferred_put(), and returns the stream. The device is
- * GPU ORDINAL, whose context is current. Returns NULL and locks nothing in three cases: the device
- * is lost, rex_deferred_stop() was called for it, or the stream cannot be made.
+ * Locks the stream of device NUMBER until rex_deferred_put(), and returns the stream. The device
+ * must be GPU ORDINAL, and the GPU's context must be current. Returns NULL and locks nothing if the
+ * device is lost, if rex_deferred_stop() was called for the device, or if the stream cannot be
+ * made.
  */
 void *rex_deferred_begin(int number, int ordinal);
 
@@ -63,16 +64,16 @@ uint64_t rex_deferred_put(int number, const char *name, const struct rex_registr
 
 /*
  * rex_deferred_newest() returns the number of the newest launch. rex_deferred_seen() returns the
- * number of the newest launch that a wait has found done. On a lost device all launches count as
- * done, and rex_deferred_seen() returns UINT64_MAX.
+ * number of the newest launch that a wait has found done. On a lost device rex_deferred_seen()
+ * returns UINT64_MAX, so that all launches count as done.
  */
 uint64_t rex_deferred_newest(int number);
 uint64_t rex_deferred_seen(int number);
 
 /*
  * Waits for LAUNCH of device NUMBER. If the wait finds the device lost, the next rex_device_lost()
- * (cuda/lost.h) reports the loss. The caller holds no lock. A thread that may be inside the gate,
- * which counts calls of libomptarget, calls rex_await_deferred() (omp/gate.h) instead.
+ * (cuda/lost.h) reports the loss. The caller must not hold a lock. A thread that may be inside the
+ * gate (omp/gate.h) must call rex_await_deferred() instead.
  */
 void rex_deferred_wait_for(int number, uint64_t launch);
 
@@ -88,20 +89,20 @@ void rex_deferred_wait_all(void);
 /*
  * Makes all later commands in STREAM wait for the deferred launches of device NUMBER that were made
  * before this call. Returns 0 or a CUresult; rex_cuda_why() gives the reason. The context of STREAM
- * is current.
+ * must be current.
  */
 int rex_deferred_precede(int number, void *stream);
 
 /*
- * Stops deferring launches of device NUMBER, or of all devices if NUMBER is REX_ANY_DEVICE. Called
- * when the program receives a stream of the device: librex cannot order deferred launches with the
- * commands that the program itself puts in the stream. After the call the caller waits for the
- * launches that are already deferred.
+ * Stops deferring launches of device NUMBER, or of all devices if NUMBER is REX_ANY_DEVICE. librex
+ * calls this function when the program receives a stream of the device: librex cannot order
+ * deferred launches with the program's commands in that stream. After the call the caller must wait
+ * for the launches that are already deferred.
  */
 void rex_deferred_stop(int number);
 
 /*
- * Returns true if a launch of a kernel of REGISTRATION is pending. The caller prevents further
+ * Returns true if a launch of a kernel of REGISTRATION is pending. The caller must prevent further
  * launches of REGISTRATION's kernels.
  */
 bool rex_deferred_runs(const struct rex_registration *registration);
@@ -113,7 +114,7 @@ void rex_deferred_kernels(int number, struct rex_kernel_list *list);
 
 /*
  * Destroys the idle streams of deferred launches. rex_context_unhold() (cuda/launchcontext.h) calls
- * it when librex no longer keeps contexts.
+ * this function when librex no longer keeps contexts.
  */
 void rex_deferred_end(void);
 

@@ -11,7 +11,7 @@
 
 #include "cuda/driver.h"
 
-#define TIMED_MOST 1024 /* maximum number of pieces of work that are not written yet */
+#define TIMED_MOST 1024 /* maximum number of pieces of work in the ring */
 /*
  * The clocks of the GPU and the host are compared again after this time in nanoseconds, because the
  * clocks drift apart.
@@ -21,9 +21,9 @@
 /* A piece of work, such as a kernel, a copy or a graph, between two events in the stream. */
 struct timed {
     void *begin, *end;
-    /* the slice for the trace, without its times; its name is NULL if the work is a graph */
+    /* the slice for the trace, without its times; `slice.name` is NULL if the work is a graph */
     struct rex_slice slice;
-    size_t launches; /* number of launches in the graph */
+    size_t launches; /* if the work is a graph: number of its launches */
 };
 
 struct rex_stream_trace {
@@ -51,7 +51,7 @@ static bool make_trace_event(void **made)
     return *made != NULL;
 }
 
-/* Compares the clocks of the GPU and the host. The stream is empty. */
+/* Compares the clocks of the GPU and the host. Call this only if the stream is idle. */
 static void anchor_clocks(struct rex_stream_trace *trace)
 {
     trace->is_blind = trace->is_blind || !make_trace_event(&trace->base) ||
@@ -61,8 +61,8 @@ static void anchor_clocks(struct rex_stream_trace *trace)
 }
 
 /*
- * Writes the nanoseconds from BEGIN to END, at least 0. Returns false if the driver cannot measure
- * them.
+ * Writes the time from event BEGIN to event END to *NANOSECONDS; 0 if the time is negative. Returns
+ * false if the driver cannot measure the time.
  */
 static bool time_between(void *begin, void *end, uint64_t *nanoseconds)
 {
@@ -76,8 +76,8 @@ static bool time_between(void *begin, void *end, uint64_t *nanoseconds)
 /* ---- the ring -------------------------------------------------------------------------------- */
 
 /*
- * Writes the oldest piece of work, which is done. The times of later pieces are measured from the
- * end of this piece.
+ * Writes the oldest piece of work to the trace, and removes it from the ring. Call this only if the
+ * piece is done. The times of later pieces are measured from the end of this piece.
  */
 static void write_oldest(struct rex_stream_trace *trace)
 {
@@ -112,8 +112,8 @@ void rex_stream_trace_write(struct rex_stream_trace *trace)
             return;
         if (found != 0) {
             /*
-             * Drop all pieces of work, because after this error no event is reliable. librex could
-             * not know when a piece is done, and the piece's name may be freed then.
+             * Drop all pieces of work: after this error, no event tells librex whether a piece is
+             * done. The name of a piece may be freed after the piece is done.
              */
             trace->is_blind = true;
             trace->count = 0;

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #define STO_CUDA_ENTRY 0x10
-#define STT_CUDA_OBJECT 13 /* type of globals with nvcc -rdc=true; otherwise STT_OBJECT */
+#define STT_CUDA_OBJECT 13 /* type of globals with nvcc -rdc=true; STT_OBJECT without -rdc=true */
 #define OSABI_CUDA_13 0x41
 #define ABIVERSION_CUDA_13 8
 #define MODE_IN_ENVIRONMENT 2 /* offset of the mode in KERNEL_kernel_environment (LLVM 18 to 23) */
@@ -26,9 +26,9 @@
 #define SHARED_PREFIX ".nv.shared."
 
 /*
- * An attribute in .nv.info is a format byte, an attribute byte and 2 more bytes. If the format is
- * FORMAT_SIZED, the 2 bytes are the size of the value, and the value follows. Otherwise the 2 bytes
- * are the value.
+ * An attribute in .nv.info is a format byte, an attribute byte and 2 more bytes. If the format byte
+ * is FORMAT_SIZED, the 2 bytes are the size of the value, and the value follows. With any other
+ * format byte, the 2 bytes are the value.
  */
 #define FORMAT_SIZED 0x04
 #define ATTRIBUTE_MAX_THREADS 0x05 /* u32 x, y, z */
@@ -200,8 +200,9 @@ int rex_cubin_read(struct rex_view *view, struct rex_elf *elf)
         if (section.sh_type == SHT_NOBITS || rex_name_after(name, INFO) == NULL)
             continue;
         /*
-         * Sections of a real CUBIN do not overlap. Reading many sections that each cover the whole
-         * file would take quadratic time.
+         * If the sections of attributes together are larger than the file, they overlap. Refuse
+         * such a file: each section could cover the whole file, and reading all sections would take
+         * quadratic time.
          */
         attributes += section.sh_size;
         if (attributes > elf->size)
@@ -227,7 +228,7 @@ int rex_cubin_read(struct rex_view *view, struct rex_elf *elf)
 
 /* ---- state kept from one launch to the next -------------------------------------------------- */
 
-/* Returns true if NAME begins with one of PREFIXES. The array ends with NULL. */
+/* Returns true if NAME begins with one of PREFIXES. NULL ends the array PREFIXES. */
 static bool begins_with_any(const char *name, const char *const *prefixes)
 {
     while (*prefixes != NULL && rex_name_after(name, *prefixes) == NULL)
@@ -236,13 +237,15 @@ static bool begins_with_any(const char *name, const char *const *prefixes)
 }
 
 /*
- * Returns true if the global NAME keeps no state: it is librex's own, only the host reads it, or no
- * code changes it. For example, no code changes nvcc's string literals.
+ * Returns true if the global NAME keeps no state: the global is librex's own, or only the host
+ * reads it, or no code changes it (nvcc's string literals).
  */
 static bool is_well_known(const char *name)
 {
     static const char *const prefixes[] = {"rex_", "__omp_", "__unnamed_", "$str", NULL};
-    /* this ending stands after "_", or after the "." that rex_image_hide_modes() writes */
+    /*
+     * in a name, this ending stands after "_", or after the "." that rex_image_hide_modes() writes
+     */
     static const char mode[] = "exec_mode";
     size_t length = strlen(name);
     return begins_with_any(name, prefixes) || strcmp(name, "omptarget_device_environment") == 0 ||
@@ -253,8 +256,9 @@ enum rex_state rex_cubin_state(const struct rex_elf *elf, char name[REX_STATE_NA
 {
     /*
      * nvcc 13.0 and clang 19 put globals into .nv.global and .nv.global.init, and __constant__
-     * globals into .nv.constant3. Count all of them, used or not: .nv.constant4 has the addresses
-     * of all globals, so the file does not show which globals code uses.
+     * globals into .nv.constant3. Treat each global as state, even if no code uses it:
+     * .nv.constant4 has the addresses of all globals, so the file does not show which globals code
+     * uses.
      */
     static const char *const sections[] = {".nv.global", ".nv.constant3", ".bss", ".data", NULL};
     Elf64_Shdr symbols, section;

@@ -26,7 +26,7 @@ unsigned rex_cubin_architecture(const void *bytes, size_t size);
 
 /*
  * Fills VIEW with the symbols of the CUBIN. Returns 0, or -1 with the reason in ELF->why. ELF->why
- * is NULL if memory ran out or the view would need more than its maximum.
+ * is NULL if memory ran out or the view would need more memory than its maximum.
  */
 int rex_cubin_read(struct rex_view *view, struct rex_elf *elf);
 
@@ -40,10 +40,11 @@ enum rex_state {
 
 /*
  * Returns the kind of the first symbol that keeps state from one launch to the next. Writes the
- * symbol's name to NAME, cut off to REX_STATE_NAME bytes.
+ * symbol's name to NAME, cut to REX_STATE_NAME bytes. Returns REX_STATE_NONE if there is no such
+ * symbol.
  *
- * Globals whose names begin with `rex_` are librex's own and do not count. A global that describes
- * a kernel to libomptarget does not count either, because the device never reads it.
+ * The function ignores librex's own globals, whose names begin with `rex_`. It ignores a global
+ * that describes a kernel to libomptarget, because the device never reads such a global.
  */
 #define REX_STATE_NAME 128
 enum rex_state rex_cubin_state(const struct rex_elf *elf, char name[REX_STATE_NAME]);

@@ -32,7 +32,7 @@ struct rex_elf {
     const unsigned char *bytes;
     size_t size;
     Elf64_Ehdr header;
-    size_t sections; /* number of sections, also if the ELF header has no room for the number */
+    size_t sections; /* number of sections, even if the ELF header has no room for the number */
     size_t section_names; /* index of the section with the sections' names */
     const char *why;      /* reason why the file was not opened, or why a reader refused it */
 };
@@ -51,7 +51,7 @@ int rex_elf_identify(struct rex_elf *elf, const void *bytes, size_t size);
 int rex_elf_view(struct rex_elf *elf, const void *bytes, size_t size);
 int rex_elf_open(struct rex_elf *elf, const void *bytes, size_t size);
 
-/* Sets ->why to the reason why the file cannot be used. Returns -1. */
+/* Sets ->why to WHY, the reason why the file cannot be used. Returns -1. */
 int rex_elf_refuse(struct rex_elf *elf, const char *why);
 
 /* Returns the SIZE bytes at file OFFSET, or NULL if the file does not have all of them. */
@@ -79,14 +79,14 @@ bool rex_elf_find_segment(const struct rex_elf *elf, uint32_t type, Elf64_Phdr *
  * rex_elf_string() returns the string at OFFSET of the string table STRINGS.
  * rex_elf_string_within() returns the string at BYTES, which may be NULL; ROOM is the number of
  * bytes that may be read at BYTES. Both functions return NULL if no NUL ends the string in the
- * table or in the ROOM bytes, or if the string is longer than 4095 bytes.
+ * table or in the ROOM bytes. They return NULL if the string is longer than 4095 bytes.
  */
 const char *rex_elf_string(const struct rex_elf *elf, const Elf64_Shdr *strings, uint64_t offset);
 const char *rex_elf_string_within(const unsigned char *bytes, uint64_t room);
 
 /*
  * Returns the bytes at ADDRESS of a linked file, or NULL if the file has no bytes for ADDRESS.
- * *ROOM becomes the number of bytes from ADDRESS to the end of the section.
+ * *ROOM becomes the number of bytes from ADDRESS to the end of its section.
  */
 const unsigned char *rex_elf_at(const struct rex_elf *elf, uint64_t address, uint64_t *room);
 

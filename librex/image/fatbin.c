@@ -29,19 +29,19 @@
 struct header {
     uint32_t magic;
     uint16_t version, header_size;
-    uint64_t size; /* bytes of all members */
+    uint64_t size; /* size of all members together, in bytes */
 };
 
 struct member_header {
     uint16_t kind, version;
     uint32_t header_size;
     uint64_t payload_size;
-    /* packed_size is without the padding; it is 0 if the payload is not compressed */
+    /* packed_size: bytes of the payload without padding; 0 if the payload is not compressed */
     uint32_t packed_size, options;
     uint16_t minor, major; /* version of the PTX language or of the CUBIN's format */
     uint32_t architecture;
     uint32_t name, name_size;
-    uint64_t flags, unused, size; /* size: unpacked bytes; 0 if the payload is not compressed */
+    uint64_t flags, unused, size; /* size: bytes after unpacking; 0 if not compressed */
 };
 
 enum { KIND_PTX = 1, KIND_CUBIN = 2 }; /* other kinds exist */
@@ -51,7 +51,10 @@ enum { KIND_PTX = 1, KIND_CUBIN = 2 }; /* other kinds exist */
 #define FLAG_EXACT 0x100000u  /* suffix a: sm_90a runs only on sm_90 */
 #define FLAG_FAMILY 0x200000u /* suffix f: sm_100f runs on GPUs of major number 10 */
 
-/* Limit above any real image, so that a hostile size cannot use up memory. */
+/*
+ * Maximum size of an image. It is above any real size, and prevents a hostile size from using up
+ * memory.
+ */
 #define MOST_BYTES ((uint64_t)1 << 30)
 
 bool rex_fatbin_is(const void *bytes, size_t size)
@@ -87,8 +90,8 @@ int rex_fatbin_list(struct rex_list *list, size_t offset, size_t size, const cha
         return refuse_fatbin(name, 0, "the fatbin is truncated: it ends before its last member");
     size_t at = header.header_size, end = at + (size_t)header.size;
     /*
-     * A module registers one fatbin. If a second fatbin followed, its kernels would be missing
-     * without an error.
+     * A module registers one fatbin. Refuse a second fatbin: librex would not read it, and its
+     * kernels would be missing without an error.
      */
     if (rex_fatbin_is(bytes + end, size - end))
         return refuse_fatbin(name, 0,
@@ -153,7 +156,7 @@ int rex_unpack(enum rex_packing packing, const void *from, size_t stored, size_t
         size_t (*zstd)(void *, size_t, const void *, size_t);
         int (*lz4)(const char *, char *, int, int);
     } unpack = {NULL};
-    /* Do not close the library: the images of the next module usually need it, too. */
+    /* Do not close the library, because the images of the next module usually need the library. */
     void *library =
         packed && rex_can_open_libraries() ? dlopen(packer->library, RTLD_NOW | RTLD_LOCAL) : NULL;
     if (library != NULL)

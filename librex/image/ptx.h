@@ -22,7 +22,7 @@ bool rex_ptx_is(const void *bytes, size_t size, unsigned *architecture, char *su
 
 /*
  * Fills VIEW with the kernels and globals of the PTX. Returns 0, or -1 if memory ran out or the
- * view would need more than its maximum.
+ * view would need more memory than its maximum.
  */
 int rex_ptx_read(struct rex_view *view, const void *bytes, size_t size);
 

@@ -40,8 +40,8 @@ static int send_packet(const struct rex_request *request, struct __tgt_kernel_ar
 
 /*
  * Copies the columns of PACKET to STORAGE, and adds a row: after the last row if AT_END is true,
- * otherwise before the first row. STORAGE has 6 x (NumArgs + 1) words, for four columns and two
- * optional columns.
+ * otherwise before the first row. STORAGE must have 6 x (NumArgs + 1) words, for four columns and
+ * two optional columns.
  */
 static void add_packet_row(struct __tgt_kernel_arguments *packet, bool at_end, void **storage)
 {
@@ -73,7 +73,7 @@ static void add_packet_row(struct __tgt_kernel_arguments *packet, bool at_end, v
 }
 
 /*
- * Launches with one more row in the packet:
+ * Launches with one more row in the packet, in two cases:
  * - LLVM 14 to 17 do not pass the first parameter of an env kernel, which is for the runtime. So a
  *   row before the first row passes this parameter.
  * - On the host device, LLVM 23 and 24 overwrite the last row. So a row is added after the last
@@ -97,10 +97,9 @@ static int send_packet_with_row(const struct rex_request *request,
 }
 
 /*
- * Enters the present table, checks the rows against the mappings, and sends PACKET. If the rows
- * were checked before the thread enters the table, another call could map a part of a row between
- * the check and the launch. Does not check the rows if the program passed a packet. Returns 0 or an
- * error.
+ * Enters the present table, checks the rows against the mappings, and sends PACKET. The check comes
+ * after the entry: without this order, another call could map a part of a row between the check and
+ * the launch. If the program passed a packet, does not check the rows. Returns 0 or an error.
  */
 static int enter_and_send(const struct rex_request *request, const struct rex_packet_rule *rule,
                           struct __tgt_kernel_arguments *packet, int *returned)
@@ -125,8 +124,9 @@ static int enter_and_send(const struct rex_request *request, const struct rex_pa
 /* ---- the launch ------------------------------------------------------------------------------ */
 
 /*
- * Logs the fallback reason, or fails in two cases: the launch has attributes, or the device is a
- * GPU and REX_LAUNCH_BY is `driver`.
+ * Fails if the launch has attributes, or if the device is a GPU and REX_LAUNCH_BY is `driver`.
+ * Otherwise logs the fallback reason, except if REX_LAUNCH_BY is `runtime` or the device is not a
+ * GPU.
  */
 static int log_or_refuse_reason(const struct rex_request *request)
 {
@@ -156,7 +156,7 @@ int rex_launch_by_runtime(const struct rex_request *request, int *returned)
     struct rex_grid grid = request->grid;
     enum rex_kernel_form form = REX_FORM_UNKNOWN;
     /*
-     * On the host device the loops of a kernel need libomp. They would crash after libomp has
+     * On the host device the loops of a kernel need libomp. The loops would crash after libomp has
      * cleaned up in this thread.
      */
     if (rex_thread.ends > 0 && rex_registration_on_host(target->registration))

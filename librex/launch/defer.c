@@ -17,7 +17,7 @@
 
 /*
  * Returns true if a word of the value in ROW is an address in pinned memory. A kernel can write to
- * such memory, and the host can read it there.
+ * pinned memory, and the host can read that memory.
  */
 static bool has_pinned_address(const struct rex_map *map, int32_t row)
 {
@@ -35,7 +35,10 @@ static bool has_pinned_address(const struct rex_map *map, int32_t row)
     return false;
 }
 
-/* Returns true if the host may see memory that a kernel writes through the value in ROW. */
+/*
+ * Returns true if a kernel may use the value in ROW as an address of memory that the host can read
+ * without a call of librex.
+ */
 static bool is_seen_by_value(const struct rex_plan *plan, int32_t row, uint32_t parameter)
 {
     const struct rex_map *map = plan->map;

@@ -26,9 +26,10 @@
 /* ---- an argument that does not fit its parameter --------------------------------------------- */
 
 /*
- * Writes to TEXT the end of the error message about ROW, whose argument does not fit PARAMETER. For
- * a scalar of a wrong type, the end is the cast that the program needs, for example
- * ": write REX_VALUE((double)k)". Otherwise the end is the source text of the row.
+ * Writes to TEXT the end of the error message about ROW, whose argument does not fit PARAMETER. If
+ * the row and PARAMETER are scalars, the end is advice with the cast that the program needs, for
+ * example REX_VALUE((double)k). If one of them is not a scalar, the end is the source text of the
+ * row.
  */
 static void write_advice(const struct rex_image_parameter *parameter, const struct rex_map *map,
                          int32_t row, char text[REX_ROW_TEXT + 40])
@@ -111,8 +112,8 @@ int rex_wrong_argument(const char *name, const struct rex_layout *layout, uint32
 /* ---- memory of the arguments ----------------------------------------------------------------- */
 
 /*
- * Allocates larger memory for the arguments if arguments with LAYOUT do not fit. For REX_FORM_ENV,
- * also packs the first parameter, which is for the runtime. Returns 0 or REX_ENOMEM.
+ * Enlarges the memory of ARGUMENTS if the arguments of a kernel with LAYOUT do not fit. If FORM is
+ * REX_FORM_ENV, packs the first parameter, which is for the runtime. Returns 0 or REX_ENOMEM.
  */
 static int open_arguments(struct rex_arguments *arguments, const struct rex_layout *layout,
                           enum rex_kernel_form form)
@@ -156,7 +157,7 @@ static int fail_width(const struct rex_loaded_kernel *kernel, uint32_t parameter
 /* ---- one row --------------------------------------------------------------------------------- */
 
 /*
- * Checks ROW against PARAMETER, and packs WORD, the argument. If the parameter is wider than a
+ * Checks ROW against PARAMETER, and packs the argument WORD. If the parameter is wider than a
  * pointer, packs the value at `begin` of ROW instead. Without a signature the kinds of the
  * parameters are unknown, so only the sizes are compared. Returns 0 or an error.
  */
@@ -193,7 +194,8 @@ static int check_and_pack(struct rex_arguments *arguments, const struct rex_load
  *
  * If ROW is memory, the argument is the device address of the row's base. For example, if the row
  * is a[10] to a[19], the argument is the device address of a[0]. So kernel and host use equal
- * indices. DEVICE is the device address of `begin` of the row, or 0 if there is none.
+ * indices. DEVICE is the device address of `begin` of the row, or 0 if `begin` has no device
+ * address.
  *
  * rex_pack_arguments() passes local copies of the arguments and of the map. Without the copies, the
  * compiler would have to assume that storing a value changes the arguments and the map.
@@ -205,7 +207,7 @@ static inline bool pack_row(const struct rex_arguments *arguments, const struct 
     const struct rex_image_parameter *wanted = &layout->parameter[parameter];
     unsigned char *to = arguments->values + wanted->offset;
     int64_t type = map->types[row];
-    uint32_t size_and_kind; /* both in one word, for one comparison: the kind begins at bit 16 */
+    uint32_t size_and_kind; /* the kind begins at bit 16, so one comparison is enough */
     memcpy(&size_and_kind, &wanted->size, sizeof size_and_kind);
     arguments->address[parameter] = to;
     *word = (uintptr_t)map->base[row];
@@ -218,7 +220,10 @@ static inline bool pack_row(const struct rex_arguments *arguments, const struct 
         if (type & REX_MAP_PTR_AND_OBJ)
             *word = *(uintptr_t *)map->base[row];
         *word = device != 0 ? device + *word - (uintptr_t)map->begin[row] : 0;
-        /* Pack here only if the parameter is a pointer, or its kind is unknown. */
+        /*
+         * Pack here only if the parameter has the size of an address, and is a pointer or of
+         * unknown kind.
+         */
         if ((size_and_kind & ~((uint32_t)REX_KIND_POINTER << 16)) != sizeof *word)
             return false;
     }
@@ -327,7 +332,7 @@ int rex_pack_launch(struct rex_stream_gpu *gpu, struct rex_module *module,
         is_unusual |= (type & ~REX_ROW_BITS(type)) != 0;
         parameters += (type & REX_MAP_TARGET_PARAM) != 0;
     }
-    /* Some rows have modifiers, are private, or are not arguments. */
+    /* Some rows are invalid, have modifiers, are private, or are not arguments. */
     if (REX_UNLIKELY(is_unusual)) {
         result = rex_check_rows(map, REX_FOR_QUEUE, target.name);
         if (result != REX_OK)
@@ -351,7 +356,7 @@ int rex_pack_launch(struct rex_stream_gpu *gpu, struct rex_module *module,
     return result;
 }
 
-/* ---- calls of the driver --------------------------------------------------------------------- */
+/* ---- calls to the driver --------------------------------------------------------------------- */
 
 int rex_packed_put(const struct rex_packed *packed, const struct rex_arguments *arguments,
                    void *stream)

@@ -27,13 +27,13 @@ struct rex_own_row {
     struct rex_row_span span; /* host memory of the row */
     int64_t type;
     uint32_t outer; /* index of the own row whose memory contains this row, or of this row itself */
-    size_t offset;  /* offset in the staged memory, if the row is staged */
-    uint64_t device; /* device memory, if the row is not staged */
+    size_t offset;  /* if the row is staged: offset in the staged memory */
+    uint64_t device; /* if the row is not staged: address of its device memory */
 };
 
 /* A launch by the driver: its rows, kernel, grid and memory. */
 struct rex_plan {
-    struct rex_launch_context *context; /* the launch context; the context of its GPU is current */
+    struct rex_launch_context *context; /* the launch context; its GPU's CUDA context is current */
     const struct rex_map *map;
     const struct rex_release *release;
     int64_t types; /* type bits that at least one row has */
@@ -44,13 +44,15 @@ struct rex_plan {
     size_t own_count;
     uintptr_t *device; /* array: the device address of each row of `map` */
     struct rex_staged staged;
-    /* probably each row is a value or lies in a mapping: try rex_present_pin_rows() first */
+    /*
+     * Each row is a value or probably lies in a mapping, so rex_present_pin_rows() is tried first.
+     */
     bool may_be_mapped;
     bool is_mapped;   /* libomptarget has mapped the rows for this launch */
     bool is_exact;    /* do not stage own rows: allocate exactly the size of each own row */
-    bool has_empty;   /* a row without a mapping has size 0 */
+    bool has_empty;   /* a row of size 0 has no mapping */
     bool has_updates; /* a mapped row has REX_MAP_ALWAYS, so each launch copies it */
-    /* each own row that is copied is pageable memory (not counting rows too large to stage) */
+    /* each own row that is copied is pageable memory; rows too large to stage are not counted */
     bool is_pageable;
     bool is_staged; /* the own rows are staged; set by rex_plan_run() */
 };
@@ -62,7 +64,7 @@ struct rex_plan {
 unsigned rex_reasons_of_row(const struct rex_map *map, int32_t i);
 
 /*
- * Checks the launch and begins PLAN, but pins no row. The grid of REQUEST is complete. Stores
+ * Checks the launch and begins PLAN, but pins no row. The grid of REQUEST must be complete. Stores
  * fallback reasons in REQUEST. Returns 0 or an error.
  */
 int rex_plan_check(struct rex_request *request, struct rex_plan *plan);

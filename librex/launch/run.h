@@ -9,7 +9,7 @@
 #include "launch/plan.h"
 
 /*
- * A launch becomes a graph after this number of launches by single calls of the driver.
+ * A launch becomes a graph after this number of launches by single calls to the driver.
  * REX_GRAPH_PAYS is for launches with copies, and REX_GRAPH_PAYS_ALONE for launches without copies.
  */
 #define REX_GRAPH_PAYS 16

@@ -31,12 +31,13 @@ struct rex_addresses {
     uint8_t hint[REX_FOUND_HINTS]; /* index of the mapping for the hash of an address */
     struct {
         uint64_t begin, end;
-    } range[REX_DEVICE_RANGES]; /* device addresses that the program passed to pending commands */
+        /* ranges of device addresses that the program passed to pending commands */
+    } range[REX_DEVICE_RANGES];
     uint32_t ranges;
     uint32_t next;
     uint32_t command;    /* number of the command that is being added */
     uint64_t generation; /* generation for the look-ups of that command */
-    bool lost;           /* a used slot was overwritten, so any memory counts as used */
+    bool lost;           /* a used slot was overwritten, so all memory is treated as used */
 };
 
 #define REX_COMMAND_ANY UINT32_MAX /* value of `used` for a command that can no longer fail */
@@ -65,12 +66,12 @@ void rex_addresses_undo(struct rex_addresses *addresses);
 uintptr_t rex_addresses_find(struct rex_addresses *addresses, const void *begin, size_t size,
                              int number);
 
-/* Marks SIZE bytes at the device address BEGIN as used. The program gave the address. */
+/* Marks SIZE bytes at BEGIN as used. BEGIN is a device address that the program gave. */
 void rex_addresses_use_range(struct rex_addresses *addresses, uint64_t begin, size_t size);
 
 /*
- * Returns true if a part of the SIZE bytes at BEGIN, or a part of their device memory on device
- * NUMBER, is marked as used. The bytes need not be mapped.
+ * Returns true if a part of the SIZE bytes at BEGIN is marked as used. Returns true if a part of
+ * their device memory on device NUMBER is marked as used. The bytes need not be mapped.
  */
 bool rex_addresses_in_use(const struct rex_addresses *addresses, const void *begin, size_t size,
                           int number);
@@ -86,13 +87,13 @@ bool rex_addresses_ranges_in_use(const struct rex_addresses *addresses, const vo
 /* Marks all memory as unused. */
 void rex_addresses_unmark(struct rex_addresses *addresses);
 
-/* Marks all memory of FROM as used in TO. */
+/* Adds to TO all memory that FROM has, and marks this memory as used in TO. */
 void rex_addresses_use_all(struct rex_addresses *to, const struct rex_addresses *from);
 
 /*
- * Looks up all mappings again on device NUMBER. If each mapping still has its device address, makes
- * all mappings valid in GENERATION, and returns true. Returns false if a mapping has ended or has
- * another device address, or if a used slot was overwritten.
+ * Looks up all mappings of ADDRESSES again on device NUMBER. If each mapping still has its device
+ * address, makes the look-ups valid in GENERATION, and returns true. Returns false if a mapping has
+ * ended or has another device address, or if a used slot was overwritten.
  */
 bool rex_addresses_renew(struct rex_addresses *addresses, int number, uint64_t generation);
 

@@ -80,7 +80,7 @@ static void *run_copy_thread(void *argument)
     rex_processors_unbind();
     pthread_mutex_lock(&lock);
     for (;;) {
-        /* Wait for a job that this thread takes part in. */
+        /* Wait for a new job that includes this thread. */
         while (crew->serial == own->seen || own->number >= crew->count) {
             own->seen = crew->serial;
             pthread_cond_wait(&crew->begun, &lock);

@@ -40,8 +40,8 @@ struct allocation {
 static void *allocations; /* a tree of tsearch(), guarded by rex_lists_lock() */
 
 /*
- * Allocations that overlap compare as equal. So a search for one byte finds the allocation that has
- * the byte.
+ * Two allocations that overlap compare as equal. So a search for one byte finds the allocation that
+ * has the byte.
  */
 static int compare_allocations(const void *left, const void *right)
 {
@@ -147,7 +147,7 @@ void *rex_device_alloc(size_t size, int64_t device)
     }
     /*
      * A program without kernels may allocate before a module of another binary is registered. So
-     * register the known modules first.
+     * register a known module first.
      */
     int result = rex_gate_check();
     if (result == REX_OK && rex_device_count() == 0)

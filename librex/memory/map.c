@@ -37,7 +37,7 @@ static inline void put_row(struct rex_map_builder *builder, const struct rex_row
     builder->row++;
 }
 
-/* Checks and adds any ROW. Replaces the type in ROW by the type in the map. */
+/* Checks ROW and adds it. Replaces the type in ROW by the type that the row gets in the map. */
 static __attribute__((noinline)) int check_and_put_row(struct rex_map_builder *builder,
                                                        struct rex_row *row)
 {
@@ -159,7 +159,7 @@ add_rows:
     result = add_map(&builder, suffix);
     if (result != REX_OK)
         goto free_columns;
-    if (builder.columns == NULL) { /* the pass that counts is over */
+    if (builder.columns == NULL) { /* the first pass, which counts the rows, is over */
         /* one more row, so that an empty map has columns */
         size_t size = ((size_t)builder.row + 1) * (mapped ? 5 : 4) * sizeof *builder.columns;
         builder.columns = calloc(1, size);

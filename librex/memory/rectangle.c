@@ -29,7 +29,8 @@ struct side {
 struct rectangle {
     struct side to, from;
     int host;
-    bool may_gather; /* one side is the host, and the other may be a GPU */
+    /* librex may make the copies itself: one side is the host, and the other may be a GPU */
+    bool may_gather;
     size_t gathered; /* number of elements of `copy` in use: runs that are not copied yet */
     struct rex_copy copy[COPIES];
 };

@@ -28,7 +28,7 @@ static inline int64_t rex_row_parent(int64_t type)
     return (int64_t)((uint64_t)type >> 48) - 1;
 }
 
-/* Returns true if row I is the parent of the next row. A parent copies nothing itself. */
+/* Returns true if row I is the parent of the next row. A parent row itself is not copied. */
 static inline bool rex_row_is_parent(const struct rex_map *map, int32_t i)
 {
     return i + 1 < map->count && rex_row_parent(map->types[i + 1]) == i;
@@ -57,7 +57,7 @@ static inline struct rex_map rex_rows_from(const struct rex_map *map, int32_t fi
 
 /*
  * Returns true if `storage` of MAP points to the text of the rows, and not to an allocation.
- * rex_map_of() stores an odd address in the text, and no allocation has an odd address.
+ * rex_map_of() stores an odd address inside the text. No allocation has an odd address.
  */
 static inline bool rex_map_has_text(const struct rex_map *map)
 {
@@ -66,15 +66,16 @@ static inline bool rex_map_has_text(const struct rex_map *map)
 
 /*
  * Writes the source text of row I of MAP to TEXT, as the end of a message: "; row 1 is REX_TO(x,
- * n)". Writes "" if REX_MAP() or a similar macro did not make MAP. Returns TEXT.
+ * n)". Writes "" if MAP was made by other means than REX_MAP() or a similar macro. Returns TEXT.
  */
 #define REX_ROW_TEXT 120
 const char *rex_row_text(const struct rex_map *map, int32_t i, char text[REX_ROW_TEXT]);
 
 /*
- * If row I of a raw call (the program passed a packet or arrays) is a member, checks that the row
- * lies in its parent: libomptarget crashes on other members, or never ends their mappings. A row
- * with unknown bits passes. Returns 0 or REX_EINVAL, with a message that begins with WHAT.
+ * Checks row I of a raw call (the program passed a packet or arrays). If the row is a member, it
+ * must lie in its parent. libomptarget would crash on a member outside its parent, or never end the
+ * member's mapping. A row with unknown bits is not checked. Returns 0 or REX_EINVAL, with a message
+ * that begins with WHAT.
  */
 int rex_check_member(const struct rex_map *map, int32_t i, const char *what);
 
@@ -92,15 +93,14 @@ int rex_check_member(const struct rex_map *map, int32_t i, const char *what);
 int rex_check_size(const struct rex_map *map, int32_t i, const char *what);
 
 /*
- * Checks the columns and the types of MAP, and the sizes of rows if PURPOSE maps memory. Returns 0,
- * REX_EINVAL or REX_ENOMEM, with a message that begins with WHAT.
+ * Checks the columns and the types of MAP. If PURPOSE maps memory, checks the sizes of the rows.
+ * Returns 0, REX_EINVAL or REX_ENOMEM, with a message that begins with WHAT.
  */
 int rex_check_rows(const struct rex_map *map, enum rex_purpose purpose, const char *what);
 
 /*
- * Fails with REX_EINVAL if a column of MAP is NULL, and names the column. MAP has at least one row.
- * The call is a launch of KERNEL, or the data call CALL if KERNEL is NULL. Returns 0 if no column
- * is NULL.
+ * Returns 0, or REX_EINVAL if a column of MAP is NULL. MAP must have at least one row. The message
+ * names the column and the call: a launch of KERNEL, or if KERNEL is NULL, the data call CALL.
  */
 int rex_fail_null_column(const char *kernel, const char *call, const struct rex_map *map);
 
@@ -115,7 +115,8 @@ struct rex_row_span {
     uintptr_t begin, end;
     int32_t row;
     bool pointer;
-    bool may_exceed; /* the row is implicit, and counts as mapped even if its mapping is smaller */
+    /* the row is implicit, and is treated as mapped even if its mapping is smaller */
+    bool may_exceed;
 };
 
 static inline size_t rex_span_size(const struct rex_row_span *span)
@@ -143,9 +144,9 @@ int rex_spans_compare(const void *left, const void *right);
 /*
  * Checks the *COUNT elements of SPANS: ranges that are not mapped yet, and that one call will map.
  * Returns 0, or REX_EOVERLAP if libomptarget would abort, with a message that begins with WHAT.
- * Removes each span that libomptarget does not map, and updates *COUNT. Each remaining span gets
- * its own mapping. Example: row 0 is a[0:10], and row 1 is a[2:3]. Only the span of row 0 remains,
- * because row 1 lies in the mapping of row 0.
+ * Removes each span that lies in the mapping of another span, and updates *COUNT. Each remaining
+ * span gets its own mapping. Example: row 0 is a[0:10], and row 1 is a[2:3]. Only the span of row 0
+ * remains, because row 1 lies in the mapping of row 0.
  */
 int rex_new_spans_check(struct rex_row_span *spans, size_t *count, const struct rex_map *map,
                         const char *what);

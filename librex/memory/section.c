@@ -20,10 +20,10 @@ struct part {
     const struct rex_dimension *dimensions;
     const int64_t *pitch;
     /*
-     * Index of the last dimension with elements outside the part, or 0 if no dimension has such
-     * elements. Example: 1 for the part [2:3][4:5][0:30] of a[10][20][30]. If the stride of this
-     * dimension is 1, its elements are adjacent and make one row. The example has 3 rows of 5 * 30
-     * array elements. For a larger stride, each element of the dimension makes a row.
+     * Index of the last dimension in which the array has elements outside the part; 0 if there is
+     * none. Example: the index is 1 for the part [2:3][4:5][0:30] of a[10][20][30]. If the stride
+     * of this dimension is 1, its elements are adjacent and make one row. The example has 3 rows of
+     * 5 * 30 array elements. For a larger stride, each element of the dimension makes a row.
      */
     int run;
     int64_t type;
@@ -132,16 +132,17 @@ int rex_map_add_strided(struct rex_map_builder *builder, void *base, int64_t ele
 #define DEEPEST 64
 
 /*
- * The type bits, besides the directions, that the rows of an element take over from their section.
+ * The type bits that the rows of an element take over from their section, besides the directions.
  */
 #define PASSED_ON \
     (REX_MAP_ALWAYS | REX_MAP_DELETE | REX_MAP_CLOSE | REX_MAP_PRESENT | REX_MAP_OMPX_HOLD)
 
 /*
  * The rows of an element become members of the row of the section. If they were not members,
- * libomptarget would find their memory mapped by the row of the section. It would add a second
- * reference for each row, and it copies only at the first and the last reference. So it would copy
- * nothing, and attached pointers would stay mapped until the end of the process.
+ * libomptarget would find their memory mapped by the row of the section. libomptarget would add a
+ * second reference for each row, but it copies only at the first and the last reference. So
+ * libomptarget would copy nothing, and attached pointers would stay mapped until the end of the
+ * process.
  */
 int64_t rex_type_inside(const struct rex_map_builder *builder, int64_t type)
 {
@@ -189,8 +190,8 @@ int rex_map_add_mapped(struct rex_map_builder *builder, rex_mapper *mapper, stru
     builder->section = rex_type_inside(builder, section.type);
     /*
      * A type cannot name a parent after row REX_PARENT_MAX. If the section comes after that row,
-     * its elements name the surrounding section, or the next section around it that has a lower
-     * row. libomptarget does not check which row is the parent.
+     * its elements name the innermost surrounding section that does not come after that row.
+     * libomptarget does not check which row is the parent.
      */
     builder->parent = own <= REX_PARENT_MAX ? own : around.parent;
     builder->part = section;
@@ -220,17 +221,17 @@ void rex_map_for_runtime(rex_mapper *mapper, int64_t element_size, void *handle,
         return;
     }
     /*
-     * Push an empty component first. A component is a row that a mapper gives to libomptarget. LLVM
-     * 14 to 22 never count a reference for the first component of a call of a mapper, so its memory
-     * would stay mapped. Number the rows after the components that libomptarget already has, so
-     * that members name their parents.
+     * A component is a row that a mapper gives to libomptarget. LLVM 14 to 22 count no reference
+     * for the first component of each mapper call, so the memory of a real row would stay mapped.
+     * So push an empty component first. libomptarget numbers all components. So begin `row` at the
+     * number of components that it already has: members then name their real parents.
      */
     REX_REAL(push_mapper_component)
     (handle, NULL, NULL, 0, 0, NULL);
     builder.row = REX_REAL(mapper_num_components)(handle);
     /*
      * The mapper may return an error without setting a message. Clear the last error, because an
-     * older error may have the same number.
+     * older error may have the number that the mapper returns.
      */
     struct rex_kept_error last;
     rex_error_keep(&last);

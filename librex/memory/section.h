@@ -17,26 +17,28 @@
  * so on.
  */
 struct rex_map_builder {
-    int64_t row;          /* number of the next row */
-    void **columns;       /* base, begin, sizes, types; NULL in the first pass and with `handle` */
-    int64_t capacity;     /* elements of a column; INT32_MAX in the first pass, 0 with `handle` */
-    int64_t section;      /* type of the section; valid if `depth` > 0 */
-    struct rex_row part;  /* the section, but `base` is the address of the current element */
-    int64_t element_size; /* bytes of an element */
-    int64_t parent;       /* number of the parent of the elements' rows; valid if `depth` > 0 */
+    int64_t row;      /* number of the next row */
+    void **columns;   /* base, begin, sizes, types; NULL in the first pass and with `handle` */
+    int64_t capacity; /* elements of a column; INT32_MAX in the first pass, 0 with `handle` */
+    int64_t section;  /* if `depth` > 0: type of the section */
+    /* if `depth` > 0: the section; `base` is the address of the current element */
+    struct rex_row part;
+    int64_t element_size; /* if `depth` > 0: size of an element in bytes */
+    /* if `depth` > 0: number of the row that is the parent of the elements' rows */
+    int64_t parent;
     /*
      * handle of libomptarget, which receives each row as soon as the row is built; NULL if the
      * program builds the map
      */
     void *handle;
-    int depth; /* number of mappers that run, each called by the one before */
+    int depth; /* number of mapper calls in progress, one inside the other */
 };
 
 /*
- * Returns the type that a row gets in the map, if a mapper adds the row with TYPE. Removes the copy
+ * If a mapper adds a row with TYPE, returns the type that the row gets in the map. Removes the copy
  * directions that the section lacks. Example: in a section of type REX_MAP_TO, a row of type
  * REX_MAP_TOFROM becomes REX_MAP_TO. Adds bits of the section, such as REX_MAP_ALWAYS. A row
- * without a parent becomes a member of the section's row. Outside a mapper, returns TYPE.
+ * without a parent becomes a member of the section's row. If no mapper is running, returns TYPE.
  */
 int64_t rex_type_inside(const struct rex_map_builder *builder, int64_t type);
 
@@ -49,7 +51,7 @@ int64_t rex_type_inside(const struct rex_map_builder *builder, int64_t type);
 int rex_part_check(const char *caller, int64_t element_size, const struct rex_dimension *dimensions,
                    int count, int64_t pitch[REX_MOST_DIMENSIONS]);
 
-/* Returns true if the part has all elements of the array in dimension ONE, in their order. */
+/* Returns true if the part has all elements of the array in dimension ONE. */
 static inline bool rex_dimension_is_whole(const struct rex_dimension *one)
 {
     return one->stride == 1 && one->lower == 0 && one->length == one->extent;

@@ -19,7 +19,7 @@ struct rex_module_image {
     struct rex_view view;
     char path[PATH_MAX];
     size_t view_most; /* maximum bytes of memory for a view of the image */
-    /* the element of the module's `images_begin` array with the image, or NULL */
+    /* the element with the image, in the module's array `images_begin`; NULL: none */
     const struct rex_image_row *row;
     /*
      * `bytes` are retained (module/registry.h): rex_module_image_close() calls rex_retained_drop()
@@ -35,13 +35,13 @@ struct rex_module_image {
 
 /*
  * Finds, reads and checks the image NAME of MODULE for RELEASE. If NAME is NULL, the module or the
- * configuration names the image. The caller closes IMAGE with rex_module_image_close(). Returns 0
- * or an error.
+ * configuration names the image. The caller must close IMAGE with rex_module_image_close(). Returns
+ * 0 or an error.
  */
 int rex_module_image_open(struct rex_module_image *image, const struct rex_module *module,
                           const char *name, const struct rex_release *release);
 /*
- * Opens the image in BYTES, which messages call NAME. Does not adapt the image to a release of
+ * Opens the image in BYTES. Messages call the image NAME. Does not adapt the image to a release of
  * libomptarget. If BYTES is NULL, NAME is a list of files, which are searched in the folders for
  * the program's images. Returns 0 or an error.
  */
@@ -50,9 +50,9 @@ int rex_module_image_open_alone(struct rex_module_image *image, const void *byte
 void rex_module_image_close(struct rex_module_image *image);
 
 /*
- * Returns the first row of MODULE's `images_begin` array after LAST that has an image for the CPU,
- * if ON_HOST is true, otherwise for GPUs. If LAST is NULL, begins with the first row. Returns NULL
- * if there is no such row.
+ * Searches MODULE's array `images_begin`, after the row LAST, or from the first row on if LAST is
+ * NULL. Returns the first row with an image for the CPU if ON_HOST is true, for GPUs if ON_HOST is
+ * false. Returns NULL if there is no such row.
  */
 static inline const struct rex_image_row *
 rex_image_row_next(const struct rex_module *module, const struct rex_image_row *last, bool on_host)
@@ -66,15 +66,15 @@ rex_image_row_next(const struct rex_module *module, const struct rex_image_row *
     return row < module->images_end ? row : NULL;
 }
 
-/* Returns the bytes from BEGIN to END, or 0 if END is before BEGIN. */
+/* Returns the number of bytes from BEGIN to END, or 0 if END is before BEGIN. */
 static inline size_t rex_bytes_between(const void *begin, const void *end)
 {
     return (uintptr_t)end > (uintptr_t)begin ? (uintptr_t)end - (uintptr_t)begin : 0;
 }
 
 /*
- * Retains the image's bytes. If RELEASE reads images later, the bytes are never freed. Returns 0 or
- * REX_ENOMEM.
+ * Retains the image's bytes (module/registry.h). If libomptarget of RELEASE reads images later, the
+ * bytes are never freed. Returns 0 or REX_ENOMEM.
  */
 int rex_module_image_retain(struct rex_module_image *image, const struct rex_release *release);
 
@@ -97,8 +97,9 @@ struct rex_choice {
  * - otherwise the newest PTX that can be compiled for the GPU
  *
  * The first GPU with a suitable image decides. An image for the CPU is chosen if there is no GPU or
- * no image for any GPU. A single file that is one image, not PTX, is chosen without a check.
- * Returns 0, or REX_ENODEVICE or REX_EFORK with a message that lists the images and their devices.
+ * no image for any GPU. If there is only one file, and it has one image that is not PTX, the image
+ * is chosen without a check. Returns 0, or REX_ENODEVICE or REX_EFORK with a message that lists the
+ * images and their devices.
  */
 int rex_choose(const struct rex_sources *sources, struct rex_choice *choice);
 

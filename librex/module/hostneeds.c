@@ -25,7 +25,9 @@ struct needs {
     struct rex_elf elf;
     Elf64_Shdr dynamic, strings;
     size_t next;
-    /* These two flags are complete only after the last row is read. */
+    /*
+     * next_library() sets the two flags below. They are valid only after it has read the last row.
+     */
     bool has_path; /* the image has its own run path, which the loader searches */
     /* the loader resolves functions when it opens the image, not at their first calls */
     bool binds_now;
@@ -35,7 +37,7 @@ static bool open_host_needs(struct needs *needs, const unsigned char *bytes, siz
 {
     needs->next = 0;
     needs->has_path = needs->binds_now = false;
-    /* Identify the file first, so that only the header of a CUBIN is read. */
+    /* rex_elf_identify() reads only the header. If the file is a CUBIN, nothing else is read. */
     return rex_elf_identify(&needs->elf, bytes, size) == 0 &&
            needs->elf.header.e_machine == REX_HOST_MACHINE &&
            rex_elf_open(&needs->elf, bytes, size) == 0 &&
@@ -87,7 +89,10 @@ int rex_host_open_libraries(const unsigned char *bytes, size_t size, const char 
 
 /* ---- versions and symbols of the libraries --------------------------------------------------- */
 
-/* Returns the handle of a library that is open and stays open; NULL if it is not open. */
+/*
+ * Returns the handle of LIBRARY without a reference, or NULL if LIBRARY is not open. Call this only
+ * for a library that stays open.
+ */
 static void *library_handle(const char *library)
 {
     void *handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
@@ -97,8 +102,8 @@ static void *library_handle(const char *library)
 }
 
 /*
- * Returns true if the library has VERSION. Returns true also if the library has no versions at all,
- * because the loader then only warns.
+ * Returns true if LIBRARY has VERSION, or is not open, or has no versions at all. If a library has
+ * no versions, the loader only warns.
  */
 static bool has_version(const char *library, const char *version)
 {
@@ -183,7 +188,11 @@ static int check_versions(const struct rex_elf *elf, const char *path)
 #define CALLED R_PPC64_JMP_SLOT
 #endif
 
-/* Returns true if the loader needs symbol INDEX of the image and nothing defines it. */
+/*
+ * Returns true if nothing defines symbol INDEX: neither the image, nor the process, nor a library
+ * of the image. Returns false for a weak or versioned symbol, and if a library is not open. *NAME
+ * becomes the symbol's name.
+ */
 static bool lacks_host_symbol(struct needs *needs, const Elf64_Shdr *symbols, size_t index,
                               const char **name)
 {
@@ -194,7 +203,7 @@ static bool lacks_host_symbol(struct needs *needs, const Elf64_Shdr *symbols, si
         **name == '\0' || symbol.st_shndx != SHN_UNDEF ||
         ELF64_ST_BIND(symbol.st_info) != STB_GLOBAL)
         return false;
-    /* dlsym() does not find an older version of a symbol, so versioned symbols are skipped. */
+    /* dlsym() does not find an older version of a symbol, so skip versioned symbols. */
     bool is_versioned =
         rex_elf_find_type(&needs->elf, SHT_GNU_versym, &versions) &&
         copy_table_row(&needs->elf, &versions, index * sizeof version, &version, sizeof version) &&
@@ -261,7 +270,7 @@ void rex_host_limit_threads(unsigned char *bytes, size_t size)
     } while (rex_name_after(library, "libgomp.so") == NULL &&
              rex_name_after(library, "libomp.so") == NULL &&
              rex_name_after(library, "libiomp5.so") == NULL);
-    /* Find the number in the image, as rex/openmp.h defines it. */
+    /* Find the int REX_PROCESSORS_SYMBOL in the image. rex/openmp.h defines this int. */
     const unsigned char *number = NULL;
     const struct rex_elf *elf = &needs.elf;
     Elf64_Shdr symbols, section;
@@ -285,8 +294,8 @@ void rex_host_limit_threads(unsigned char *bytes, size_t size)
     /* libomp warns of each loop that requests more threads than OMP_THREAD_LIMIT. */
     long limit = text != NULL ? strtol(text, NULL, 10) : 0;
     /*
-     * Write a number that does not change in this process: an image that is registered again then
-     * has equal bytes, and librex uses the retained bytes.
+     * Write a number that does not change in this process. If the image is registered again, its
+     * bytes are equal, and librex uses the retained bytes (module/registry.h).
      */
     int most = rex_processors_known();
     if (limit > 0 && limit < most)

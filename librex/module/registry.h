@@ -14,11 +14,11 @@
 /* ---- all modules ----------------------------------------------------------------------------- */
 
 /*
- * Take and release the lock for the process-wide state of librex/module: the list of modules and
+ * Lock and unlock the lock for the process-wide state of librex/module: the list of modules and
  * their keys, adopted descriptors, libraries and retained images. The lock also guards failures of
  * registrations, and facts about a kernel that its first launch adds. A thread holds the lock for
- * microseconds. Code under the lock does not take it again and does not call libomptarget or the
- * driver.
+ * microseconds. A thread that holds the lock must not lock it again, and must not call libomptarget
+ * or the driver.
  */
 void rex_registry_lock(void);
 void rex_registry_unlock(void);
@@ -39,12 +39,12 @@ unsigned char *rex_retained(const unsigned char *bytes, size_t size);
 
 /*
  * Retains BYTES, a malloc()ed buffer, for one holder. If STAYS is true, the bytes are never freed,
- * because the release reads them later. Returns 0 or REX_ENOMEM.
+ * because libomptarget reads them later. Returns 0 or REX_ENOMEM.
  */
 int rex_retain(unsigned char *bytes, size_t size, bool stays);
 
 /*
- * Removes a holder of BYTES. If BYTES then have no holder, frees them, except if STAYS was true in
+ * Removes a holder of BYTES. If BYTES have no holder left, frees them, except if STAYS was true in
  * the call of rex_retain().
  */
 void rex_retained_drop(const void *bytes);
@@ -59,10 +59,10 @@ enum rex_need {
     /* The module is registered. */
     REX_NEED_MODULE,
     /*
-     * The module is registered, for a launch whose caller has a host version of the kernel. If
-     * registering fails, rex_module_ready() returns REX_EHOST, and the caller runs its host
-     * version. The last error has the cause. In four cases rex_module_ready() returns the cause
-     * itself: after a fork, at the end of the process, with REX_REQUIRE_GPU, and with
+     * The module is registered, for a launch whose caller has a host version of the kernel. If the
+     * registration fails, rex_module_ready() returns REX_EHOST, the caller runs its host version,
+     * and the last error has the cause. In four cases rex_module_ready() returns the cause itself:
+     * after a fork, at the end of the process, with REX_REQUIRE_GPU, and with
      * OMP_TARGET_OFFLOAD=mandatory.
      */
     REX_NEED_MODULE_OR_HOST,
@@ -75,8 +75,8 @@ enum rex_need {
     REX_NEED_DEVICES,
     /*
      * libomptarget has devices, for a queue. If MODULE has no entries of its own, another module is
-     * registered instead. But if offloading is disabled, MODULE itself is registered: if all
-     * kernels are in libraries, the program has no other module.
+     * registered instead. But if offloading is disabled, MODULE itself is registered, because a
+     * program whose kernels are all in libraries has no other module.
      */
     REX_NEED_DEVICES_OR_MODULE
 };
@@ -85,8 +85,8 @@ enum rex_need {
 int rex_module_ready(struct rex_module *module, enum rex_need need, const char *caller);
 
 /*
- * Makes NEED true for MODULE, like rex_module_ready(), and enters the gate (omp/gate.h): no module
- * ends before rex_gate_leave(). After an error the thread is not inside the gate.
+ * Makes NEED true for MODULE, with the results of rex_module_ready(). Enters the gate (omp/gate.h),
+ * so that no module ends before rex_gate_leave(). After an error the thread is not inside the gate.
  */
 int rex_module_enter(struct rex_module *module, enum rex_need need, const char *caller);
 
@@ -98,12 +98,15 @@ int rex_module_enter(struct rex_module *module, enum rex_need need, const char *
 #define REX_NO_ENTRIES 1
 int rex_modules_bring(void);
 /*
- * Calls rex_modules_bring() for CALLER. If no binary has entries, returns REX_EENTRIES with a
- * message.
+ * Calls rex_modules_bring() and returns its result. If no binary has entries, returns REX_EENTRIES
+ * instead, with a message that names CALLER.
  */
 int rex_modules_ready(const char *caller);
 
-/* Adds the modules that loaded shared objects export to the list. */
+/*
+ * Finds the modules that loaded shared objects export (rex_binary_module), and adds these modules
+ * to the list.
+ */
 void rex_modules_look_around(void);
 
 /*
@@ -113,19 +116,19 @@ void rex_modules_look_around(void);
 struct rex_registration *rex_modules_know(struct rex_module *module);
 
 /*
- * Adds MODULE to the list, with the registration KNOWN, whose members are all zero. The caller
- * holds the registry's lock.
+ * Adds MODULE to the list, with the registration KNOWN. All members of KNOWN must be zero. The
+ * caller must hold the registry's lock.
  */
 void rex_modules_list(struct rex_module *module, struct rex_registration *known);
 
 /*
- * Call rex_modules_claim() before the module is registered. It claims the module's host keys, and
- * the kind of device of the module's image: the CPU if ON_HOST is true, otherwise a GPU. Returns 0,
- * REX_EKEY if another registered module has one of the keys, or REX_EUNSUPPORTED if another
+ * Call rex_modules_claim() before the module is registered. For the module, it claims the host
+ * keys, and the kind of device of the image: the CPU if ON_HOST is true, otherwise a GPU. Returns 0
+ * or an error. REX_EKEY: another registered module has one of the keys. REX_EUNSUPPORTED: another
  * registered module has an image for the other kind of device.
  */
 int rex_modules_claim(struct rex_registration *registration, bool on_host);
-/* Undoes rex_modules_claim(): another module may then claim the keys. */
+/* Undoes rex_modules_claim(). After the call, another module can claim the keys. */
 void rex_modules_unclaim(struct rex_registration *registration);
 
 /*
@@ -141,7 +144,7 @@ struct rex_module *rex_modules_find(const void *key);
  * __tgt_offload_entry (the older form).
  */
 struct rex_new_entry {
-    uint64_t zero; /* in the older form, the address */
+    uint64_t zero; /* 0; an entry in the older form has its address in these bytes */
     uint16_t version, kind;
     uint32_t flags;
     void *address;
@@ -152,7 +155,7 @@ struct rex_new_entry {
 
 #define REX_ENTRY_KIND_OPENMP 1
 
-/* A table of entries of SIZE bytes, as a descriptor delimits it. */
+/* A table of entries, which a descriptor delimits: the `size` bytes at `begin`. */
 struct rex_entries {
     const void *begin;
     size_t size;
@@ -165,8 +168,8 @@ bool rex_entries_are_new(struct rex_entries table);
 const char *rex_entries_name(struct rex_entries table, const void *key);
 
 /*
- * Copies TABLE to a malloc()ed buffer. If OLD is true, converts the table to the older form, with
- * OpenMP's entries only. Returns 0, or -1 if memory ran out.
+ * Copies TABLE to a malloc()ed buffer. If OLD is true, converts the copy to the older form, and
+ * leaves out entries that are not OpenMP's. Returns 0, or -1 if memory ran out.
  */
 int rex_entries_copy(struct rex_entries table, bool old, struct rex_entries *copy);
 
@@ -178,8 +181,8 @@ int rex_entries_copy(struct rex_entries table, bool old, struct rex_entries *cop
 const char *rex_kernel_name(const void *key);
 
 /*
- * Returns true if other compilers' code has registered the entries at BEGIN. LLVM 14 to 20 end the
- * process if one array of entries is registered twice.
+ * Returns true if code of another compiler has registered the entries at BEGIN. LLVM 14 to 20 end
+ * the process if one array of entries is registered twice.
  */
 bool rex_adopted_has(const struct __tgt_offload_entry *begin);
 

@@ -61,14 +61,19 @@ struct rex_kernel {
     uint64_t most_threads;  /* maximum number of threads of a block */
     uint32_t shared_memory; /* bytes of the kernel's static shared memory */
     struct rex_misfit misfit;
-    uint32_t checked;    /* number of rows of the last launch that was checked, plus 1; atomic */
-    uint16_t parameters; /* REX_PARAMETERS_UNKNOWN in a host image without a signature */
+    uint32_t checked; /* 1 + number of rows of the last launch that was checked; atomic */
+    /* number of parameters; in a host image without a signature: REX_PARAMETERS_UNKNOWN */
+    uint16_t parameters;
     /*
      * enum rex_kernel_form; set by rex_kernel_match() or by the first launch that is checked;
      * atomic
      */
     uint8_t form;
-    uint8_t flags; /* REX_KERNEL_ bits; MATCHED is set after the facts above; atomic */
+    /*
+     * REX_KERNEL_ bits, atomic. REX_KERNEL_MATCHED is set after rex_kernel_match() has written the
+     * facts from the image.
+     */
+    uint8_t flags;
     const struct __tgt_offload_entry *entry;
     const struct rex_layout *layout; /* NULL if the image does not describe the parameters */
 };
@@ -77,7 +82,9 @@ struct rex_table {
     struct __tgt_offload_entry *entries;
     uint32_t count;
     uint32_t mask;
-    /* hash table of the keys, with open addressing: position of an entry, plus 1; or 0 */
+    /*
+     * hash table of the keys, with open addressing. An element is 1 + the index of an entry, or 0.
+     */
     uint32_t *index;
     struct rex_kernel *kernels; /* one for each entry */
     struct rex_layout *layouts; /* all layouts, the newest first */
@@ -103,7 +110,7 @@ void rex_table_free(struct rex_table *table);
 
 /* ---- look-ups -------------------------------------------------------------------------------- */
 
-/* Returns the registration of MODULE, or NULL if it is not registered. */
+/* Returns the registration of MODULE, or NULL if MODULE is not registered. */
 static inline struct rex_registration *rex_registration_of(const struct rex_module *module)
 {
     return (struct rex_registration *)__atomic_load_n(&module->packet_rules, __ATOMIC_ACQUIRE);
@@ -133,10 +140,10 @@ static inline uint8_t rex_kernel_flags(const struct rex_kernel *kernel)
 /* ---- entries against the image --------------------------------------------------------------- */
 
 /*
- * Compare all entries of TABLE, or only KERNEL's entry, with the image of VIEW, and copy facts of
- * kernels from VIEW. PATH is the image's name in messages. RELEASE is the release of the
- * libomptarget that launches the kernels; NULL if only the driver launches them. Only one thread at
- * a time may call these functions. Return 0 or an error.
+ * Compare all entries of TABLE, or only KERNEL's entry, with the image of VIEW. Copy the facts of
+ * the compared kernels from VIEW. PATH is the image's name in messages. RELEASE is the release of
+ * the libomptarget that launches the kernels; NULL if only the driver launches them. Only one
+ * thread at a time may be inside these functions. Return 0 or an error.
  */
 int rex_table_match(struct rex_table *table, const struct rex_view *view, const char *path,
                     const struct rex_release *release);

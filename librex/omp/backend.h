@@ -64,8 +64,8 @@ enum rex_reason_bit {
     ((unsigned)(REX_REASON_NO_DRIVER | REX_REASON_DISABLED | REX_REASON_DEVICE))
 
 /*
- * With these reasons libomptarget may report its launches and copies to the user. So libomptarget
- * makes all launches and copies except those in queues.
+ * If the process has one of these reasons, libomptarget may report its launches and copies to the
+ * user. So libomptarget makes all launches and copies except those in queues.
  */
 #define REX_REASON_REPORTS ((unsigned)(REX_REASON_ENVIRONMENT | REX_REASON_TOOL))
 
@@ -79,9 +79,9 @@ struct rex_reason {
 };
 
 /*
- * Sets the fallback reasons of the process when libomptarget is bound. SEES_ALL is true if all
- * calls of libomptarget in the process come through librex. DISABLED is true if offloading is
- * disabled.
+ * Sets the fallback reasons of the process. Call this when libomptarget is bound. SEES_ALL is true
+ * if all calls of libomptarget in the process come through librex. DISABLED is true if offloading
+ * is disabled.
  */
 void rex_backend_bind(bool sees_all, bool disabled);
 
@@ -96,7 +96,7 @@ static inline unsigned rex_process_reasons(void)
     return __atomic_load_n(&rex_backend_state, __ATOMIC_SEQ_CST) & (REX_DRIVER_IS_DEMANDED - 1);
 }
 
-/* Returns true if REX_LAUNCH_BY is `driver`, so that libomptarget must not launch. */
+/* Returns true if REX_LAUNCH_BY is `driver`. In this case libomptarget must not launch. */
 static inline bool rex_driver_is_demanded(void)
 {
     return (__atomic_load_n(&rex_backend_state, __ATOMIC_ACQUIRE) & REX_DRIVER_IS_DEMANDED) != 0;

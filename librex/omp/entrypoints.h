@@ -55,10 +55,10 @@
 #define WORDS_A a, b, c, d, e, f, g, h, i, j, k, l
 
 /*
- * X(return type, name without "__tgt_", (parameters), (arguments), result if the release lacks the
- * function). The table has every `__tgt_` symbol that LLVM 14 to 24 export, with the signature of
- * interface.cpp. The parameter depend_count of `__tgt_interop_init` has 64 bits only before LLVM
- * 18. A value of 32 bits is passed in the same way on 64-bit machines.
+ * X(return type, name without "__tgt_", (parameters), (arguments), result if the bound libomptarget
+ * lacks the function). The table has every `__tgt_` symbol that LLVM 14 to 24 export, with the
+ * signature of interface.cpp. The parameter depend_count of `__tgt_interop_init` has 64 bits only
+ * before LLVM 18. On 64-bit machines a 32-bit value is passed in the same way.
  */
 #define REX_ENTRY_POINTS(X) \
     REX_REGISTERING(X)      \
@@ -88,7 +88,7 @@
 #define REX_ENDING_LATER(X)           \
     X(void, rtl_deinit, (void), (), ) \
     X(void, target_nowait_query, (void **handle), (handle), )
-/* These functions begin or update mappings. */
+/* These functions make mappings (REX_BEGINNING), or copy mapped memory (REX_UPDATING). */
 #define REX_BEGINNING(X)                \
     REX_DATA_BARE(X, target_data_begin) \
     REX_DATA_MAPPER(X, target_data_begin)

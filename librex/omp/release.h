@@ -10,69 +10,86 @@
 #include <stdint.h>
 
 /*
- * The form of a kernel: how it takes its parameters. PLAIN: each parameter has a row in the packet.
- * ENV: the runtime passes the first parameter, and each other parameter has a row.
+ * How a kernel takes its parameters. REX_FORM_PLAIN: each parameter has a row in the packet.
+ * REX_FORM_ENV: the runtime passes the first parameter, and each other parameter has a row.
  */
 enum rex_kernel_form { REX_FORM_UNKNOWN, REX_FORM_PLAIN, REX_FORM_ENV };
 
 /* How librex makes the packet for a kernel of one form. */
 struct rex_packet_rule {
-    uint32_t version;  /* `Version` of the packet */
-    bool refused;      /* no packet of this release launches such a kernel */
-    bool leading_row;  /* the release does not add the first parameter, so librex adds a row */
-    bool trailing_row; /* the release overwrites the last row, so librex adds a row */
-    int dimensions; /* number of grid dimensions that reach the GPU; others are ignored silently */
-    bool dynamic_memory; /* DynCGroupMem reaches the GPU */
+    uint32_t version; /* `Version` of the packet */
+    bool refused;     /* no packet of this release launches a kernel of this form */
+    /* libomptarget does not pass the first parameter, so librex adds a row before the first row */
+    bool leading_row;
+    /* libomptarget overwrites the last row, so librex adds a row after the last row */
+    bool trailing_row;
+    /* number of grid dimensions that libomptarget uses; it silently ignores the others */
+    int dimensions;
+    bool dynamic_memory; /* libomptarget passes DynCGroupMem to the GPU */
 };
 
 /*
- * The facts of one release: each member is true of libomptarget of that release. No other code in
- * librex compares the number of a release.
+ * The facts of libomptarget of one LLVM release. No other code in librex compares the number of a
+ * release.
  */
 struct rex_release {
     int number;
-    const char *marker; /* a symbol that this release exports; older releases lack it */
+    /* a symbol that libomptarget exports in this release, but not in older releases */
+    const char *marker;
     struct rex_packet_rule plain, env;
     /*
-     * Rule for PLAIN and ENV kernels on the host device, if the release needs the functions
-     * rex_call_NAME of the image. Version 0: the release calls host kernels directly.
+     * if libomptarget needs the functions rex_call_NAME of the image: rule for kernels of both
+     * forms on the host device. `version` 0: libomptarget calls host kernels directly.
      */
     struct rex_packet_rule host;
     /*
-     * newest `Version` of a packet that clang of this release writes. If clang of another release
-     * writes a newer version, its kernels have other parameters, and this release cannot run them.
+     * newest `Version` of a packet that clang of this release writes. Kernels with a newer version
+     * are from clang of another release. They have other parameters, and libomptarget cannot run
+     * them.
      */
     uint32_t newest_packet;
-    bool no_packet; /* the release has no __tgt_target_kernel */
-    /* a packet that clang of this release writes ends before Flags, which later releases read */
+    bool no_packet; /* libomptarget has no __tgt_target_kernel */
+    /*
+     * packets from clang of this release end before Flags, but libomptarget of later releases reads
+     * Flags
+     */
     bool no_flags;
-    /* on the host device, entries of program and image match by position, not by name */
+    /*
+     * on the host device, libomptarget matches entries of program and image by position, not by
+     * name
+     */
     bool entries_by_position;
-    /* a kernel gets NULL, not the host address, for an unmapped section of size 0 */
+    /* for an unmapped section of size 0, libomptarget passes NULL, not the host address */
     bool empty_is_null;
-    /* rounds the begin of a row with members down to a multiple of 8 */
+    /* libomptarget rounds the begin of a row with members down to a multiple of 8 */
     bool parents_rounded;
-    /* aborts if one call drops the last reference to memory and then ends the mapping again */
+    /*
+     * libomptarget aborts if one row drops the last reference, and a later row of the call ends the
+     * mapping again
+     */
     bool one_end_a_call;
-    /* like one_end_a_call, but crashes only if the second end has REX_MAP_DELETE */
+    /*
+     * libomptarget crashes if two rows of one call end a mapping, and the second has REX_MAP_DELETE
+     */
     bool one_delete_a_call;
     /*
-     * copies the whole size of an implicit row, even past the end of its mapping. Example: a call
-     * maps a[0:10], and then copies the implicit row a[0:20].
+     * libomptarget copies the whole size of an implicit row, even past the end of the row's
+     * mapping. Example: a call maps a[0:10], and then copies the implicit row a[0:20].
      */
     bool excess_copied;
-    bool obeys_tmpdir; /* host images are files in $TMPDIR, not in /tmp */
-    /* REX_MAP_PRESENT fails for memory that an earlier row of the call mapped */
+    bool obeys_tmpdir; /* libomptarget writes host images to $TMPDIR, not to /tmp */
+    /* a row with REX_MAP_PRESENT fails if the mapping was made by an earlier row of the call */
     bool presence_at_entry;
     /*
-     * An image that is registered after the first use of a device is never loaded, and a launch
-     * from it crashes. So librex never undoes a registration with this release: a new registration
+     * libomptarget never loads an image that is registered after the first use of a device, and a
+     * launch from such an image crashes. So librex never undoes a registration: a new registration
      * would come too late.
      */
     bool late_image_ignored;
     /*
-     * The image is read after its registration has ended, so its memory must stay. LLVM 15 to 20
-     * read the image at later registrations, and LLVM 21 when the image is unloaded.
+     * libomptarget reads the image even after the image is registered, so librex must not free the
+     * image's bytes. LLVM 15 to 20 read the image at later registrations, and LLVM 21 when the
+     * image is unloaded.
      */
     bool image_read_later;
     /*
@@ -83,75 +100,85 @@ struct rex_release {
      * table at this address as empty, so librex keeps the entries.
      */
     bool entries_copied;
-    /* launches a kernel without its parameters if the kernel's name ends in "tor" */
+    /* libomptarget launches a kernel without its parameters if the kernel's name ends in "tor" */
     bool names_in_tor_crash;
     /*
-     * understands rows that only attach a pointer (clang 22 and later); other releases map memory
-     * for such a row
+     * libomptarget knows rows that only attach a pointer (from clang 22 and later); other releases
+     * map memory for such a row
      */
     bool attach_rows;
     /*
-     * makes the context of a GPU at its first use; other releases make all contexts at a
-     * registration
+     * libomptarget makes the context of a GPU at the GPU's first use; other releases make all
+     * contexts at a registration
      */
     bool devices_at_first_use;
     bool plugins_apart;  /* plugins are separate files without a version in their names */
     bool openmp_first;   /* libomp must be loaded before libomptarget is opened */
-    bool runtime_object; /* crashes in calls before the first registration */
+    bool runtime_object; /* libomptarget crashes in calls before the first registration */
     /* the symbol NAME_exec_mode of an image decides whether and how the kernel NAME is launched */
     bool exec_mode_obeyed;
-    /* packs each argument into 8 bytes, so parameters of fewer bytes are misplaced */
+    /* libomptarget packs each argument into 8 bytes, so parameters of fewer bytes are misplaced */
     bool packed_slots;
     /* host kernels take an array of arguments, so an ordinary function cannot be a kernel */
     bool host_argument_array;
-    bool old_entries_only; /* misreads the entries that clang 20 and later write */
-    /* newest version of an OffloadBinary that a registration opens; 0: opens none */
+    bool old_entries_only; /* libomptarget misreads the entries that clang 20 and later write */
+    /*
+     * newest version of an OffloadBinary that libomptarget opens at a registration; 0: it opens
+     * none
+     */
     uint32_t newest_container;
     /*
-     * newest SM, such as 90, for which CUBINs of CUDA 13 must get the old ELF header; 0: for none
+     * newest SM, such as 90, for which librex must give CUBINs of CUDA 13 the old ELF header; 0:
+     * none
      */
     int newest_old_header;
-    /* refuses CUBINs of CUDA 13 for SMs above newest_old_header, which have no old header */
-    bool new_header_refused;
-    /* newest driver function that the CUDA plugin needs; NULL: librex does not check */
-    const char *driver_function;
-    const char *driver_since; /* the first CUDA release with driver_function */
     /*
-     * Bytes of the symbol NAME_kernel_environment, which configures launches of the kernel NAME.
-     * The release aborts if the symbol has another size.
+     * libomptarget refuses CUBINs of CUDA 13 for SMs above `newest_old_header`: they have no old
+     * header
+     */
+    bool new_header_refused;
+    /* newest function of the CUDA driver that the CUDA plugin needs; NULL: librex does not check */
+    const char *driver_function;
+    const char *driver_since; /* the first CUDA release with `driver_function` */
+    /*
+     * Size in bytes of the symbol NAME_kernel_environment, which configures launches of the kernel
+     * NAME. libomptarget aborts if the symbol has another size.
      */
     uint32_t environment_size;
     uint64_t strict_flags; /* bits of Flags that make the numbers of teams and threads exact */
     /*
-     * Bits that Flags of a packet from the program may have, because the release knows or ignores
-     * each of these bits. librex refuses other bits, which may change how the release reads the
+     * Bits that Flags of a packet from the program may have, because libomptarget knows or ignores
+     * each of these bits. librex refuses other bits, which could change how libomptarget reads the
      * rows. Examples: bit 1 in LLVM 20 and later, bit 5 in LLVM 23.
      */
     uint64_t packet_flags;
-    /* maximum number of teams in x; more are silently ignored; 0: the limit of the device */
+    /*
+     * maximum number of teams in x; libomptarget silently ignores further teams; 0: the limit of
+     * the device
+     */
     uint32_t most_teams;
     /*
-     * Static and dynamic shared memory of a block together have at most 48 KiB, because the release
-     * does not raise the limit of the kernel.
+     * Static and dynamic shared memory of a block together have at most 48 KiB, because
+     * libomptarget does not raise the kernel's limit.
      */
     bool shared_memory_fixed;
     /*
-     * The release raises the limit of the kernel only if the dynamic memory alone has 48 KiB or
-     * more. It does not add the static memory.
+     * libomptarget raises the kernel's limit of shared memory only if the dynamic memory alone has
+     * 48 KiB or more. It does not add the static memory.
      */
     bool static_memory_uncounted;
     /*
-     * Maximum bytes of dynamic memory. If a launch has more, the release reports success, and does
+     * Maximum bytes of dynamic memory. If a launch has more, libomptarget reports success, but does
      * not run the kernel. 0: no limit.
      */
     uint32_t most_dynamic_memory;
 };
 
 /*
- * Returns the release of a library, or NULL if the library is not libomptarget of LLVM 14 or later.
- * EXPORTS(name, context) returns true if the library exports NAME. NAMED is the release in the name
- * of the library, or of the libLLVM that the library needs; 0: none. NAMED selects one of several
- * releases with equal markers.
+ * Returns the facts of the release of a library, or NULL if the library is not libomptarget of LLVM
+ * 14 or later. EXPORTS(name, context) returns true if the library exports NAME. NAMED is the
+ * release in the name of the library, or of the libLLVM that the library needs; 0: none. NAMED
+ * selects one of several releases with equal markers.
  */
 const struct rex_release *rex_release_tell(bool (*exports)(const char *name, void *context),
                                            void *context, int named);

@@ -11,12 +11,15 @@
 #include "omp/release.h"
 #include "rex/configure.h"
 
-/* Returns the facts of the bound release, or NULL before the binding. */
+/*
+ * Returns the facts of the release of the bound libomptarget, or NULL if no libomptarget is bound
+ * yet.
+ */
 const struct rex_release *rex_runtime(void);
 
 /*
  * A function that points the slots of the forwarders (calls/forward.h) at the functions of the
- * library HANDLE, which has RELEASE.
+ * library HANDLE, a libomptarget of RELEASE.
  */
 typedef void rex_slots_hook(void *handle, const struct rex_release *release);
 
@@ -34,8 +37,8 @@ int rex_runtime_find(bool starts_driver, rex_slots_hook *point_slots);
 const char *rex_runtime_chosen(void);
 
 /*
- * Returns a warning about the bound libomptarget, or "". The warning is that its release is
- * unknown, or a reason why it may have no device.
+ * Returns a warning about the bound libomptarget, or "". The warning says that libomptarget's
+ * release is unknown, or why libomptarget may have no device.
  */
 const char *rex_runtime_doubt(void);
 

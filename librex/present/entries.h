@@ -15,65 +15,76 @@
 
 struct rex_range_lock;
 
-/* number of levels of the skip list; a level has a fourth of the entries of the level below it */
+/*
+ * number of levels of the skip list; on average a level has a fourth of the entries of the level
+ * below
+ */
 #define REX_ENTRY_LEVELS 9
 
 /*
- * An entry of the present table: one mapping, memory that a begin is about to map, or loose memory
- * (present.h). A shared call that uses the memory is a user of the entry. An exclusive call is the
- * owner of the entry. present.c explains shared and exclusive calls.
+ * An entry of the present table: one mapping, memory that a begin call is about to map, or loose
+ * memory (present.h). A shared call that uses the memory is a user of the entry. An exclusive call
+ * is the owner of the entry. present.c explains shared and exclusive calls.
  */
 struct rex_entry {
     uintptr_t begin, end; /* both are 0 if the entry is free */
-    uintptr_t device;     /* device address of `begin`; 0: the driver cannot launch with it */
+    /* device address of `begin`; 0: the driver cannot launch with this memory */
+    uintptr_t device;
     const struct rex_range_lock *owner; /* the call that is making or ending the mapping, or NULL */
     bool is_gone;     /* the mapping has ended; the entry is removed when it has no user */
-    bool is_loose;    /* loose (present.h): only libomptarget launches with the memory */
+    bool is_loose;    /* the memory is loose (present.h), so only libomptarget launches with it */
     bool is_attached; /* a row has attached a pointer in this memory */
     /*
-     * the mapping has an attached pointer, and still existed after an end that seemed to be its
-     * last end. libomptarget keeps such a mapping if the row of the end is not a member of another
-     * row. rex_mappings_left(), which finds mappings that the program forgot to end, does not count
-     * the mapping.
+     * the mapping has an attached pointer, and still existed after an end call (target exit data)
+     * that dropped the last reference known to librex. libomptarget keeps such a mapping if the row
+     * of the end call is not a member of another row. rex_mappings_left() looks for mappings that
+     * the program forgot to end, and does not count this mapping.
      */
     bool is_kept : 1;
     bool is_shown : 1;  /* the program has the device address (rex_present_show()) */
     uint32_t users;     /* number of shared calls at work on the entry */
-    uint32_t updates;   /* number of users that are updates */
+    uint32_t updates;   /* number of users that are update calls (target update) */
     uint32_t attaching; /* number of users that attach or detach a pointer in the memory */
     /*
      * number of users whose `generation` (struct rex_range) is less than `generation` below: they
-     * became users before an end began to wait for them (awaits_older() in ends.c)
+     * became users before an end call began to wait for them (awaits_older() in ends.c)
      */
     uint32_t older;
     uint32_t generation; /* a new user stores this number in its range; awaits_older() adds 1 */
     /*
-     * number of ranges, of ends that wait, with `is_held` (struct rex_range); if not 0, launches
-     * and updates that use the entry wait, too
+     * number of ranges with `is_held` (struct rex_range) of end calls that wait. If `held` is not
+     * 0, launches and update calls that use the entry wait.
      */
     uint32_t held;
-    uint32_t awaited; /* number of ranges of ends that wait until the users have left */
+    uint32_t awaited; /* number of ranges of end calls that wait until the users have left */
     uint64_t born;    /* serial number; newer entries have larger numbers */
     uint64_t launch;  /* number of the newest deferred launch that uses the entry */
     uint32_t refs;    /* libomptarget's reference count, or REX_REFS_UNKNOWN */
-    uint32_t taken;   /* number of references that an end drops; set by count_taken() in ends.c */
+    /* number of references that an end call drops; set by count_taken() in ends.c */
+    uint32_t taken;
     /* number of the next entry on each level of the skip list; 0: none */
     uint32_t next[REX_ENTRY_LEVELS];
 };
 
 /*
- * An entry occupies two cache lines. The first has the members that a launch needs to pin the
+ * An entry occupies two cache lines. The first line has the members that a launch needs to pin the
  * entry.
  */
 _Static_assert(sizeof(struct rex_entry) == 128, "entries are found by a shift");
 
-/* A list of entries. Entry 0 is the head of the list. */
+/*
+ * A skip list of entries in the array `entry`. `count` entries are in the list, and the array has
+ * `room` elements. Element 0 is the head of the list.
+ */
 struct rex_entry_list {
     struct rex_entry *entry;
     size_t count, room;
-    uint64_t made;   /* number of entries ever added */
-    uint32_t used;   /* number of array elements ever used; 0: `entry` has no head yet */
-    uint32_t free;   /* number of the first free entry, whose next[0] is the next; 0: none */
+    uint64_t made; /* number of entries ever added */
+    uint32_t used; /* number of array elements ever used; 0: `entry` has no head yet */
+    /*
+     * number of the first free entry; 0: none. `next[0]` of a free entry is the number of the next.
+     */
+    uint32_t free;
     uint32_t levels; /* number of levels in use */
 };
 
@@ -94,9 +105,9 @@ static inline bool rex_entry_is_at(const struct rex_entry_list *in, uint32_t num
 uint32_t rex_entries_before(const struct rex_entry_list *in, uintptr_t at);
 
 /*
- * Returns the number of the first entry that ends after AT, or 0 if there is none. LAST is an
- * earlier result of this function, or any other guess. The function first tries entry LAST and the
- * next entry, because rows often come in the order of their addresses.
+ * Returns the number of the first entry that ends after AT, or 0 if there is none. LAST is a guess,
+ * such as an earlier result of this function. The function first tries entry LAST and the next
+ * entry, because rows often come in the order of their addresses.
  */
 uint32_t rex_entries_near(const struct rex_entry_list *in, uint32_t last, uintptr_t at);
 

@@ -13,7 +13,7 @@
 /*
  * Finds the first entry from AT to END that is loose (present.h), and has no user and no owner.
  * Writes the entry to *FOUND. Returns false if there is no such entry. *CHANGES becomes a count
- * that grows when memory becomes loose, and when a begin uses loose memory.
+ * that grows when memory becomes loose, and when a begin call uses loose memory.
  */
 static bool find_loose(struct rex_present_table *table, uintptr_t at, uintptr_t end,
                        struct rex_entry *found, unsigned *changes)
@@ -31,8 +31,8 @@ static bool find_loose(struct rex_present_table *table, uintptr_t at, uintptr_t 
 }
 
 /*
- * Removes loose entries in the memory of BEGIN if libomptarget no longer has their mappings. Call
- * this function before BEGIN maps memory.
+ * Removes loose entries in the ranges of BEGIN if libomptarget no longer has their mappings. Call
+ * this function before the call with these ranges maps memory.
  */
 static void look_at_loose(struct rex_present_table *table, const struct rex_range_lock *begin)
 {
@@ -43,16 +43,17 @@ static void look_at_loose(struct rex_present_table *table, const struct rex_rang
         for (uintptr_t at = begin->range[i].begin;
              find_loose(table, at, begin->range[i].end, &gone, &changes); at = gone.end) {
             /*
-             * Do not ask for the device address. On LLVM 14 and 15 that look-up takes a reference.
-             * Dropping the reference could end a mapping that a launch of another thread still
-             * uses.
+             * Do not ask for the device address. On LLVM 14 and 15 a look-up of the address takes a
+             * reference. Dropping the reference could end a mapping that a launch of another thread
+             * still uses.
              */
             if (omp->is_present((const void *)gone.begin, begin->number) ||
                 omp->is_present((const void *)(gone.end - 1), begin->number))
                 continue;
             /*
              * Keep the entry if memory has become loose since find_loose() found the entry, or if a
-             * begin has used loose memory since then. In both cases the memory may be mapped again.
+             * begin call has used loose memory since find_loose(). In both cases the memory may be
+             * mapped again.
              */
             pthread_mutex_lock(&table->lock);
             struct rex_entry *entry = rex_entries_first(&table->mapped, gone.begin, gone.end);

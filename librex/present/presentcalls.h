@@ -18,20 +18,21 @@ enum rex_present_outcome {
 
 /*
  * Call rex_present_enter() before a call of libomptarget on device NUMBER with the rows of MAP, and
- * rex_present_leave() after it. If MAP has rows, no column of MAP is NULL.
+ * rex_present_leave() after the call. If MAP has rows, no column of MAP may be NULL.
  *
  * rex_present_enter() waits for other calls at work (present.h) that must not run together with
- * this call. Inside another call, it does not wait. rex_present_leave() updates the entries of
- * mappings that the call has made or may have ended. With REX_LEFT_UNSURE, the memory of the call
- * becomes loose. Between the two functions, librex does not call the log function of the program,
- * because that function may launch. librex stores the log lines for that function until
- * rex_present_leave().
+ * this call. If this call is nested in another call, rex_present_enter() does not wait.
+ * rex_present_leave() updates the entries of mappings that the call has made or may have ended.
+ * With REX_LEFT_UNSURE, the memory of the call becomes loose. Between the two functions, librex
+ * does not call the log function of the program, because that function may launch. librex stores
+ * the log lines for that function until rex_present_leave().
  *
- * rex_present_enter() does not wait for queues. Before an end, first call rex_before_unmap() or
- * rex_unfinished_wait() (unfinished.h).
+ * rex_present_enter() does not wait for queues. Before an end call (target exit data), first call
+ * rex_before_unmap() or rex_unfinished_wait() (unfinished.h).
  *
- * rex_present_enter() returns the ranges of the rows, which are valid until rex_present_leave(). It
- * returns NULL if the call does not enter the table, for example if the call is nested.
+ * rex_present_enter() returns the ranges of the rows. The ranges are valid until
+ * rex_present_leave(). rex_present_enter() returns NULL if the call does not enter the table, for
+ * example if the call is nested.
  */
 const struct rex_range_lock *rex_present_enter(enum rex_present_call call,
                                                const struct rex_map *map, int number);
@@ -40,15 +41,15 @@ void rex_present_leave(enum rex_present_call call, const struct rex_map *map, in
 
 /*
  * Returns true if this thread is inside a call that has entered the table. A mapper or a log
- * function may launch inside this call. A launch by the driver could then wait for the call of its
- * own thread.
+ * function may launch inside this call. If the driver made such a launch, it could wait for the
+ * call of its own thread.
  */
 bool rex_present_is_entered(void);
 
 /*
- * Returns true if a call may have attached a pointer that the table does not know, such as a
- * pointer of a mapper, whose rows only libomptarget sees. An attached pointer differs between host
- * and device.
+ * Returns true if a call may have attached a pointer that the table does not know. For example,
+ * only libomptarget sees the rows of a mapper. An attached pointer has different values on host and
+ * device.
  */
 bool rex_pointers_are_attached(void);
 

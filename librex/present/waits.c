@@ -9,13 +9,14 @@
 #include "omp/gate.h"
 #include "present/exclude.h"
 
-#define FIRST_WINDOW 10 /* length of the first window, in milliseconds */
+#define FIRST_WINDOW 10 /* length of the first window (see find_window()), in milliseconds */
 #define TOLD_AFTER 10   /* seconds before a wait is logged */
 
 /*
- * While a begin or an end waits, launches and updates wait for it only in windows. An open time of
- * equal length follows each window (struct rex_table_wait, present.h). Example: the first window is
- * from 0 to 10 ms, its open time from 10 to 20 ms, and the next window from 20 to 40 ms.
+ * While a begin call or an end call waits, launches and update calls wait for that call only in
+ * windows. An open time of equal length, without such waits, follows each window (struct
+ * rex_table_wait, present.h). Example: the first window is from 0 to 10 ms, its open time from 10
+ * to 20 ms, and the next window from 20 to 40 ms.
  *
  * For a call that has waited WAITED milliseconds, returns the end of the current window or open
  * time, in milliseconds. Sets *IS_OPEN to true in an open time, and to false in a window. Example:
@@ -32,7 +33,10 @@ static int64_t find_window(int64_t waited, bool *is_open)
     return begin + (*is_open ? 2 * length : length);
 }
 
-/* Unlocks TABLE while it logs, because the log function of the program may launch. */
+/*
+ * Logs a warning about WAIT. TABLE is unlocked meanwhile, because the program's log function may
+ * launch.
+ */
 static void log_wait(struct rex_present_table *table, struct rex_table_wait *wait)
 {
     static const char *const names[] = {"a launch", "a launch", "an update", "a begin", "an end"};
@@ -88,7 +92,7 @@ void rex_wait_begin(struct rex_present_table *table, struct rex_range_lock *rang
     if (ranges->call >= REX_CALL_BEGINS)
         rex_at_work_add(table, ranges);
     if (wait->size > 0)
-        return; /* a launch that waits again keeps `since` */
+        return; /* if a launch waits again, `since` does not change */
     clock_gettime(CLOCK_REALTIME, &wait->since);
     wait->until = FIRST_WINDOW;
     wait->begin = (const void *)ranges->range->begin;

@@ -74,9 +74,9 @@ static int copy_not_mapped(const struct rex_command *command, int number)
  * lie in mapped memory.
  *
  * The driver would block the caller during a large copy of pageable memory. So threads of librex,
- * which are faster, may make this copy. They do not copy in the stream. So the function waits until
- * the stream is idle, and returns after the copy is complete. The queue is not locked during the
- * copy.
+ * which are faster, may make this copy. These threads do not copy in the stream. So if they make
+ * the copy, the function waits until the stream is idle, and returns after the copy is complete.
+ * The queue is not locked meanwhile.
  */
 static int submit_copy(struct rex_stream_gpu *gpu, void *stream, const struct rex_command *command)
 {
@@ -224,7 +224,7 @@ static int check_copy_at_once(int number, const struct rex_command *command)
 static int copy_at_once(int number, const struct rex_command *command)
 {
     void *host = command->copy.host, *device = command->copy.device;
-    if (device == NULL && rex_is_nowhere(number)) /* an update has nothing to copy on the host */
+    if (device == NULL && rex_is_nowhere(number)) /* on the host, an update call copies nothing */
         return REX_OK;
     int result = check_copy_at_once(number, command);
     if (result != REX_OK)
@@ -239,7 +239,8 @@ static int copy_at_once(int number, const struct rex_command *command)
 REX_NO_STACK_GUARD
 int rex_command_do(int number, const struct rex_command *command)
 {
-    struct rex_event *event = command->event.event; /* for a record or a wait */
+    /* used only for REX_COMMAND_RECORD and REX_COMMAND_WAIT */
+    struct rex_event *event = command->event.event;
     struct rex_launch_config launch;
     switch (command->kind) {
     case REX_COMMAND_LAUNCH:

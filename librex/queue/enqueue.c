@@ -209,7 +209,7 @@ int rex_queue_copy_peer(struct rex_queue *queue, void *to, int64_t to_device, co
     result = rex_device_lost(other, "rex_queue_copy_peer");
     if (result != REX_OK || size == 0)
         goto unlock;
-    if (other != number) /* the other device now has unfinished commands of this queue */
+    if (other != number) /* device OTHER has unfinished commands of QUEUE from now on */
         queue->reached |= UINT64_C(1) << other % 64;
     result = rex_enqueue(queue, &command);
 unlock:
@@ -279,8 +279,8 @@ int rex_queue_update(struct rex_queue *queue, const struct rex_map *map)
             break;
         }
     /*
-     * The look-ups above have marked the mappings as used by this command. A captured or refused
-     * update does not use the mappings now, so remove the marks.
+     * The look-ups above have marked the mappings as used by this command. If the update call is
+     * captured or refused, it does not use the mappings now. So remove the marks.
      */
     if (result != REX_OK || queue->capture != NULL)
         rex_addresses_undo(&gpu->addresses);

@@ -85,8 +85,8 @@ int rex_queue_check_lost(struct rex_queue *queue)
 /* ---- busy and idle --------------------------------------------------------------------------- */
 
 /*
- * If BEGINS is true, a command is about to wait for the stream: unlocks the queue. If BEGINS is
- * false, the wait is over: locks the queue again. During the wait other threads may query the
+ * Called with BEGINS true before a command waits for the stream: unlocks the queue. Called with
+ * BEGINS false after the wait: locks the queue again. During the wait other threads may query the
  * queue, but their commands wait.
  *
  * This function does not call rex_unlock(), which would call the program's log function for lines
@@ -178,7 +178,10 @@ static int query_queue(struct rex_queue *queue)
 
 /* ---- the calling thread ---------------------------------------------------------------------- */
 
-/* Locks QUEUE, and returns the result of QUESTION. Returns an error if QUEUE is being captured. */
+/*
+ * Locks QUEUE, and returns the result of QUESTION(QUEUE). If QUEUE is being captured, returns an
+ * error.
+ */
 static int ask_queue(struct rex_queue *queue, const char *call,
                      int (*question)(struct rex_queue *queue))
 {
@@ -203,8 +206,8 @@ int rex_queue_query(struct rex_queue *queue)
 /* ---- queries by mappings and modules --------------------------------------------------------- */
 
 /*
- * Returns true if QUEUE may have pending work, or the query fails. Returns false if QUEUE is lost,
- * because nothing runs on a lost device.
+ * Returns true if QUEUE may have pending work, or if the query fails. Returns false if QUEUE is
+ * lost, because nothing runs on a lost device.
  */
 static bool may_be_at_work(struct rex_queue *queue)
 {

@@ -9,7 +9,7 @@
 /*
  * Returns "OPTION: no such option", or another reason, for tool_error(); the caller frees it. Set
  * opterr to 0 before getopt_long(), and call this function directly after getopt_long() has
- * returned '?'. LETTERS is the string of short options that getopt_long() got.
+ * returned '?'. LETTERS is the string of short options that was passed to getopt_long().
  */
 char *refused_option(char *const *arguments, const char *letters);
 

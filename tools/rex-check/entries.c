@@ -30,7 +30,10 @@ static void check_outside(const struct program *program, struct report *report)
     }
 }
 
-/* An object without host keys may be part of a program whose entries are in other files. */
+/*
+ * Reports that PROGRAM has no table of entries. For an object without host keys and entries this is
+ * only a note, because other files of the program may have the entries.
+ */
 static void report_none(const struct program *program, struct report *report)
 {
     bool object = elf_is_object(&program->file);
@@ -73,7 +76,10 @@ static void check_length(const struct program *program, size_t index, struct rep
                        (unsigned long long)alignment, alignment == 1 ? "" : "s");
 }
 
-/* Checks that the symbol ENTRY has the size of an entry, and begins at an entry of its table. */
+/*
+ * Checks that the symbol ENTRY has size 0 or the size of an entry, and begins at an entry of its
+ * table.
+ */
 static void check_symbol(const struct program *program, const struct entry_symbol *entry,
                          struct report *report)
 {
@@ -95,7 +101,7 @@ static void check_symbol(const struct program *program, const struct entry_symbo
 
 /*
  * Returns the name of ROW in messages: the symbol of the entry, else the name in the entry, else
- * the number of the row. The caller frees it.
+ * the number of the row. The caller frees the name.
  */
 static char *called(const struct program *program, const struct row *row)
 {
@@ -124,7 +130,9 @@ static void check_filled(const struct program *program, const struct row *row, c
                        key ? "name" : "key");
 }
 
-/* clang names the key of NAME `.NAME.region_id`. */
+/*
+ * Returns true if SYMBOL is a key that clang makes for NAME: `.NAME.region_id` or `NAME.region_id`.
+ */
 static bool is_clangs(const char *symbol, const char *name)
 {
     const char *plain = symbol + (*symbol == '.');

@@ -12,7 +12,7 @@
 
 /*
  * Adds the images that librex would load, with a note for each. Returns 0, or -1 with the reason in
- * WHY if an image was found and cannot be used.
+ * WHY if an image was found but cannot be used.
  */
 int images_find(struct images *images, const struct program *program, struct report *report,
                 char why[WHY_MAX]);

@@ -32,8 +32,8 @@ static int map_file(const char *path, struct mapped *file, struct timespec *chan
 }
 
 /*
- * Returns the processor of an image (e_machine of ELF) if it is not the program's processor; else
- * 0.
+ * Returns e_machine of a host image if the image is for another processor than the program. Returns
+ * 0 for any other image.
  */
 static unsigned other_machine(const struct program *program, const void *bytes, size_t size)
 {
@@ -67,7 +67,7 @@ static char *member_path(const char *path, const struct rex_image_item *item)
                        item->architecture, &item->suffix);
 }
 
-/* FILE has the members that are equal for all images of one file. */
+/* Adds image INDEX of LIST. FILE has the members that are equal for all images of one file. */
 static int add_item(struct images *images, const struct rex_image_list *list, size_t index,
                     const struct image *file, char why[WHY_MAX])
 {
@@ -99,14 +99,14 @@ static int add_items(struct images *images, const struct rex_image_list *list,
 /* ---- builds ---------------------------------------------------------------------------------- */
 
 /*
- * rex-cc appends a line with this mark to its images. After the mark stand the build, which is a
- * checksum, and the program's name.
+ * rex-cc appends a line with this mark to its images. After the mark the line has the build, which
+ * is a checksum, and the program's name.
  */
 static const char mark[] = "\n// rex-cc: build ";
 
 /*
- * maximum number of bytes at the end that are searched for the mark: a sparse file may have any
- * size
+ * maximum number of bytes that are searched for the mark, at the end of an image. A sparse file may
+ * be very large.
  */
 #define MARK_MAX 8192
 
@@ -143,8 +143,8 @@ static void read_section_build(const struct rex_elf *elf, char build[BUILD_MAX])
 }
 
 /*
- * Adds a note if the bytes of PATH are from another build than the program, or than an earlier
- * image.
+ * Adds a note if the image PATH is from another build than the program. If the build of the program
+ * is unknown, compares with the first image whose build is known.
  */
 static void check_build(struct images *images, const struct program *program, const char *path,
                         const void *bytes, size_t size, struct report *report)

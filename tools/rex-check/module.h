@@ -8,7 +8,7 @@
 
 #include "program.h"
 
-/* Finds the module. Call it after tables_read(). */
+/* Finds the module of PROGRAM. Call this after tables_read(). */
 void module_find(struct program *program);
 
 #endif

@@ -10,14 +10,17 @@
 
 struct names {
     const char **list; /* in the order in which they were added */
-    size_t *order;     /* indices of the sorted names, by names_sort() */
+    size_t *order;     /* indices in `list`, sorted by name; set by names_sort() */
     size_t count;
 };
 
-/* Adds NAME, which must outlive the list. NULL also gets a number, but is never found. */
+/*
+ * Adds NAME, which must outlive the list. If NAME is NULL, it takes a number, but no search finds
+ * it.
+ */
 void names_add(struct names *names, const char *name);
 
-/* Call it after the last names_add(), and before names_find() or names_nearest(). */
+/* Call names_sort() after the last names_add(), and before names_find() or names_nearest(). */
 void names_sort(struct names *names);
 
 /*
@@ -26,8 +29,8 @@ void names_sort(struct names *names);
 size_t names_find(const struct names *names, const char *name);
 
 /*
- * Returns the name with the most similar spelling. Returns NULL if no name is near, or if REPORT
- * has so many findings that a search would take too long.
+ * Returns the name whose spelling is most similar to NAME. Returns NULL if no name is near, or if
+ * REPORT has so many findings that a search would take too long.
  */
 const char *names_nearest(const struct names *names, const char *name, const struct report *report);
 

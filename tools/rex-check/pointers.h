@@ -9,13 +9,13 @@
 #include "common/elfsymbols.h"
 #include "program.h"
 
-/* Reads the pointers of the entries, to keys and names. Call it after tables_read(). */
+/* Reads the pointers to keys and names in the entries. Call this after tables_read(). */
 void pointers_read(struct program *program);
 
 /*
- * A pointer in the file: AT is the place of the pointer, and TARGET is the place or symbol to which
- * it points. pointers_resolve() finds the targets that COUNT pointers have at run time. The
- * pointers must be sorted by place.
+ * A pointer in the file: `at` is the place of the pointer, and `target` is the place or symbol to
+ * which the pointer points. pointers_resolve() finds the targets that the COUNT elements of
+ * POINTERS have at run time. POINTERS must be sorted by place.
  */
 struct pointer {
     struct elf_place at;
@@ -24,8 +24,8 @@ struct pointer {
 void pointers_resolve(const struct program *program, struct pointer *pointers, size_t count);
 
 /*
- * Returns the target that RELOCATION gives to a pointer. SYMBOLS is the symbol table that
- * RELOCATION refers to.
+ * Returns the target that RELOCATION gives to a pointer. SYMBOLS must be the symbol table of
+ * RELOCATION.
  */
 struct target pointer_target(const struct elf_relocation *relocation,
                              const struct elf_symbols *symbols);

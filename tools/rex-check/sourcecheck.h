@@ -17,7 +17,7 @@ struct source {
 /* Reads the file PATH, which may be a pipe. Returns 0, or -1 with the reason in WHY. */
 int source_read(struct source *source, const char *path, char why[WHY_MAX]);
 
-/* Checks COUNT files together. */
+/* Checks the COUNT files in SOURCES together. */
 void check_sources(const struct source *sources, size_t count, struct report *report);
 
 #endif

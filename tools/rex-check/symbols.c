@@ -140,7 +140,7 @@ void symbols_name(struct program *program)
             row->key.kind == TARGET_PLACE ? program_key_at(program, row->key.place) : NULL;
         if (key != NULL) {
             /*
-             * Marks all keys at this place. gcc does not merge keys, but a linker script may give
+             * Mark all keys at this place. gcc does not merge keys, but a linker script may give
              * one place two names.
              */
             for (struct key *same = key; !same->in_entry; same++) {

@@ -9,12 +9,12 @@
 #include "program.h"
 
 /*
- * Finds the symbols of host keys, of entries and of the module, by their names. Call it after
+ * Finds the symbols of host keys, of entries and of the module, by their names. Call this after
  * tables_find().
  */
 void symbols_read(struct program *program);
 
-/* Finds the symbol to which the key of each entry points. Call it after pointers_read(). */
+/* Finds, for each entry, the symbol to which its key points. Call this after pointers_read(). */
 void symbols_name(struct program *program);
 
 #endif

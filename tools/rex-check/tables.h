@@ -11,7 +11,7 @@
 /* Finds the sections of entries. Returns 0, or -1 with the reason in ->file.why. */
 int tables_find(struct program *program);
 
-/* Reads the entries, without their pointers. Call it after symbols_read(). */
+/* Reads the entries, but not their pointers. Call this after symbols_read(). */
 void tables_read(struct program *program);
 
 #endif

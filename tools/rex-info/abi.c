@@ -34,7 +34,10 @@
 #define INLINE(symbol, prototype)
 #define PER_BINARY(symbol, prototype)
 
-/* A row of the list of structs: a struct if FIELD is NULL, else a field of the struct before it. */
+/*
+ * A row of the list of structs. If `field` is NULL, the row is a struct. If not, the row is a field
+ * of the nearest struct before it.
+ */
 static const struct {
     const char *tag, *field, *type;
     size_t size, offset, alignment;
@@ -183,7 +186,7 @@ static void print_constants(bool json)
 /* ---- functions ------------------------------------------------------------------------------- */
 
 struct function {
-    const char *name, *prototype; /* prototype: NULL if no header declares it */
+    const char *name, *prototype; /* prototype: NULL if no header declares the function */
     enum origin origin;
 };
 
@@ -201,8 +204,8 @@ static int by_name(const void *a, const void *b)
 }
 
 /*
- * Sets *ALL to a list of the exported functions of the library and the functions of the headers,
- * sorted by name. Returns the number of functions.
+ * Sets *ALL to a list of all functions that the library exports or the headers declare, sorted by
+ * name. Returns the number of functions.
  */
 static size_t collect_functions(struct elf_symbols symbols, struct function **all)
 {

@@ -13,7 +13,7 @@ void abi_print_sizes(bool json);
 
 /*
  * Prints every struct, constant and exported function of LIBRARY, which is librex.so. Returns 0, or
- * -1 with the reason in *WHY if its symbols cannot be read.
+ * -1 with the reason in *WHY if the symbols of LIBRARY cannot be read.
  */
 int abi_print(bool json, const char *library, const char **why);
 

@@ -82,7 +82,7 @@ static void print_group(const struct fact *fact, size_t count, bool json)
     fputs(json ? "},\n" : "\n", stdout);
 }
 
-/* The facts of a group are adjacent. */
+/* Prints the facts by group. In FACTS the facts of a group are adjacent. */
 void facts_print(const struct facts *facts, bool json)
 {
     for (size_t first = 0, next; first < facts->count; first = next) {

@@ -11,7 +11,10 @@
 #include "devices.h"
 #include "facts.h"
 
-/* Prints the line, or a member of a JSON object. HOST is NULL if there is no libomptarget. */
+/*
+ * Prints the summary as a line, or as a member of a JSON object if JSON is true. HOST must be NULL
+ * if there is no libomptarget.
+ */
 void summary_print(const struct facts *facts, const struct host *host, bool json);
 
 #endif

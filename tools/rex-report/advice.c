@@ -25,9 +25,10 @@
 #define LEAST_PAGEABLE UINT64_C(16000000) /* bytes of pageable memory that are copied */
 
 /*
- * A run with fewer calls and fewer copied bytes is too short for other advice, because most of its
- * calls are slow first calls. The first launch of a kernel also loads the kernel. The first copy of
- * new memory also waits until the operating system has allocated the pages of the memory.
+ * A run with fewer calls and fewer copied bytes than these minimums gets no advice about speed,
+ * because most of its calls are slow first calls. The first launch of a kernel also loads the
+ * kernel. The first copy of new memory also waits until the operating system has allocated the
+ * pages of the memory.
  */
 #define LEAST_JUDGED 20
 #define LEAST_JUDGED_BYTES LEAST_PAGEABLE
@@ -153,7 +154,10 @@ static void about_sender(struct list *list, const struct by_runtime *by)
 
 /* ---- copies ---------------------------------------------------------------------------------- */
 
-/* Returns the time to copy BYTES, at the speed that the trace shows. */
+/*
+ * Returns the time to copy BYTES, at the speed of the copies in the trace. If the trace has no
+ * copies, uses USUAL_SPEED.
+ */
 static uint64_t time_of(const struct findings *findings, uint64_t bytes)
 {
     return findings->copies.took > 0 ? scaled(bytes, findings->copies.took, findings->copies.bytes)

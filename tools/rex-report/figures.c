@@ -24,7 +24,10 @@ char *figure_count(uint64_t count)
     return tool_format("%s", text);
 }
 
-/* Formats VALUE with three digits. Each of UNITS is 1000 times the unit before it. */
+/*
+ * Formats VALUE with three digits and a unit. VALUE is in the first of UNITS. Each unit is 1000
+ * times the unit before it.
+ */
 static char *in_units(double value, const char *const *units, size_t count)
 {
     size_t at = 0;

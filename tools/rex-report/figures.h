@@ -11,16 +11,16 @@
 /* Returns "4 280". */
 char *figure_count(uint64_t count);
 
-/* Returns "120 ms": nanoseconds with three digits and a unit. */
+/* Returns a time with three digits and a unit, such as "120 ms". */
 char *figure_time(uint64_t nanoseconds);
 
-/* Returns "400 MB": bytes with three digits and a power of 1000. */
+/* Returns a size with three digits and a unit, such as "400 MB" (a power of 1000). */
 char *figure_bytes(uint64_t bytes);
 
-/* Returns "11.2 GB/s"; "-" if an argument is 0. */
+/* Returns a speed, such as "11.2 GB/s"; "-" if an argument is 0. */
 char *figure_speed(uint64_t bytes, uint64_t nanoseconds);
 
-/* Returns "12.5 %", the share of WHOLE; "-" if WHOLE is 0. */
+/* Returns PART as a share of WHOLE, such as "12.5 %"; "-" if WHOLE is 0. */
 char *figure_share(uint64_t part, uint64_t whole);
 
 /* Returns NUMBER * PART / WHOLE without an overflow; 0 if WHOLE is 0. */

@@ -51,7 +51,10 @@ static int32_t code_at(const char *at)
     return code;
 }
 
-/* Writes CODE as UTF-8 to OUT, which has room for it. Halves of surrogate pairs become U+FFFD. */
+/*
+ * Writes CODE as UTF-8 to OUT, which must have room for 3 bytes. Halves of surrogate pairs become
+ * U+FFFD. Returns the end of the written bytes.
+ */
 static char *put_code(char *out, int32_t code)
 {
     if (code >= 0xd800 && code < 0xe000)
@@ -69,7 +72,10 @@ static char *put_code(char *out, int32_t code)
     return out;
 }
 
-/* Decodes an escape, which is longer than the bytes that it stands for. */
+/*
+ * Decodes the escape at json->at to OUT. An escape is longer than the bytes for which it stands, so
+ * OUT can be in the buffer of the JSON text.
+ */
 static char *put_escaped(struct json *json, char *out)
 {
     static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
@@ -121,13 +127,16 @@ static bool is_digit(char character)
     return character >= '0' && character <= '9';
 }
 
-/* Returns VALUE times ten plus DIGIT, or INT64_MAX if that is too large. */
+/* Returns VALUE * 10 plus the value of DIGIT; INT64_MAX if that number is too large. */
 static int64_t append(int64_t value, char digit)
 {
     return value > (INT64_MAX - 9) / 10 ? INT64_MAX : value * 10 + (digit - '0');
 }
 
-/* Reads the digits after the point, and appends the first DIGITS digits to VALUE. */
+/*
+ * Reads the digits after the decimal point, if there is one. Appends the first DIGITS digits to
+ * VALUE, and appends zeros if there are fewer digits.
+ */
 static int64_t read_part(struct json *json, int64_t value, int digits)
 {
     if (*json->at == '.')

@@ -23,14 +23,14 @@ const char *const busy_names[BUSY_KINDS] = {"kernels", "copies", "putting work i
 
 /* ---- columns --------------------------------------------------------------------------------- */
 
-/* Returns the number of adjacent bins in one column of the picture. */
+/* Returns the number of adjacent bins in one column of a picture of COUNT bins. */
 static size_t bins_of_column(size_t count)
 {
     return (count + MOST_COLUMNS - 1) / MOST_COLUMNS;
 }
 
 /*
- * Returns the height at which the bar of KIND ends, in the column that has COUNT bins from BIN on.
+ * Returns the height at which the bar of KIND ends, in the column of the COUNT bins from BIN on.
  * The bar stands on the bars of all lower kinds.
  */
 static int height_at(const struct timeline *timeline, const struct track *track, size_t bin,

@@ -21,14 +21,20 @@
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
-/* Returns the width of the terminal in columns, or 80. */
+/*
+ * Returns the width of the terminal OUT in columns. Returns 80 if OUT is no terminal, or is
+ * narrower than 40 columns.
+ */
 static size_t line_width(FILE *out)
 {
     struct winsize size;
     return ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col >= 40 ? size.ws_col : 80;
 }
 
-/* Prints TEXT, broken at blanks; each line after the first has an INDENT. */
+/*
+ * Prints TEXT in lines that are broken at blanks. Each line after the first begins with INDENT
+ * blanks.
+ */
 static void print_wrapped(FILE *out, const char *text, size_t indent)
 {
     size_t width = line_width(out), column = indent;
@@ -50,7 +56,10 @@ static void print_wrapped(FILE *out, const char *text, size_t indent)
     putc('\n', out);
 }
 
-/* Prints TEXT in at most WIDTH columns, aligned to the left. */
+/*
+ * Prints TEXT, and blanks up to WIDTH columns. Leaves out the middle of a TEXT longer than
+ * NAME_WIDTH.
+ */
 static void print_name(FILE *out, const char *text, size_t width)
 {
     char name[NAME_WIDTH + 4];
@@ -118,7 +127,7 @@ static const char *level(uint64_t busy, uint64_t whole)
     return (is_utf8 ? blocks : plain)[at < 8 ? at : 8];
 }
 
-/* Prints the bins from BEGIN to END of TRACK as one character. */
+/* Prints one character for the bins of TRACK from BEGIN to END. */
 static void print_bins(FILE *out, const struct timeline *timeline, const struct track *track,
                        size_t begin, size_t end)
 {

@@ -16,12 +16,12 @@
 #include "event.h"
 
 #define BINS 2048
-#define MOST_TRACKS 256 /* later tracks are counted, and have no bins */
+#define MOST_TRACKS 256 /* later tracks are only counted, and have no bins */
 
 /* Kinds of work on a track. */
 enum busy { BUSY_KERNEL, BUSY_DATA, BUSY_QUEUE, BUSY_START, BUSY_KINDS };
 
-/* A time from BEGIN to END, in nanoseconds. */
+/* A span of time, in nanoseconds. */
 struct span {
     uint64_t begin, end;
 };
@@ -34,8 +34,8 @@ struct track {
     uint64_t total[BUSY_KINDS]; /* nanoseconds; time in nested slices counts once */
     uint64_t (*bins)[BUSY_KINDS];
     /*
-     * ring of the latest slices; a later slice that encloses some of them adds to `total` only the
-     * time outside them
+     * ring of the latest slices. If a later slice encloses some of these slices, it adds to `total`
+     * only the time outside them.
      */
     struct span *recent;
     size_t first, count;
@@ -52,17 +52,17 @@ struct timeline {
 void timeline_begin(struct timeline *timeline);
 
 /*
- * Adds EVENT, a slice or the name of a track. The slices of a track come in the order of their
- * ends.
+ * Adds EVENT, which is a slice or the name of a track. Add the slices of a track in the order of
+ * their ends.
  */
 void timeline_add(struct timeline *timeline, const struct event *event);
 
-/* Sorts threads first, then devices, then queues, each by number. */
+/* Sorts the tracks: threads, then devices, then queues. Sorts the tracks of each sort by number. */
 void timeline_sort(struct timeline *timeline);
 
 /*
- * Returns the number of bins that the span touches. *FIRST becomes the index of the first of these
- * bins.
+ * Returns the number of bins that `span` of TIMELINE touches. *FIRST becomes the index of the first
+ * of these bins.
  */
 size_t timeline_bins(const struct timeline *timeline, size_t *first);
 

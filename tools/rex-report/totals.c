@@ -11,8 +11,8 @@
 #include "common/memory.h"
 
 /*
- * Number of slots of the hash table: 2 * MOST_NAMES, so that about half of them stay free. Each
- * kind (enum total_of) adds one slot for its row "others", which counts the names after the first
+ * Number of slots of the hash table: 2 * MOST_NAMES, so that about half of the slots are free. Each
+ * kind (enum total_of) has one more slot, for a row "others" with the names after the first
  * MOST_NAMES.
  */
 #define SLOTS (2 * MOST_NAMES + TOTAL_FREE)
@@ -39,7 +39,7 @@ static enum total_of total_of(const struct event *event)
     case EVENT_DATA: return TOTAL_DATA;
     case EVENT_PHASE: return TOTAL_PHASE;
     case EVENT_DONE:
-        /* Do not count the track of a device: it repeats events of the threads. */
+        /* Do not count the track of a device, because this track repeats events of the threads. */
         if (event->track == TRACK_QUEUE && event->is_kernel)
             return event->deferred ? TOTAL_DEFERRED : TOTAL_QUEUED;
         if (event->track == TRACK_QUEUE)
@@ -57,7 +57,7 @@ static size_t hash(enum total_of of, const char *name)
     return (size_t)(hash % SLOTS);
 }
 
-/* Returns the row of NAME, or a free row for NAME. */
+/* Returns the row of NAME of kind OF. If there is no such row, returns a free row. */
 static struct total *find(const struct totals *totals, enum total_of of, const char *name)
 {
     size_t at = hash(of, name);

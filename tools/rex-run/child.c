@@ -70,14 +70,14 @@ static void end_as(int status, void (*behind)(void))
     exit(128 + WTERMSIG(status));
 }
 
-/* Ends or stops rex-run if the child has ended or stopped. Called at each SIGCHLD. */
+/* Ends or stops rex-run if the child has ended or stopped. Call this at each SIGCHLD. */
 static void look_after(pid_t child, void (*behind)(void))
 {
     int status;
     while (waitpid(child, &status, WNOHANG | WUNTRACED) == child) {
         if (!WIFSTOPPED(status))
             end_as(status, behind);
-        raise(SIGSTOP); /* stops rex-run, too, so that the shell reports a stopped job */
+        raise(SIGSTOP); /* stop rex-run like the child, so that the shell reports a stopped job */
     }
 }
 

@@ -20,8 +20,8 @@ struct program {
 };
 
 /*
- * Finds the file NAME as execvp(3) would, and checks it. Exits with the reason if librex cannot be
- * preloaded into the file.
+ * Finds the file NAME as execvp(3) would, and checks the file. If librex cannot be preloaded into
+ * the file, prints the reason and exits.
  */
 void find_program(struct program *program, const char *name);
 
