@@ -147,7 +147,7 @@ REX_API int rex_image_view_open(struct rex_image_view **view, const struct rex_i
  */
 struct rex_image_parameter {
     uint16_t offset; /**< offset from the start of the parameters, in bytes. */
-    uint16_t size;   /** < size in bytes. Every LLVM release can pass a parameter of 8 bytes. */
+    uint16_t size;   /**< size in bytes. Every LLVM release can pass a parameter of 8 bytes. */
     uint16_t kind;   /**< enum rex_kind; REX_KIND_UNKNOWN without a signature. */
     /** size of the parameter's type in bytes, at most @size; 0: unknown. */
     uint16_t width;
@@ -293,8 +293,8 @@ typedef void rex_info_row(const char *group, const char *name, const char *value
  * - **driver**: kernel module, file (the driver's library), CUDA version; or `error`: the reason if
  *   no GPU can be used; and `trouble`: a reason why libomptarget may not use the GPUs, for example
  *   a driver that is too old for the release, or a missing link libcuda.so.
- * - **launch**: the row `by` has the library that makes launches on a GPU that wait for the kernel.
- *   The library is the CUDA driver; or libomptarget, with the reason; or `nobody`, if
+ * - **launch**: the row `by` has the library that makes a GPU launch if the call waits for the
+ *   kernel. The library is the CUDA driver; or libomptarget, with the reason; or `nobody`, if
  *   REX_LAUNCH_BY=driver forbids libomptarget. Only reasons of the whole process count;
  *   rex-launches(7) has the reasons of modules and launches. Without a libomptarget the group is
  *   missing.

@@ -87,7 +87,7 @@ template <class type, bool rex_is_whole = sizeof(type) == 8> struct rex_slot {
 };
 /* rex_slot of a type of 8 bytes. */
 template <class type> struct rex_slot<type, true> {
-    typedef type rex_type; /** < @type itself, so that a pointer parameter is a pointer. */
+    typedef type rex_type; /**< @type itself, so that a pointer parameter is a pointer. */
 };
 /** REX_PARAMETER_SLOT(context, type, name): declares the kernel's parameter @name, of 8 bytes. */
 #define REX_PARAMETER_SLOT(context, type, name) rex_slot<__typeof__ type>::rex_type name

@@ -110,11 +110,11 @@ REX_API int rex_library_global(void **address, size_t *size, struct rex_library 
  * Returns 0; REX_EHOST (nothing was launched, because offloading is disabled or the device is the
  * host); REX_EINVAL (a pointer, or an element of @arguments, is NULL; @library was unloaded; or a
  * reason of rex_launch()); REX_EKEY (no kernel of @library has the key); REX_EPARAMS (@count is not
- * the kernel's number of parameters; or the signature in the image has a pointer, and the argument
- * is not an address); REX_EDEVICE (the device is not the queue's; or the image is for GPUs, and the
- * queue is not on an NVIDIA GPU); REX_ENOKERNEL (the image does not describe the parameters);
- * REX_EUNSUPPORTED (a parameter on the host device has more than 8 bytes, or a reason of
- * rex_launch()); REX_ECUDA; REX_ENOMEM; or REX_EFORK.
+ * the kernel's number of parameters; or the argument of a pointer parameter in the image's
+ * signature is not an address); REX_EDEVICE (the device is not the queue's; or the image is for
+ * GPUs, and the queue is not on an NVIDIA GPU); REX_ENOKERNEL (the image does not describe the
+ * parameters); REX_EUNSUPPORTED (a parameter on the host device has more than 8 bytes, or a reason
+ * of rex_launch()); REX_ECUDA; REX_ENOMEM; or REX_EFORK.
  */
 REX_API int rex_library_launch(struct rex_library *library, const struct rex_launch_config *launch,
                                void *const *arguments, size_t count);

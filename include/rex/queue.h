@@ -153,10 +153,10 @@ REX_API int rex_queue_destroy(struct rex_queue *queue);
 REX_API int rex_queue_copy_to(struct rex_queue *queue, void *to, const void *from, size_t size);
 
 /**
- * rex_queue_copy_from(): copies @size bytes from device memory @from to the host's @to. The call
- * returns before or after the copy by the rules of rex_queue_copy_to(): they depend on the host's
- * memory. Do not read, change or free the memory at @to until the copy is done. Returns 0,
- * REX_EINVAL, REX_ECUDA, REX_ERUNTIME, REX_ENOMEM or REX_EFORK.
+ * rex_queue_copy_from(): copies @size bytes from device memory @from to the host's @to. As in
+ * rex_queue_copy_to(), the call may wait if the host's memory is not pinned. Do not read, change or
+ * free the memory at @to until the copy is done. Returns 0, REX_EINVAL, REX_ECUDA, REX_ERUNTIME,
+ * REX_ENOMEM or REX_EFORK.
  */
 REX_API int rex_queue_copy_from(struct rex_queue *queue, void *to, const void *from, size_t size);
 
@@ -281,10 +281,10 @@ REX_API int rex_event_record(struct rex_event *event, struct rex_queue *queue);
 
 /**
  * rex_queue_wait_event(): makes later commands of @queue wait until @event is done. @event may have
- * been recorded in a queue of another device. The calling thread does not wait, unless @queue runs
- * each command at once. Returns 0, REX_EINVAL (@event was never recorded, or was recorded in a
- * graph that @queue cannot take part in; or @queue is being captured, and @event was not recorded
- * in that capture), REX_ECUDA, REX_ENOMEM or REX_EFORK.
+ * been recorded in another queue, and on another device. The calling thread does not wait, unless
+ * @queue runs each command at once. Returns 0, REX_EINVAL (@event was never recorded, or was
+ * recorded in a graph that @queue cannot take part in; or @queue is being captured, and @event was
+ * not recorded in that capture), REX_ECUDA, REX_ENOMEM or REX_EFORK.
  */
 REX_API int rex_queue_wait_event(struct rex_queue *queue, struct rex_event *event);
 
@@ -342,10 +342,10 @@ REX_API int rex_graph_begin(struct rex_queue *queue);
 /**
  * rex_graph_end(): ends the capture that rex_graph_begin() began on @queue, for all queues that
  * take part, and makes a graph of the captured commands. No command has run yet.
- * @graph  receives the graph; destroy it with rex_graph_destroy(). Returns 0; or, with @graph
- *         unchanged, REX_EINVAL (@graph is NULL, or @queue has not begun a capture), REX_ENOMEM,
- *         REX_EABSENT, REX_ECUDA or REX_EFORK. After REX_EINVAL the capture continues. After
- *         REX_ENOMEM, REX_EABSENT or REX_ECUDA the capture has ended.
+ * @graph  receives the graph; destroy it with rex_graph_destroy().
+ * Returns 0; or, with @graph unchanged, REX_EINVAL (@graph is NULL, or @queue has not begun a
+ * capture), REX_ENOMEM, REX_EABSENT, REX_ECUDA or REX_EFORK. After REX_EINVAL the capture
+ * continues. After REX_ENOMEM, REX_EABSENT or REX_ECUDA the capture has ended.
  */
 REX_API int rex_graph_end(struct rex_graph **graph, struct rex_queue *queue);
 

@@ -174,8 +174,8 @@ int rex_context_hold(void)
     int number = contexts.home - 1;
     struct rex_device *device = &rex_devices[number];
     /*
-     * Retain the context even if it is active already. Otherwise the context could end before the
-     * memory that is pinned in it.
+     * Retain the context even if it is active already. If librex did not retain it, the context
+     * could end before the memory that is pinned in it.
      */
     int state = device->is_held ? -1 : rex_context_is_active(number, &flags);
     if (state == 0)
@@ -277,7 +277,7 @@ static struct rex_block *shed_blocks(struct rex_device *device, size_t most)
     return out;
 }
 
-/* Frees the blocks of the list OUT. Returns true if any existed. */
+/* Frees the blocks of the list OUT. Returns true if the list was not empty. */
 static bool free_kept_blocks(struct rex_block *out)
 {
     bool any = out != NULL;

@@ -151,8 +151,8 @@ failed:
 }
 
 /*
- * LIMIT of a GPU is the product of two attributes. Returns the maximum over all GPUs. Only the
- * first call asks the driver.
+ * Returns the maximum of LIMIT over all GPUs. The limit of one GPU is the product of two
+ * attributes. Only the first call asks the driver.
  */
 uint64_t rex_gpu_most(enum rex_gpu_limit limit)
 {

@@ -169,7 +169,8 @@ int rex_view_open_within(struct rex_view *view, const void *bytes, size_t size, 
 
 /* ---- the images of a file -------------------------------------------------------------------- */
 
-#define UNPACK_EACH 512 /* bytes that count for a compressed image in addition to its size */
+/* bytes that the sum of unpacked sizes includes for each compressed image, besides its size */
+#define UNPACK_EACH 512
 
 int rex_list_add(struct rex_list *list, const struct rex_image_item *item, enum rex_packing packing)
 {
@@ -375,7 +376,8 @@ int rex_image_view_open(struct rex_image_view **view, const struct rex_image_lis
     int result;
     if (entry->item.compressed) {
         /*
-         * A program may have views of all images open, so the images before this image count, too.
+         * A program may have views of all images open, so the sum includes the compressed images
+         * before this image.
          */
         uint64_t sum = entry->packed_before + entry->packed;
         if (sum > images->unpack_most)

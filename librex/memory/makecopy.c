@@ -69,8 +69,8 @@ static void say_why(struct job *job)
 #define NANOSECONDS_UNTIL_RETRY (100 * NANOSECONDS_THAT_PAY)
 
 /*
- * The first staged copy allocates staging memory, which takes 1.5 ms. So libomptarget makes this
- * many small copies before librex does.
+ * The first staged copy allocates staging memory, which takes 1.5 ms. So libomptarget makes the
+ * first small copies. librex makes them from copy number COPIES_THAT_PAY on.
  */
 #define COPIES_THAT_PAY ((size_t)200)
 
@@ -87,10 +87,10 @@ static struct {
     uint64_t by_driver; /* time of all large copies by the driver, in nanoseconds */
     /*
      * for each size class: nanoseconds that the driver has spent on copies since the last copy by
-     * threads; only counted if threads are slower than the driver
+     * threads; counted only if threads are slower than the driver
      */
     uint64_t until_retry[SIZES];
-    size_t small_copies; /* number of small copies that libomptarget has made */
+    size_t small_copies; /* number of small copies so far, at most about COPIES_THAT_PAY */
 } seen;                  /* all members are atomic */
 
 static size_t size_class(size_t size)
@@ -102,8 +102,8 @@ static size_t size_class(size_t size)
 }
 
 /*
- * Relaxed: the threads of the program that copy read and change the numbers in `seen`. The numbers
- * only decide whether threads, the driver or libomptarget makes a copy. So an old number or a lost
+ * Relaxed: all threads that make copies read and change the numbers in `seen`. The numbers only
+ * decide whether threads, the driver or libomptarget makes a copy. So an old number or a lost
  * update costs only time.
  */
 static uint64_t get_relaxed(const uint64_t *number)
@@ -277,9 +277,9 @@ static bool is_large_copy(const struct rex_copy *copy)
 }
 
 /*
- * Lets threads make the large COPY. The commands on which COPY depends are complete. Returns false
- * if COPY is not complete, for example because threads would be slower than the driver, or have
- * failed.
+ * Lets threads make the large COPY, and returns true. Call this after the commands on which COPY
+ * depends are complete. Returns false if threads would be slower than the driver, or if threads
+ * failed. COPY is then not complete.
  */
 static bool copy_by_threads(const struct rex_copy *copy)
 {

@@ -76,13 +76,13 @@ bool rex_present_is_entered(void)
 }
 
 /*
- * Returns the number of references that row I adds or drops. A member counts no reference, because
- * the parent counts the reference. A row with REX_MAP_DELETE ends the whole mapping, even if the
- * row is a member.
+ * Returns the number of references that row I adds or drops. A member adds no reference, because
+ * its parent adds the reference. A row with REX_MAP_DELETE ends the whole mapping, even if the row
+ * is a member.
  *
  * The number is unknown if the row has size 0, or if its base lies outside the row. Example: the
  * row a[10:5] has the base `a`. LLVM 15 to 24 treat a[0] to a[9] as part of its mapping, too. So a
- * row of size 0 at a[3] may count a reference to the mapping of a[10:5].
+ * row of size 0 at a[3] may add a reference to the mapping of a[10:5].
  */
 static enum rex_counts counts_of(const struct rex_map *map, int32_t i)
 {
@@ -163,8 +163,8 @@ static void collect_ranges(struct call *own, enum rex_present_call call, const s
 
 /*
  * Called if memory for the ranges of a call is short. Stops launches by the driver for good. Then
- * waits for the calls at work (present.h): pins the whole address space as an end would, and unpins
- * it at once.
+ * waits for the calls at work (present.h). For this wait, pins the whole address space as an end
+ * call does, and unpins the address space at once.
  */
 static void lock_all(int number)
 {
@@ -199,9 +199,9 @@ static bool lies_in_unseen(const struct rex_range_lock *ranges)
 }
 
 /*
- * MAP has the rows of a nested call. Returns true if the rows are not the rows of this thread's
- * outermost call. libomptarget itself, a mapper, or the log function may make a nested call with
- * other rows. The table gets no entries for the rows of such a call.
+ * MAP is the map of a nested call. Returns true if its rows are not the rows of this thread's
+ * outermost call. Such a call comes from libomptarget itself, a mapper, or the log function. The
+ * table gets no entries for the rows of such a call.
  */
 static bool is_foreign_call(const struct call *own, const struct rex_map *map, int number)
 {
@@ -245,8 +245,8 @@ const struct rex_range_lock *rex_present_enter(enum rex_present_call call,
     int64_t types = own->ranges.types;
     /*
      * The table records an attached pointer only if collect_ranges() has made a range for it. If
-     * the call may attach other pointers, set the flag: any mapped memory may hold an attached
-     * pointer from now on.
+     * the call may attach other pointers, set the flag: from now on any mapped memory may contain
+     * an attached pointer.
      */
     if (call != REX_CALL_UPDATES && (own->has_mapper || (types & TYPE_ATTACH) ||
                                      (own->ranges.is_all && (types & REX_MAP_PTR_AND_OBJ))))

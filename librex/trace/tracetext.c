@@ -204,8 +204,8 @@ void rex_line_launch(struct rex_line *line, const void *key, const uint32_t team
 /* ---- the summary ----------------------------------------------------------------------------- */
 
 /*
- * The table has three parts: kernels, transfers and phases. After MOST rows are used, a new name
- * gets no row of its own. Each part then has a row "others" for all names without a row.
+ * The table has three parts: kernels, transfers and phases. If MOST rows are used, a new name gets
+ * no row of its own. In that case each part has a row "others" for all names without a row.
  */
 #define ROWS 2048
 #define MOST (ROWS / 2)
@@ -286,7 +286,7 @@ void rex_summary_forget(void)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-/* Writes to standard error; ignores a closed pipe. */
+/* Writes formatted text to standard error. A closed pipe does not end the process. */
 static __attribute__((format(printf, 1, 2))) void print_summary(const char *format, ...)
 {
     char text[512];

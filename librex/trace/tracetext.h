@@ -47,15 +47,15 @@ void rex_line_launch(struct rex_line *line, const void *key, const uint32_t team
                      const uint32_t threads[3], int64_t arguments);
 
 /*
- * Writes map type TYPE in words to TEXT, such as "to|from|target_param". The words come from the
- * names of libomptarget's enumerators. A TYPE of 0 is "alloc".
+ * Writes the words for the map type TYPE to TEXT, such as "to|from|target_param". The words come
+ * from the names of libomptarget's enumerators. A TYPE of 0 is "alloc".
  */
 #define REX_TYPE_MAX 256 /* size of TEXT in bytes; all words together are shorter */
 void rex_type_text(int64_t type, char text[REX_TYPE_MAX]);
 
 /*
- * Appends ,"rows":[...] with the first 32 of COUNT rows of a map. Rows for which IS_PINNED returns
- * true are marked as pinned.
+ * Appends ,"rows":[...] with the first 32 of COUNT rows of a map. A row is marked as pinned if
+ * IS_PINNED returns true for the row's address.
  */
 void rex_line_rows(struct rex_line *line, int64_t count, void **begin, const int64_t *sizes,
                    const int64_t *types, bool (*is_pinned)(const void *address));

@@ -20,9 +20,9 @@
 #define SCAN_STEP ((uint64_t)4 << 20)
 
 /*
- * Returns true if a module may begin at ADDRESS: the first word is the size of a module, the second
- * word, its flags, is 0. clang's descriptors (struct __tgt_bin_desc and its images) also point to
- * the table, but begin with addresses.
+ * Returns true if a module may begin at ADDRESS: the first word is the size of a module, and the
+ * second word (the flags) is 0. clang's descriptors (struct __tgt_bin_desc and its images) also
+ * point to the table, but begin with addresses.
  */
 static bool has_size(const struct program *program, uint64_t address)
 {

@@ -157,8 +157,8 @@ static void ask(struct answer *answer)
 }
 
 /*
- * Fills in ANSWER in a child. Returns 0 if the child has answered. Otherwise returns the child's
- * wait status, or -1.
+ * Asks in a child process, and copies the child's answer to ANSWER. Returns 0 if the child has
+ * answered. If not, returns the child's wait status if that is not 0, or -1.
  */
 static int ask_child(struct answer *answer)
 {

@@ -24,12 +24,12 @@ enum tables_of { TABLE_KERNELS, TABLE_COPIES, TABLE_WAITING, TABLE_START, TABLES
 void tables_make(struct table tables[TABLES], const struct study *study);
 void tables_free(struct table tables[TABLES]);
 
-/* Returns a line about the program and its device, which the caller frees. */
+/* Returns a line about the program and its device. The caller frees the line. */
 char *facts_line(const struct study *study);
 
 /*
- * Returns a line about missing events of the trace, which the caller frees; NULL if none is
- * missing.
+ * Returns a line about missing events of the trace, or NULL if no event is missing. The caller
+ * frees the line.
  */
 char *doubts_line(const struct study *study);
 

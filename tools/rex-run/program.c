@@ -138,8 +138,8 @@ static void look_at(struct program *program)
         if (elf.size < sizeof elf.header)
             die(REFUSED, "%s is truncated inside the ELF header", program->path);
         /*
-         * librex was loaded into rex-run itself. A program with an equal machine and loader fits,
-         * too.
+         * librex was loaded into rex-run itself. So librex also fits a program with the machine and
+         * the loader of rex-run.
          */
         open_elf(&own, "/proc/self/exe");
         const char *own_interpreter = interpreter_of(&own);
@@ -158,7 +158,7 @@ static void look_at(struct program *program)
 /*
  * Returns true if FOLDER/NAME can be executed. If the file exists but cannot be executed, and
  * *ERROR is 0, sets *ERROR to the error number. So *ERROR keeps the first error of the search. A
- * folder of PATH that cannot be searched counts as a folder without the file.
+ * folder of PATH that cannot be searched is treated as a folder without the file.
  */
 static bool try_folder(struct program *program, const char *folder, size_t length, const char *name,
                        int *error)

@@ -93,7 +93,7 @@ static void set_log(const char *value)
     }
 }
 
-/* The options; NULL if not given. */
+/* The values of options. NULL: the option is not given. */
 struct request {
     const char *library, *trace, *report;
 };
