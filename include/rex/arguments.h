@@ -58,7 +58,7 @@ struct rex_double {
 extern "C++" {
 /**
  * struct rex_argument_type: its member rex_type is the type that stands for @type. @kind is the
- * kind of @type (REX_KIND_OF_TYPE()); for a struct it is REX_KIND_POINTER.
+ * kind of @type (REX_KIND_OF_TYPE()), or REX_KIND_POINTER if @type is a struct.
  */
 template <class type, unsigned kind> struct rex_argument_type {
     /** struct rex_integer stands for an integer. */
@@ -149,8 +149,8 @@ struct rex_any_pointer {
  *     REX_NO_PARAM(row)   (((void)0), rex_row_without(...))
  *
  * The comma operator ignores @of in a row. REX_OF_ROW() takes @of out of the tokens of a row, by
- * two techniques of rex/parameters.h: a macro before parentheses, and REX_PARAMETER_PICK(). These are
- * the steps for REX_TO(x, n). R is the whole row, and O is `sizeof(__typeof__(x))`:
+ * two techniques of rex/parameters.h: a macro before parentheses, and REX_PARAMETER_PICK(). These
+ * are the steps for REX_TO(x, n). R is the whole row, and O is `sizeof(__typeof__(x))`:
  *
  *     REX_OF_ROW(R)               R begins with a parenthesis: next line
  *     REX_OF_OPENED(R)            in it, the first item ((void)O) begins with a parenthesis

@@ -62,7 +62,7 @@ extern "C" {
  *
  * REX_IMAGE_CUBIN  code for one NVIDIA architecture.
  * REX_IMAGE_HOST   a shared object for libomptarget's host device.
- * REX_IMAGE_PTX    NVIDIA's portable assembly, which the driver compiles for its GPU.
+ * REX_IMAGE_PTX    NVIDIA's portable assembly, which the driver compiles for a GPU.
  * REX_IMAGE_OTHER  an image that librex cannot use: code for another maker's GPU, or a compiler's
  *                  intermediate code. It occurs in files with several images.
  */
@@ -109,7 +109,8 @@ REX_API int rex_image_list_open(struct rex_image_list **list, const void *bytes,
                                 const char *name);
 
 /**
- * rex_image_list_close(): frees @list; NULL is ignored. Views that were opened from it stay valid.
+ * rex_image_list_close(): frees @list; NULL is ignored. Views that were opened from @list remain
+ * valid.
  */
 REX_API void rex_image_list_close(struct rex_image_list *list);
 
@@ -242,9 +243,9 @@ REX_API const char *rex_kind_name(unsigned kind);
  * rex_nearest_name(): returns the name among the @count @names that is spelt most like @name, for a
  * message; NULL if no name is near. Two names are compared without their common ending, because all
  * symbols of kernels end in __kernel__. If N letters of @name are left, a name is near if it
- * differs by at most N / 3 + 1 edits. If more than 255 letters of a name are left, it is not near.
- * After about two million steps, enough for a few thousand names, no more names are compared. A
- * name that is NULL is ignored. If @name is NULL, or @names is NULL and @count is not 0, returns
+ * differs by at most N / 3 + 1 edits. If more than 255 letters of a name are left, the name is not
+ * near. After about two million steps, enough for a few thousand names, no more names are compared.
+ * A name that is NULL is ignored. If @name is NULL, or @names is NULL and @count is not 0, returns
  * NULL and sets the last error to REX_EINVAL. Any thread.
  */
 REX_API const char *rex_nearest_name(const char *name, const char *const *names, size_t count);
@@ -295,7 +296,7 @@ typedef void rex_info_row(const char *group, const char *name, const char *value
  *   a driver that is too old for the release, or a missing link libcuda.so.
  * - **launch**: the row `by` has the library that makes a GPU launch if the call waits for the
  *   kernel. The library is the CUDA driver; or libomptarget, with the reason; or `nobody`, if
- *   REX_LAUNCH_BY=driver forbids libomptarget. Only reasons of the whole process count;
+ *   REX_LAUNCH_BY=driver forbids libomptarget. The row has only reasons of the whole process;
  *   rex-launches(7) has the reasons of modules and launches. Without a libomptarget the group is
  *   missing.
  * - **setting**: each option of rex_configure(), by the name of its environment variable: the value
@@ -319,9 +320,9 @@ typedef void rex_info_row(const char *group, const char *name, const char *value
  * @row      the function that is called for each fact.
  * @context  an argument for @row; may be NULL.
  *
- * Returns 0, also if there is no libomptarget; or REX_EINVAL if @row is NULL, or librex does not
- * know @release. The error of an unknown release is not logged, so that a loop from 14 on can find
- * the known releases.
+ * Returns 0, even without a libomptarget; or REX_EINVAL if @row is NULL, or librex does not know
+ * @release. The error of an unknown release is not logged, so that a loop from 14 on can find the
+ * known releases.
  */
 REX_API int rex_info(int release, rex_info_row *row, void *context);
 
@@ -330,8 +331,8 @@ REX_API int rex_info(int release, rex_info_row *row, void *context);
  * detects the release from the exported symbols; it loads and runs nothing. For a release that
  * librex does not know, returns the known release whose rules librex applies. Returns REX_EINVAL if
  * @path is NULL. Returns REX_ENORUNTIME if the file is not a libomptarget for this machine or
- * cannot be read. Also returns REX_ENORUNTIME if every user can write to the file or to its folder.
- * Any thread.
+ * cannot be read. Also returns REX_ENORUNTIME if every user can write to the file or to the file's
+ * folder. Any thread.
  */
 REX_API int rex_runtime_tell(const char *path);
 

@@ -70,8 +70,8 @@ REX_API int rex_library_load(struct rex_library **library, int64_t device, const
  * extern "C". rex_library_view() lists the names and parameters. Returns the kernel's host key, for
  * `key` of a struct rex_launch_config; the key is valid until @library is unloaded. If @library or
  * @name is NULL, or @library was unloaded, returns NULL and sets the last error to REX_EINVAL. If
- * no kernel has this name, returns NULL and sets the last error to REX_ENOKERNEL. The message then
- * has the nearest name, or the first names in the image.
+ * no kernel has this name, returns NULL and sets the last error to REX_ENOKERNEL. In that case the
+ * message has the nearest name, or the first names in the image.
  */
 REX_API const void *rex_library_kernel(const struct rex_library *library, const char *name);
 
@@ -103,9 +103,9 @@ REX_API int rex_library_global(void **address, size_t *size, struct rex_library 
  *
  * @launch     the kernel's key, the grid and the queue; the device is -1 or the queue's.
  * @arguments  @count addresses, one for each argument, in order; NULL if @count is 0. The call
- *             reads from each address the size of the parameter. For a REX_DEVICE_KERNEL() it reads
- *             the size of the parameter's type. If a host image does not describe the parameters,
- *             each parameter has 8 bytes.
+ *             reads from each address the size of the parameter. For a REX_DEVICE_KERNEL() the call
+ *             reads the size of the parameter's type. If a host image does not describe the
+ *             parameters, each parameter has 8 bytes.
  *
  * Returns 0; REX_EHOST (nothing was launched, because offloading is disabled or the device is the
  * host); REX_EINVAL (a pointer, or an element of @arguments, is NULL; @library was unloaded; or a

@@ -54,8 +54,8 @@ extern int omp_in_parallel(void);
 /* REX_DETAIL_WORTH: minimum time on one thread, in seconds, of a loop that starts threads. */
 #define REX_DETAIL_WORTH 20e-6
 /*
- * REX_DETAIL_SHORT: time in seconds. If the expected time of a loop is less, only its first two
- * runs and every 16th run after them are timed.
+ * REX_DETAIL_SHORT: time in seconds. If the expected time of a loop is less, only the first two
+ * runs and every 16th later run are timed.
  */
 #define REX_DETAIL_SHORT 2e-6
 /*

@@ -35,9 +35,9 @@
  * not destroy an object while another thread uses it. In a child of fork() every call that would
  * use a GPU's queue is REX_EFORK, and the functions rex_*_destroy() free only the child's memory.
  *
- * An argument that is NULL is REX_EINVAL, unless the function's comment allows it. A queue, event
- * or graph that was destroyed is REX_EINVAL, too. A new object gets the address that has been free
- * for longest.
+ * For an argument that is NULL, a function returns REX_EINVAL if its comment does not allow NULL.
+ * For a queue, event or graph that was destroyed, a function returns REX_EINVAL. A new object gets
+ * the address that has been free for longest.
  *
  * Everything here is since 0.2 unless it says otherwise. Guide: rex-queues(7).
  *
@@ -74,8 +74,9 @@ struct rex_graph;
 /**
  * REX_QUEUE_OWN_GLOBALS: a flag of rex_queue_create(). The queue may launch kernels of modules with
  * REX_GLOBAL(). Without the flag such a launch on a GPU returns REX_EUNSUPPORTED. In all queues of
- * a GPU these kernels use a second copy of the globals, which rex_queue_global() finds. A
- * `__device__` variable without REX_GLOBAL() has a second copy, too, but needs no flag.
+ * a GPU these kernels use a second copy of the globals, which rex_queue_global() finds. Kernels
+ * that use a `__device__` variable without REX_GLOBAL() need no flag, although queues use a second
+ * copy of the variable.
  */
 #define REX_QUEUE_OWN_GLOBALS 0x4u
 /**
@@ -95,10 +96,10 @@ struct rex_graph;
 #ifndef REX_BUILDING_LIBRARY
 
 /**
- * rex_queue_create(): makes a queue. If this binary's module is not registered, it is registered
- * first. A binary without entries must first load a library (rex/library.h) or a shared object with
- * kernels. When a module's first queue on a GPU is made, all kernels of the module are loaded on
- * that GPU, before the first launch.
+ * rex_queue_create(): makes a queue. If this binary's module is not registered, the call first
+ * registers the module. A binary without entries must first load a library (rex/library.h) or a
+ * shared object with kernels. When a module's first queue on a GPU is made, all kernels of the
+ * module are loaded on that GPU, before the first launch.
  *
  * @queue   receives the new queue; destroy it with rex_queue_destroy().
  * @device  device number; -1: the default device at this call.
@@ -281,10 +282,10 @@ REX_API int rex_event_record(struct rex_event *event, struct rex_queue *queue);
 
 /**
  * rex_queue_wait_event(): makes later commands of @queue wait until @event is done. @event may have
- * been recorded in another queue, and on another device. The calling thread does not wait, unless
- * @queue runs each command at once. Returns 0, REX_EINVAL (@event was never recorded, or was
- * recorded in a graph that @queue cannot take part in; or @queue is being captured, and @event was
- * not recorded in that capture), REX_ECUDA, REX_ENOMEM or REX_EFORK.
+ * been recorded in another queue, and on another device. The calling thread waits only if @queue
+ * runs each command at once. Returns 0, REX_EINVAL (@event was never recorded, or was recorded in a
+ * graph that @queue cannot take part in; or @queue is being captured, and @event was not recorded
+ * in that capture), REX_ECUDA, REX_ENOMEM or REX_EFORK.
  */
 REX_API int rex_queue_wait_event(struct rex_queue *queue, struct rex_event *event);
 

@@ -80,7 +80,7 @@
 #define REX_ATOMIC_NAME(action, suffix) rex_detail_atomic_##action##_##suffix
 /*
  * REX_DETAIL_ATOMIC(function, address): the name of the function for the type that @address points
- * to. For a `float *` it is @function with `_float` after it.
+ * to. For a `float *` the name is @function with `_float` after it.
  */
 #define REX_DETAIL_ATOMIC(function, address) \
     _Generic((address),                          \
@@ -152,8 +152,9 @@ REX_DEVICE unsigned rex_detail_lanes(void)
 
 /*
  * REX_DETAIL_PUT(to, both, atomic): on a GPU the expression @both combines the values
- * rex_detail_mine of all threads of a warp. The first thread of the warp then combines the result
- * with *to by the function @atomic. On the CPU each thread combines its own value with *to.
+ * rex_detail_mine of all threads of a warp. After that, the first thread of the warp calls the
+ * function @atomic to combine the result with *to. On the CPU each thread combines its own value
+ * with *to.
  */
 #define REX_DETAIL_PUT(to, both, atomic)                                             \
     for (unsigned rex_detail_step = 16; rex_detail_step > 0; rex_detail_step /= 2) { \
@@ -193,10 +194,11 @@ REX_DEVICE unsigned rex_detail_lanes(void)
 /*
  * ---- Sum, minimum and maximum over all indices ------------------------------------------------
  *
- * @to is the address of the result. It is in memory that the kernel received, and its type is one
- * that rex_atomic_add() takes. The old value at @to is an operand, too: set it before the launch,
- * to 0 for a sum. @expression uses @i and must not leave the loop. The grid has one dimension:
- * threads along y or z would count every index again. All threads of a team must reach the loop, as
+ * @to is the address of the result, in memory that the kernel received. The type of the result is
+ * one that rex_atomic_add() takes. The old value at @to is one operand, so set this value before
+ * the launch: to 0 for a sum. @expression uses @i and must not leave the loop. The grid has one
+ * dimension: threads along y or z would process every index again. All threads of a team must reach
+ * the loop, as
  * with a barrier. The order of additions is not defined: the last digits of a sum of floats or
  * doubles may differ from run to run. A sum has the type of the value at @to: a float represents
  * all integers only up to 2^24.
@@ -222,13 +224,13 @@ REX_DEVICE unsigned rex_detail_lanes(void)
 
 /*
  * rex_detail_not_before_REX_FOR_TEAMS(): REX_FOR_TEAMS() calls this function in an operand that is
- * not evaluated. REX_SHARED declares a type of this name: the compiler then refuses
- * REX_FOR_TEAMS().
+ * not evaluated. REX_SHARED declares a type of this name, so that the compiler refuses a later
+ * REX_FOR_TEAMS() in the block.
  */
 REX_DETAIL_RULE rex_detail_not_before_REX_FOR_TEAMS(void);
 /*
  * rex_detail_one_REX_SHARED_DYNAMIC(): REX_SHARED_DYNAMIC() calls this function in an operand that
- * is not evaluated, and declares a variable of this name. The compiler then refuses a second
+ * is not evaluated, and declares a variable of this name. So the compiler refuses a second
  * REX_SHARED_DYNAMIC() in the block.
  */
 REX_DETAIL_RULE rex_detail_one_REX_SHARED_DYNAMIC(void);
@@ -255,8 +257,8 @@ REX_DETAIL_RULE rex_detail_one_REX_SHARED_DYNAMIC(void);
  * and REX_FOR_THREADS() belongs to one thread. Inside these loops a compiler refuses barriers,
  * REX_SHARED, and all loops of this header and of rex/kernel.h. Each index of REX_FOR_TEAMS()
  * belongs to one team. Inside this loop a compiler refuses all these loops except
- * REX_FOR_THREADS(). A compiler refuses REX_GRID_STRIDE() in none of these loops, and does not
- * check functions that the body calls.
+ * REX_FOR_THREADS(). A compiler does not refuse REX_GRID_STRIDE() in these loops, and does not
+ * check functions that a body calls.
  */
 
 /**

@@ -30,7 +30,8 @@ int rex_fail_again(int code, const char *message);
 int rex_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * Does what rex_fail() does, but keeps line feeds. The caller has escaped the names in the message.
+ * Does what rex_fail() does, but does not escape line feeds. Escape the names in the message before
+ * the call.
  */
 int rex_fail_lines(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

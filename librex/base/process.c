@@ -19,8 +19,8 @@
 /* ---- shared objects -------------------------------------------------------------------------- */
 
 /*
- * Returns false if the program is linked with -static. The C library is then part of the program,
- * and so is the string that gnu_get_libc_version() returns.
+ * Returns false if the program is linked with -static. In such a program the C library is part of
+ * the program, and so is the string that gnu_get_libc_version() returns.
  */
 bool rex_can_open_libraries(void)
 {
@@ -371,9 +371,9 @@ __attribute__((constructor(1001))) static void keep_thread_key(void)
 /* ---- forks ----------------------------------------------------------------------------------- */
 
 /*
- * A child has only the thread that forked. If another thread was changing data, the data stay
- * half-written. If another thread held a lock, the lock stays locked for ever. So each file with a
- * lock registers a handler.
+ * A child has only the thread that forked. If another thread was changing data, the data remain
+ * half-written. If another thread held a lock, the lock remains locked for ever. So each file with
+ * a lock registers a handler.
  */
 
 static const struct rex_fork_handler *handlers[REX_FORK_RANKS]; /* NULL: no file has the rank */

@@ -17,7 +17,7 @@
 
 /*
  * Returns false in a program linked with -static or -static-pie. In such a program dlopen() loads a
- * second C library, and the process crashes there.
+ * second C library, and the process crashes in that library.
  */
 bool rex_can_open_libraries(void);
 
@@ -41,8 +41,9 @@ int rex_number_in_text(const char *text);
 /*
  * Returns the number of the device that this process should use:
  * - OMP_DEFAULT_DEVICE if it is a number, even if that number is not below COUNT
- * - otherwise the local rank that the launcher (MPI, Slurm, Flux) gives, modulo COUNT
- * - 0 if there is no launcher, or if COUNT is 0
+ * - if OMP_DEFAULT_DEVICE is not a number: the local rank that the launcher (MPI, Slurm, Flux)
+ *   gives, modulo COUNT
+ * - if there is no launcher either, or if COUNT is 0: 0
  */
 int rex_launcher_device(int count);
 
@@ -179,9 +180,9 @@ static inline void rex_shelter_end(void)
  *
  * REX_FORK_TAKEN(rank, in_child) is for a `lock` that librex holds for microseconds, and under
  * which only librex's own code runs. Only the lock of log.c is held longer, during writes to a
- * file. The lock is taken before a fork. After the fork parent and child unlock it. So the child
- * finds the data under the lock complete. If IN_CHILD is not NULL, the child calls IN_CHILD before
- * it unlocks the lock.
+ * file. The lock is taken before a fork. After the fork the parent and the child unlock the lock.
+ * So the child finds the data under the lock complete. If IN_CHILD is not NULL, the child calls
+ * IN_CHILD before it unlocks the lock.
  *
  * REX_FORK_RENEWED(rank, in_child) is for a lock under which librex calls the driver, libomptarget
  * or the loader. Such a call may take long, and may fork: a driver starts nvidia-modprobe if a
@@ -213,9 +214,9 @@ struct rex_fork_handler {
 #define REX_FORK_RANKS 100
 
 /*
- * Sets the handler of RANK, and keeps the pointer. Only the constructors of REX_FORK_HANDLER() call
- * this function. These constructors run before watch_process(), which has no priority and registers
- * the fork handlers. So the handlers never change during a fork.
+ * Sets the handler of RANK, and stores the pointer HANDLER. Only the constructors of
+ * REX_FORK_HANDLER() call this function. These constructors run before watch_process(), which has
+ * no priority and registers the fork handlers. So the handlers never change during a fork.
  */
 void rex_fork_register(unsigned rank, const struct rex_fork_handler *handler);
 

@@ -195,7 +195,8 @@ bool rex_contexts_are_kept(void)
  * Unlocks before it releases the contexts. At the last release of a context the driver waits for
  * the kernels and copies of the context. If the thread still had the lock, other threads would wait
  * for the lock during the driver's wait. Without the lock, another thread may retain the context
- * during the driver's wait. The context is then still active, and keeps its wait policy.
+ * during the driver's wait. In that case the context is still active, with an unchanged wait
+ * policy.
  */
 bool rex_context_user_ends(void)
 {

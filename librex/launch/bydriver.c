@@ -131,8 +131,8 @@ static __attribute__((noinline)) bool is_deferred(const struct rex_request *requ
 }
 
 /*
- * Plans and runs the launch. If the launch has to wait first, does not run it, and sets `next` of
- * WAITS. Returns 0 or an error.
+ * Plans and runs the launch. If the launch has to wait first, only sets `next` of WAITS. Returns 0
+ * or an error.
  */
 static int plan_and_run(struct rex_request *request, bool is_mapped, struct waits *waits)
 {
@@ -201,8 +201,8 @@ give_context:
 }
 
 /*
- * Plans and runs the launch. If the launch has to wait, waits, and plans it again. During a wait
- * the thread has no launch context and no pinned rows.
+ * Plans and runs the launch. If the launch has to wait, waits, and plans the launch again. During a
+ * wait the thread has no launch context and no pinned rows.
  */
 static int plan_until_run(struct rex_request *request, bool is_mapped)
 {
@@ -254,11 +254,11 @@ int rex_launch_by_driver(struct rex_request *request)
 /*
  * libomptarget of LLVM 18 cannot launch a plain kernel (a kernel without a parameter for the
  * runtime) on a GPU, so the driver has to launch it. The driver's launch cannot handle rows that
- * have a reason of REASONS_OF_MAPPING, but a data call of libomptarget can map such rows. So for
+ * have a reason of REASONS_OF_MAPPING, but a data call to libomptarget can map such rows. So for
  * such rows librex makes the launch in three steps:
- * - A data call of libomptarget maps the rows.
+ * - A data call to libomptarget maps the rows.
  * - The driver launches the kernel.
- * - A data call of libomptarget unmaps the rows.
+ * - A data call to libomptarget unmaps the rows.
  *
  * Each step waits for the device, but a launch by libomptarget waits only once. So if the
  * libomptarget of an LLVM release can launch the kernel, libomptarget launches.
@@ -305,7 +305,7 @@ int rex_launch_with_mapping(struct rex_request *request)
         (rex_kernel_flags(target->kernel) & REX_KERNEL_CALLED))
         return REX_OK;
     /*
-     * If librex does not see all calls, rex_launch_by_driver() has not read the rows. Read them
+     * If librex does not see all calls, rex_launch_by_driver() has not read the rows. Read the rows
      * here.
      */
     for (int32_t i = 0; i < request->map->count && (reasons & ~REASONS_OF_MAPPING) == 0; i++)

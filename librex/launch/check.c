@@ -103,8 +103,8 @@ static int check_signature(const struct rex_request *request)
  * Finds the form of the kernel (omp/release.h) by the number of rows that are arguments. Example: a
  * kernel has 3 parameters. With 3 rows the form is PLAIN. With 2 rows the form is ENV: the runtime
  * passes the first parameter. A host image without a signature does not describe the parameters, so
- * the kernel has the form that rex_kernel_match() has set. A kernel keeps the form of its signature
- * or of its first launch, and a launch in the other form fails.
+ * the kernel has the form that rex_kernel_match() has set. The form of a kernel is that of its
+ * signature or of its first launch. A launch in the other form fails.
  */
 int rex_check_form(const struct rex_target *target, uint32_t rows, const struct rex_map *map,
                    enum rex_kernel_form *form)

@@ -70,11 +70,14 @@ static void say_why(struct job *job)
 
 /*
  * The first staged copy allocates staging memory, which takes 1.5 ms. So libomptarget makes the
- * first small copies. librex makes them from copy number COPIES_THAT_PAY on.
+ * first small copies. librex makes small copies from number COPIES_THAT_PAY on.
  */
 #define COPIES_THAT_PAY ((size_t)200)
 
-/* Bytes and time of copies of one size class. Older copies count less. The members are atomic. */
+/*
+ * Bytes and time of copies of one size class. Older copies have less weight. The members are
+ * atomic.
+ */
 struct pace {
     uint64_t bytes, nanoseconds;
 };
@@ -146,8 +149,8 @@ void rex_copy_large_took(bool by_threads, size_t size, uint64_t nanoseconds)
 }
 
 /*
- * Waits for the stream of OWN. Returns false on failure; rex_cuda_why() then gives the reason, and
- * OWN is not used again.
+ * Waits for the stream of OWN. Returns false on failure. In that case rex_cuda_why() gives the
+ * reason, and no later copy uses OWN.
  */
 static bool wait_for_copies(struct rex_launch_context *own)
 {
@@ -220,8 +223,8 @@ static bool copy_from_device(struct job *job, const struct rex_launch_context *o
 }
 
 /*
- * Copies pieces in one thread until no piece is left. If the thread gets no launch context or no
- * chunks, the other threads copy all pieces.
+ * Copies pieces in one thread until no piece is left. If the thread cannot take a launch context or
+ * make the chunks, the other threads copy all pieces.
  */
 static void share_copy(unsigned number, void *argument)
 {
@@ -277,9 +280,9 @@ static bool is_large_copy(const struct rex_copy *copy)
 }
 
 /*
- * Lets threads make the large COPY, and returns true. Call this after the commands on which COPY
- * depends are complete. Returns false if threads would be slower than the driver, or if threads
- * failed. COPY is then not complete.
+ * Lets threads make the large COPY. Call this after the commands on which COPY depends are
+ * complete. Returns true if COPY is complete. Returns false, for example, if threads would be
+ * slower than the driver, or have failed.
  */
 static bool copy_by_threads(const struct rex_copy *copy)
 {
@@ -409,11 +412,11 @@ static bool copy_through(const struct rex_copy *copies, size_t count,
  * Returns the number of copies that can be made together, or 0 if the first copy has size 0 or
  * needs more than one chunk. Sets *STAGED to the bytes of staging memory for these copies.
  *
- * Copies of both directions may use one range of host memory, and must then run in order. The
- * stream runs pinned copies in order. A staged copy to the device reads the host memory at once,
- * before earlier copies in the stream are complete. A staged copy to the host writes the host
- * memory after all copies in the stream are complete. So if one of the copies is staged, all must
- * have one direction.
+ * If copies of both directions use one range of host memory, they must run in order. The stream
+ * runs pinned copies in order. A staged copy to the device reads the host memory at once, before
+ * earlier copies in the stream are complete. A staged copy to the host writes the host memory after
+ * all copies in the stream are complete. So if one of the copies is staged, all must have one
+ * direction.
  */
 static size_t count_together(const struct rex_copy *copies, size_t count, size_t *staged)
 {
@@ -444,8 +447,8 @@ size_t rex_copy_some(const struct rex_copy *copies, size_t count, int number, bo
         (ordinal == REX_ORDINAL_UNKNOWN && !find_gpu_of(copies[0].device, &ordinal))) {
         /*
          * The memory may be on the host device, where librex makes no copies. Restart the count of
-         * small copies. rex_copy_is_ours() then leaves small copies to libomptarget until the count
-         * reaches COPIES_THAT_PAY again. Relaxed: see get_relaxed().
+         * small copies. After that, rex_copy_is_ours() leaves small copies to libomptarget until
+         * the count reaches COPIES_THAT_PAY again. Relaxed: see get_relaxed().
          */
         __atomic_store_n(&seen.small_copies, 0, __ATOMIC_RELAXED);
         return some;

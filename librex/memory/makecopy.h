@@ -41,8 +41,8 @@ int rex_copy_put(const struct rex_copy *copy, void *stream, bool may_wait);
 bool rex_copies_are_allowed(void);
 
 /*
- * Returns true if the caller should make COPY with rex_copy_some(), because it is faster than
- * libomptarget. Sets `is_pinned` of COPY. Call this only if the driver has the functions of
+ * Returns true if the caller should make COPY with rex_copy_some(), because that call is faster
+ * than libomptarget. Sets `is_pinned` of COPY. Call this only if the driver has the functions of
  * REX_CUDA_QUEUES. The result is true for three kinds of copies:
  * - librex has pinned the host memory.
  * - COPY is large (REX_COPY_LARGE), its host memory is pageable, and rex_copy_threads() is above 0.
@@ -67,7 +67,7 @@ bool rex_copy_is_ours(struct rex_copy *copy);
  * *ARE_MADE is true if these copies are complete. *ARE_MADE is false if the first copy has size 0,
  * the memory is not on a GPU, or a call failed. In these cases the caller must let libomptarget
  * make all of these copies, because each may be incomplete. If the failure is permanent,
- * libomptarget fails, too.
+ * libomptarget also fails.
  */
 size_t rex_copy_some(const struct rex_copy *copies, size_t count, int number, bool *are_made);
 

@@ -9,7 +9,7 @@
 #include "memory/rowcheck.h"
 
 /*
- * If rows of MAP have equal memory, gives each of these rows the directions of all of them. For
+ * If rows of MAP have equal memory, gives each of these rows the directions of all these rows. For
  * example, a row that copies an array to the device and a row that copies the array back both get
  * both directions. MAP is for DEVICE, and PURPOSE is that of a launch, a begin call or an end call.
  * If rows overlap and ask for different copies, MAP gets a new column of types in *TYPES; the

@@ -114,8 +114,8 @@ int rex_registration_match(struct rex_registration *registration, struct rex_ker
 
 /*
  * One registration with libomptarget. After libomptarget has seen a descriptor, librex never frees
- * it and never changes it: libomptarget's tables refer to the descriptor even after the
- * unregistration. See `entries_copied` in omp/release.h.
+ * it, and never registers it a second time: libomptarget's tables refer to the descriptor even
+ * after the unregistration. See `entries_copied` in omp/release.h.
  */
 struct rex_descriptor {
     struct rex_descriptor *previous;

@@ -49,8 +49,8 @@ static inline bool rex_row_has(int64_t type, int64_t bits)
 }
 
 /*
- * Returns true if row I maps memory, and its base lies outside that memory. The end of the memory
- * counts as inside.
+ * Returns true if row I maps memory, and its base lies outside that memory. A base at the end of
+ * the memory is not outside.
  */
 static inline bool rex_base_is_apart(const struct rex_map *map, int32_t i)
 {

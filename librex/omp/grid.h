@@ -14,7 +14,7 @@
 #include "rex/launch.h"
 
 /*
- * Maximum bytes of the shared memory of a block, unless a driver call has raised the limit of the
+ * Maximum size of the shared memory of a block in bytes. A driver call can raise the limit of a
  * kernel.
  */
 #define REX_SHARED_MEMORY 49152u
@@ -28,7 +28,7 @@
 #define REX_FLAGS_FALLBACK 0xcu
 #define REX_FLAG_COOPERATIVE 0x10u
 /*
- * Packet flags of LLVM 23: the numbers of teams and threads are exact. Earlier releases ignore
+ * Packet flags of LLVM 23: the numbers of teams and threads are exact. Earlier LLVM releases ignore
  * these bits.
  */
 #define REX_FLAGS_STRICT 0xc0u

@@ -1,6 +1,6 @@
 /*
- * ends.c - ends of mappings in the present table. An end that may be the last of a mapping waits
- * for the users of the mapping.
+ * ends.c - end calls in the present table. An end call that may end a mapping waits for the users
+ * of the mapping.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -109,8 +109,9 @@ static bool find_used(const struct rex_present_table *table, struct rex_range_lo
 /*
  * First undoes the additions to `awaited` and `held` that an earlier call of this function has
  * made. Then, for each range with `is_used`, adds 1 to `awaited` of the entries of the range. If
- * END is not in an open time (`is_open` of struct rex_table_wait), also adds 1 to `held`. Launches
- * and update calls wait while `held` is above 0. Returns true if `is_used` of a range is true.
+ * END is not in an open time (`is_open` of struct rex_table_wait), also adds 1 to `held` of the
+ * entries. Launches and update calls wait while `held` is above 0. Returns true if `is_used` of a
+ * range is true.
  */
 static bool mark_used(struct rex_present_table *table, struct rex_range_lock *end)
 {

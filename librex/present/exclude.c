@@ -38,7 +38,7 @@ static bool excludes(const struct rex_range_lock *ranges, const struct rex_range
      * libomptarget aborts if one call maps memory that the other call has mapped in part, for
      * example a[0] to a[9] after a[0] to a[4]. If both calls map equal memory, libomptarget counts
      * two references. But LLVM 14 and 15 may delete a mapping that a call has just found, so in
-     * these releases calls that map equal memory exclude each other, too.
+     * these LLVM releases calls that map equal memory also exclude each other.
      */
     if (maps(ranges) && maps(other) && is_mapped_anew(range) && is_mapped_anew(with) &&
         (rex_found_may_be_deleted() ||

@@ -31,9 +31,9 @@ static inline bool rex_is_in_force(const struct rex_present_table *table)
  * because of RANGE, the call of RANGES must wait for the call of OTHER. IS_IN_FORCE is the result
  * of rex_is_in_force().
  *
- * *FIRST is the index of the first range of OTHER to compare. Set it to 0 before the first range of
- * RANGES. If `is_ordered` of RANGES is true, the function increases *FIRST to skip the ranges of
- * OTHER that end before RANGE.
+ * *FIRST is the index of the first range of OTHER to compare. Set *FIRST to 0 before the first
+ * range of RANGES. If `is_ordered` of RANGES is true, the function increases *FIRST to skip the
+ * ranges of OTHER that end before RANGE.
  */
 bool rex_range_meets(const struct rex_range_lock *ranges, const struct rex_range *range,
                      const struct rex_range_lock *other, size_t *first, bool is_in_force);

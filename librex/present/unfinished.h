@@ -17,9 +17,9 @@
 /* ---- before a mapping or a module ends ------------------------------------------------------- */
 
 /*
- * A queue whose commands may be unfinished. The functions of this struct lock the queue. Call them
- * without the lock of the list, because they may wait. Until a function returns, the calling thread
- * is a holder, so that the queue stays in the list.
+ * A queue whose commands may be unfinished. The functions of this struct lock the queue. Call these
+ * functions without the lock of the list, because they may wait. Until a function returns, the
+ * calling thread is a holder, so that the queue stays in the list.
  */
 struct rex_unfinished {
     struct rex_unfinished *next;
@@ -36,14 +36,14 @@ struct rex_unfinished {
     bool (*runs)(struct rex_unfinished *unfinished, const struct rex_registration *registration);
     int (*sync)(struct rex_unfinished *unfinished); /* returns 0 or an error */
     /*
-     * Removes the kernels of REGISTRATION and their names from the queue, because they will be
-     * freed.
+     * Removes the kernels of REGISTRATION and their names from the queue, because the kernels and
+     * the names will be freed.
      */
     void (*forget)(struct rex_unfinished *unfinished, const struct rex_registration *registration);
     /*
      * Called after a driver call outside the queue, such as a wait for an event, has failed with
-     * WHY. Returns true if the queue finds that the device is lost. The queue then records the
-     * loss, and adds its unfinished kernels to the list NOTED.
+     * WHY. Returns true if the queue finds that the device is lost. In that case the queue records
+     * the loss, and adds its unfinished kernels to the list NOTED.
      */
     bool (*is_lost)(struct rex_unfinished *unfinished, const char *why,
                     struct rex_kernel_list *noted);
@@ -65,7 +65,7 @@ static inline bool rex_any_unfinished(void)
 {
     /*
      * Relaxed: a queue that another thread is making has no unfinished command yet. The list itself
-     * is read under its lock.
+     * is read with the list's lock held.
      */
     return __builtin_expect(__atomic_load_n(&rex_unfinished_first, __ATOMIC_RELAXED) != NULL, 0);
 }

@@ -18,8 +18,8 @@ struct rex_queue {
     struct rex_unfinished unfinished;
     struct rex_stream_gpu gpu;
     void *stream;
-    bool immediate; /* the device is not an NVIDIA GPU: commands are executed at once */
-    bool is_theirs; /* the program owns the stream and destroys it */
+    bool immediate; /* commands are executed at once, because the device is no NVIDIA GPU */
+    bool is_theirs; /* the program owns the stream, so librex does not destroy it */
     bool is_shared; /* the program may put commands in the stream without librex */
     bool busy;      /* the stream may have unfinished commands */
     /* a thread has released `lock`, and waits until the stream has executed a command */

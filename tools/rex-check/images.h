@@ -47,14 +47,14 @@ int images_add(struct images *images, const struct program *program, const char 
                struct report *report, char why[WHY_MAX]);
 
 /*
- * If the file PATH is a list of device images or PTX, returns its kind in words. Otherwise returns
- * NULL.
+ * If the file PATH is a list of device images or PTX, returns the kind in words. If PATH is any
+ * other file, returns NULL.
  */
 const char *images_alone(const char *path);
 
 /*
- * Opens the image EMBEDDED, a part of PROGRAM, as images_add() does. PATH is its name in messages.
- * SHARE is the number of this image, from 1, or 0 if PROGRAM has only one image.
+ * Opens the image EMBEDDED, a part of PROGRAM, and adds the image to IMAGES. PATH is the image's
+ * name in messages. SHARE is the number of this image, from 1, or 0 if PROGRAM has only one image.
  */
 int images_add_embedded(struct images *images, const struct program *program, const char *path,
                         const struct embedded *embedded, size_t share, struct report *report,

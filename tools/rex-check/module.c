@@ -36,7 +36,7 @@ static bool has_size(const struct program *program, uint64_t address)
     return words[0] >= LEAST && words[0] <= MOST && words[0] % sizeof(void *) == 0 && words[1] == 0;
 }
 
-/* Returns true if the module at ADDRESS points to the begin and the end of TABLE. */
+/* Returns true if the module at ADDRESS points to the first byte and to the end of TABLE. */
 static bool is_module(const struct program *program, const struct table *table, uint64_t address)
 {
     if (!has_size(program, address))

@@ -16,7 +16,7 @@
 
 /*
  * If the file is linked, reads the target of POINTER from the bytes of POINTER. If the file is an
- * object, does nothing, because a relocation has the target.
+ * object, the target is TARGET_NULL: a relocation has the real target.
  */
 static void read_in_place(const struct program *program, struct pointer *pointer)
 {

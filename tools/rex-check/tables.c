@@ -136,8 +136,8 @@ static enum row_kind kind_of(const struct row *row, uint32_t flags, unsigned kin
 }
 
 /*
- * Adds the entry at PLACE as a row. Reads only the numbers of the entry; pointers_read() reads its
- * pointers.
+ * Adds the entry at PLACE as a row. Reads only the numbers of the entry; pointers_read() reads the
+ * entry's pointers.
  */
 static void add_row(struct program *program, size_t table, size_t index, struct elf_place place,
                     const char *symbol)

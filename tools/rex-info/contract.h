@@ -16,8 +16,8 @@
 void contract_print(bool json);
 
 /*
- * Prints librex's adaptations to each LLVM release that it knows, as lines or as a member of a JSON
- * object.
+ * Prints librex's adaptations to each LLVM release that librex knows, as lines or as a member of a
+ * JSON object.
  */
 void contract_print_releases(bool json);
 

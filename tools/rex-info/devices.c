@@ -1,9 +1,10 @@
 /*
  * devices.c - reports the GPUs, and the devices that libomptarget offers for an image.
  *
- * LLVM 19 and later crash if a program asks about devices before a registration. All releases count
- * only devices that can run a registered image. So rex-info registers an image of its own, with a
- * kernel for the host device. It registers the image in a child, because a library may crash.
+ * LLVM 19 and later crash if a program asks about devices before a registration. All LLVM releases
+ * count only devices that can run a registered image. So rex-info registers an image of its own,
+ * with a kernel for the host device. It registers the image in a child, because a library may
+ * crash.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

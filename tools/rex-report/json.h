@@ -17,7 +17,10 @@ struct json {
     bool wrong;
 };
 
-/* If CHARACTER comes next, skips it and returns true. Otherwise returns false. */
+/*
+ * If CHARACTER comes next, skips it and returns true. If another character comes next, returns
+ * false.
+ */
 bool json_take(struct json *json, char character);
 
 /* Reads a string, and decodes it in place. If the next value is not a string, returns "". */

@@ -153,8 +153,8 @@ static void prepare_trace(const struct request *request)
 }
 
 /*
- * Returns true if the program must run as a child. rex-run then waits for the program, and
- * afterwards removes its own temporary folder or makes the report.
+ * Returns true if the program must run as a child. In that case rex-run waits for the program.
+ * Afterwards it removes its own temporary folder or makes the report.
  */
 static bool is_child(const struct program *program, const struct request *request)
 {
