@@ -104,8 +104,8 @@ struct rex_any_pointer {
  */
 #define REX_ARGUMENT(...) rex_argument(__VA_ARGS__)
 /**
- * REX_ARGUMENT_TYPE(type): the type that stands for @type: struct rex_integer for `int64_t`,
- * `double *` for `double *`.
+ * REX_ARGUMENT_TYPE(type): the type that stands for @type, such as struct rex_integer for
+ * `int64_t`, and `double *` for `double *`.
  */
 #define REX_ARGUMENT_TYPE(...) \
     rex_argument_of<__typeof__(__VA_ARGS__), REX_KIND_OF_TYPE(__VA_ARGS__)>::rex_type
@@ -128,8 +128,8 @@ struct rex_any_pointer {
         REX_EACH_INTEGER(REX_INTEGER_CASE)       \
         default: (__VA_ARGS__))
 /**
- * REX_INTEGER_CASE(type, kind): the case of one integer type in the _Generic of REX_ARGUMENT():
- * `int: *(struct rex_integer *)0,` for `int`.
+ * REX_INTEGER_CASE(type, kind): the case of one integer type in the _Generic of REX_ARGUMENT(),
+ * such as `int: *(struct rex_integer *)0,` for `int`.
  */
 #define REX_INTEGER_CASE(type, kind) type: *(struct rex_integer *)0,
 /* clang-format on */
@@ -220,7 +220,7 @@ struct rex_at_most_64_rows {
 #define REX_OF_OPENED_TWICE(row) \
     REX_PARAMETER_PICK(REX_OPENED_TWICE row, REX_OF_MADE, REX_OF_OTHER, )(row)
 /**
- * REX_OF_MADE(row): the last step of REX_OF_ROW(), for a row that begins with three parentheses:
+ * REX_OF_MADE(row): the last step of REX_OF_ROW(), for a row that begins with three parentheses.
  * `REX_OF_MADE((((void)0), call))` is 0.
  */
 #define REX_OF_MADE(row) REX_WITHOUT_VOID(REX_FIRST_IN row)
@@ -308,8 +308,8 @@ struct rex_at_most_64_rows {
 
 /**
  * REX_ROW_ARGUMENT(none, between, m, context, row): a comma and an argument in the call of
- * axpy__arguments__() (head of this file): `, REX_ARGUMENT(x)` for REX_TO(x, n). The result is
- * empty for an empty row, and for a row that passes no argument. REX_WALK() calls this macro for
+ * axpy__arguments__() (head of this file), such as `, REX_ARGUMENT(x)` for REX_TO(x, n). The result
+ * is empty for an empty row, and for a row that passes no argument. REX_WALK() calls this macro for
  * each row. Only @row has an effect. If REX_ROW() did not make @row, the argument is a struct
  * rex_row. Such an argument fits only a kernel that was declared without a parameter list.
  */

@@ -92,8 +92,8 @@ struct rex_image_list {
 
 /**
  * rex_image_list_open(): lists the images in @bytes. nvcc's fatbin and LLVM's OffloadBinary may
- * have several images, and a file may have several OffloadBinaries; every other file is one image.
- * The call decompresses nothing.
+ * have several images, and a file may have several OffloadBinaries; each file of another kind is
+ * one image. The call decompresses nothing.
  *
  * @list   receives the new list; close the list with rex_image_list_close().
  * @bytes  the file, @size bytes; must outlive the list.
@@ -144,7 +144,7 @@ REX_API int rex_image_view_open(struct rex_image_view **view, const struct rex_i
 
 /**
  * struct rex_image_parameter: a parameter of a kernel. rex/kernel.h writes the *signature* of a
- * kernel into its image: the kinds and widths of the parameters.
+ * kernel, which is the kinds and widths of its parameters, into the image.
  */
 struct rex_image_parameter {
     uint16_t offset; /**< offset from the start of the parameters, in bytes. */

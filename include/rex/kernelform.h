@@ -100,9 +100,9 @@ template <class type> struct rex_slot<type, true> {
 template <unsigned... numbers> struct rex_kinds;
 
 /**
- * REX_SIGNATURE(kernel, form, parameters...): defines the signature of @kernel: its form, 2 for
- * plain and 3 for env, and the REX_KIND_OF_TYPE() of each parameter. librex reads the signature in
- * the image.
+ * REX_SIGNATURE(kernel, form, parameters...): defines the signature of @kernel. The signature is
+ * the kernel's form, 2 for plain and 3 for env, and the REX_KIND_OF_TYPE() of each parameter.
+ * librex reads the signature in the image.
  *
  * In an image for a GPU the signature is the mangled name of an empty kernel,
  * `rex_signature_KERNEL`. The signature is a kernel, because compilers and linkers keep all
@@ -117,7 +117,7 @@ template <unsigned... numbers> struct rex_kinds;
     {                                                                            \
     }
 /**
- * REX_DEVICE_FORM(S, form, environment, bounds, slots, parameters...): defines a kernel: its
+ * REX_DEVICE_FORM(S, form, environment, bounds, slots, parameters...): defines a kernel's
  * signature, `Skernel__()`, and the head of `Sbody__()`; the body follows.
  * @form         2 for plain, 3 for env.
  * @environment  the argument that the kernel passes to its body as `rex_environment`.

@@ -238,8 +238,8 @@ REX_API void rex_mappings_changed(void);
  * REX_BY_VALUE(object): an object of any size by value, for a kernel that has a parameter of the
  * object's type. For an object of up to 8 bytes, REX_BY_VALUE() is REX_VALUE(). A larger @object
  * must be an lvalue, and is read at the launch. Only the CUDA driver can pass such an object: in
- * queues on a GPU, and in launches that librex sends by the driver. A queue on the host device
- * returns REX_EUNSUPPORTED.
+ * queues on a GPU, and in other launches that the driver makes. A queue on the host device returns
+ * REX_EUNSUPPORTED.
  *
  *     struct parameters { double step, mass; int64_t count; } parameters; // as in advance.cu
  *     REX_LAUNCH_WITH(advance, in_queue, REX_BY_VALUE(parameters), REX_ALLOC(position, n));

@@ -187,7 +187,7 @@ static inline void rex_shelter_end(void)
  * REX_FORK_RENEWED(rank, in_child) is for a lock under which librex calls the driver, libomptarget
  * or the loader. Such a call may take long, and may fork: a driver starts nvidia-modprobe if a
  * device file is missing. No fork handler waits for the lock. If a handler waited, two forks could
- * wait for each other: glibc before 2.36 runs the handlers of one fork at a time, and the fork
+ * wait for each other. glibc before 2.36 runs the handlers of one fork at a time. So the fork
  * inside the call would wait for a handler that waits for the lock. IN_CHILD reinitialises the
  * lock, and discards data that may be half-written.
  *

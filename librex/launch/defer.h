@@ -28,8 +28,8 @@ bool rex_plan_may_defer(const struct rex_plan *plan);
 int rex_plan_defer(struct rex_plan *plan);
 
 /*
- * Logs once why REQUEST is not deferred although the setting allows deferred launches. Logs a
- * reason only if it applies to all launches of the process or of the device.
+ * Logs once why REQUEST is not deferred although REX_LAUNCH_BLOCKING=off allows deferred launches.
+ * Logs a reason only if it applies to all launches of the process or of the device.
  */
 void rex_log_not_deferred(const struct rex_request *request);
 

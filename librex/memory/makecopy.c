@@ -42,7 +42,7 @@ struct job {
     size_t next;   /* index of the first piece that no thread has begun */
     unsigned able; /* number of threads that got a launch context with chunks */
     bool is_first; /* a thread allocated resources, so the time of the copy is not typical */
-    /* said: `why` is written; failed: a thread has failed */
+    /* said: a thread has written `why`. failed: a thread has failed */
     bool said, failed;
     char why[256]; /* reason of the first failure */
 };

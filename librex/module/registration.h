@@ -54,14 +54,15 @@ struct rex_registration {
      */
     unsigned reasons;
     char about[REX_STATE_NAME];
-    bool exact_rows; /* REX_CHECK=full: in a launch by the driver each row has its own allocation */
+    /* with REX_CHECK=full, each row has its own allocation in a launch by the driver */
+    bool exact_rows;
     /* librex's own load of the image on each GPU (module/loadedimage.h), or NULL; atomic */
     struct rex_loaded_image *loaded_image[REX_CUDA_DEVICES_MAX];
     /* unloads `loaded_image` of all GPUs; NULL if no image is loaded */
     void (*unload)(struct rex_registration *registration);
     /* the library for which librex made the entries; NULL: the program made them; atomic */
     struct rex_library *library;
-    /* The next three fields are for a module with several images in memory: module/parts.c. */
+    /* The next three fields are for a module with several images in memory (module/parts.c). */
     /* the part with the first image and its entries; NULL: the entries are not divided */
     struct rex_module *share;
     struct rex_registration *next_part; /* part with the module's next image; atomic */

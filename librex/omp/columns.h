@@ -17,7 +17,7 @@
 #define REX_MAP_NOT_MAPPED (REX_MAP_LITERAL | REX_MAP_PRIVATE)
 
 /*
- * The type bits that may be set in a row:
+ * The type bits that may be set in rows:
  * - REX_ROW_VALUE: the bits of a row that is a value;
  * - REX_ROW_PRIVATE: the bits of a row of private memory;
  * - REX_ROW_MAPPED: the bits of a row of mapped memory that is not a member of another row.
@@ -33,8 +33,8 @@
 #define REX_ROW_RETURNED (REX_MAP_RETURN_PARAM | REX_MAP_FB_NULLIFY)
 
 /*
- * If the type of a mapped row has only these bits, each begin call (target enter data) with the row
- * adds one reference, and each end call (target exit data) drops one reference.
+ * If a mapped row has only these bits, its references are certain. Each begin call (target enter
+ * data) adds one reference, and each end call (target exit data) drops one reference.
  */
 #define REX_ROW_COUNTED ((REX_ROW_MAPPED & ~REX_MAP_OMPX_HOLD) | REX_ROW_RETURNED)
 

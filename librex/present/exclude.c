@@ -37,7 +37,7 @@ static bool excludes(const struct rex_range_lock *ranges, const struct rex_range
     /*
      * libomptarget aborts if one call maps memory that the other call has mapped in part, for
      * example a[0] to a[9] after a[0] to a[4]. If both calls map equal memory, libomptarget counts
-     * two references. But LLVM 14 and 15 may delete a mapping that a call has just found, so in
+     * two references. But LLVM 14 and 15 may delete a mapping that a call has just found. So in
      * these LLVM releases calls that map equal memory also exclude each other.
      */
     if (maps(ranges) && maps(other) && is_mapped_anew(range) && is_mapped_anew(with) &&
@@ -94,10 +94,10 @@ bool rex_range_meets(const struct rex_range_lock *ranges, const struct rex_range
             continue;
         }
         /*
-         * OTHER is a begin call or an end call that itself waits. This function makes only two
-         * kinds of calls wait for OTHER:
-         * - a launch by the driver, if neither range is whole (`is_whole`: one mapping has all
-         *   bytes, and no other call may end the mapping now);
+         * OTHER is a begin call or an end call that itself waits. A range is whole (`is_whole`) if
+         * one mapping has all bytes of the range, and no other call may end the mapping now. This
+         * function makes only two kinds of calls wait for OTHER:
+         * - a launch by the driver, if neither range is whole;
          * - an update call with a pointer that OTHER attaches or detaches.
          *
          * If these calls did not wait, many of them in close succession would keep OTHER waiting

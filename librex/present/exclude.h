@@ -56,8 +56,8 @@ static inline bool rex_attach_excludes(const struct rex_range_lock *ranges,
 }
 
 /*
- * rex_at_work_add() adds a call to `at_work` of TABLE: a call that uses memory without an entry, or
- * a begin call or an end call that waits. rex_at_work_remove() removes the call.
+ * rex_at_work_add() adds the call RANGES to `at_work` of TABLE. The call uses memory without an
+ * entry, or is a begin call or an end call that waits. rex_at_work_remove() removes the call.
  */
 void rex_at_work_add(struct rex_present_table *table, struct rex_range_lock *ranges);
 void rex_at_work_remove(struct rex_present_table *table, struct rex_range_lock *ranges);

@@ -33,8 +33,9 @@ void *rex_memory_address(const void *address, int number);
 /*
  * In LLVM 14 and 15 only a data call returns the device address of mapped memory. A begin call adds
  * a reference, and an end call drops the reference. If another thread made its end call between
- * these two calls, that end call would not drop the last reference: it would copy nothing back, and
- * the mapping might remain. So librex lets no mapping of a device end during a look-up.
+ * these two calls, that end call would not drop the last reference. So that end call would copy
+ * nothing back, and the mapping might remain. So librex lets no mapping of a device end during a
+ * look-up.
  */
 
 /*

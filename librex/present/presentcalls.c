@@ -97,9 +97,9 @@ static enum rex_counts counts_of(const struct rex_map *map, int32_t i)
 }
 
 /*
- * Fills in the ranges of a call. In two cases the call gets a single range, which is the whole
- * address space: the call has a mapper, whose rows only libomptarget sees, or malloc() of the
- * ranges failed.
+ * Fills in the ranges of a call. If the call has a mapper, only libomptarget sees the mapper's
+ * rows. In that case, or if malloc() of the ranges fails, the call gets a single range: the whole
+ * address space.
  */
 static void collect_ranges(struct call *own, enum rex_present_call call, const struct rex_map *map,
                            int number)

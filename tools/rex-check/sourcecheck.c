@@ -172,7 +172,10 @@ static void check_all(const struct tokens *hosts, size_t count, struct index *in
 #define BLOCK ((size_t)64 << 10)
 #define MOST_BLOCKS 4096
 
-/* Reads FILE, at most MOST_BLOCKS blocks. Returns NULL, or the reason why FILE cannot be used. */
+/*
+ * Reads FILE, at most MOST_BLOCKS blocks of BLOCK bytes. Returns NULL, or the reason why FILE
+ * cannot be used.
+ */
 static const char *read_all(FILE *file, struct source *source)
 {
     size_t got = BLOCK;

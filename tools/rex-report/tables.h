@@ -14,8 +14,9 @@ struct table {
     const char *title;
     const char *columns[COLUMNS]; /* a name, then figures; NULL ends them */
     char *(*cells)[COLUMNS];
-    size_t rows, left_out; /* rows, and further rows that the full table has not taken */
-    char *note;            /* text below the table, or NULL */
+    /* number of rows; number of further rows, for which the table was full */
+    size_t rows, left_out;
+    char *note; /* text below the table, or NULL */
 };
 
 enum tables_of { TABLE_KERNELS, TABLE_COPIES, TABLE_WAITING, TABLE_START, TABLES };

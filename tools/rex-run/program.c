@@ -19,7 +19,7 @@
 
 /* ---- data of an ELF file for the loader ------------------------------------------------------ */
 
-#define MOST_DYNAMIC 0x10000 /* maximum rows of a dynamic section that are read */
+#define MOST_DYNAMIC 0x10000 /* maximum number of rows that are read from a dynamic section */
 
 /* Returns the loader that the file starts with; NULL if there is none. */
 static const char *interpreter_of(const struct rex_elf *elf)
