@@ -117,9 +117,9 @@ struct rex_any_pointer {
 #else
 /* clang-format off */
 /*
- * REX_ARGUMENT(expression) in C. For a float, a double or an integer the result has the type that
- * stands for it, as in `*(struct rex_integer *)0`. For another type, such as a pointer, the result
- * is @expression.
+ * REX_ARGUMENT(expression) in C. For a float, a double or an integer the result is an object of the
+ * type that stands for that type, as in `*(struct rex_integer *)0`. For another type, such as a
+ * pointer, the result is @expression.
  */
 #define REX_ARGUMENT(...)                        \
     _Generic((__VA_ARGS__),                      \

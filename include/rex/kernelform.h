@@ -85,7 +85,7 @@ template <class type, bool rex_is_whole = sizeof(type) == 8> struct rex_slot {
         }
     };
 };
-/* rex_slot of a type of 8 bytes. */
+/* rex_slot for a @type of 8 bytes. */
 template <class type> struct rex_slot<type, true> {
     typedef type rex_type; /**< @type itself, so that a pointer parameter is a pointer. */
 };

@@ -35,12 +35,13 @@
 #if __has_include(<omp.h>)
 #include <omp.h>
 #else
-/* The OpenMP library may be installed for clang without this header. */
+/* The OpenMP library for clang may be installed without the header omp.h. */
 #ifdef __cplusplus
 extern "C" {
 #endif
 /*
- * omp_get_wtime(), omp_get_max_threads(), omp_get_num_threads(), omp_in_parallel(): OpenMP calls.
+ * omp_get_wtime(), omp_get_max_threads(), omp_get_num_threads(), omp_in_parallel(): functions of
+ * OpenMP.
  */
 extern double omp_get_wtime(void);
 extern int omp_get_max_threads(void);

@@ -174,8 +174,9 @@ REX_API int rex_queue_update(struct rex_queue *queue, const struct rex_map *map)
 
 /**
  * rex_queue_fill(): fills @size bytes of device memory @to with copies of the @pattern_size bytes
- * (1, 2 or 4) at @pattern. The call reads @pattern before it returns. @to and @size are multiples
- * of @pattern_size. Returns 0, REX_EINVAL, REX_ECUDA, REX_ERUNTIME, REX_ENOMEM or REX_EFORK.
+ * (1, 2 or 4) at @pattern. The call reads @pattern before it returns. @to and @size must be
+ * multiples of @pattern_size. Returns 0, REX_EINVAL, REX_ECUDA, REX_ERUNTIME, REX_ENOMEM or
+ * REX_EFORK.
  */
 REX_API int rex_queue_fill(struct rex_queue *queue, void *to, const void *pattern,
                            size_t pattern_size, size_t size);
@@ -256,8 +257,8 @@ REX_API void rex_mappings_changed(void);
  *
  * If an event is recorded in a queue that is being captured, the event belongs to the graph. If,
  * during the capture, another queue of the graph's device waits for the event, that queue is
- * captured from this call on. No other queue and no thread can wait for the event until it is
- * recorded again.
+ * captured from the waiting call on. Until the event is recorded again, threads and queues of other
+ * devices cannot wait for it, and after the capture no queue can.
  */
 
 /**

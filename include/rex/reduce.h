@@ -198,10 +198,9 @@ REX_DEVICE unsigned rex_detail_lanes(void)
  * one that rex_atomic_add() takes. The old value at @to is one operand, so set this value before
  * the launch: to 0 for a sum. @expression uses @i and must not leave the loop. The grid has one
  * dimension: threads along y or z would process every index again. All threads of a team must reach
- * the loop, as
- * with a barrier. The order of additions is not defined: the last digits of a sum of floats or
- * doubles may differ from run to run. A sum has the type of the value at @to: a float represents
- * all integers only up to 2^24.
+ * the loop, as with a barrier. The order of additions is not defined: the last digits of a sum of
+ * floats or doubles may differ from run to run. A sum has the type of the value at @to: a float
+ * represents all integers only up to 2^24.
  */
 
 /** REX_FOR_SUM(i, n, to, expression): adds to *to the sum of @expression for every i in [0, n). */

@@ -39,11 +39,12 @@ bool rex_keep_loaded(const void *address, char path[PATH_MAX]);
 int rex_number_in_text(const char *text);
 
 /*
- * Returns the number of the device that this process should use:
- * - OMP_DEFAULT_DEVICE if it is a number, even if that number is not below COUNT
- * - if OMP_DEFAULT_DEVICE is not a number: the local rank that the launcher (MPI, Slurm, Flux)
- *   gives, modulo COUNT
- * - if there is no launcher either, or if COUNT is 0: 0
+ * Returns the number of the device that this process should use. The first of these rules that
+ * applies gives the number:
+ * - If OMP_DEFAULT_DEVICE is a number: that number, even if it is not below COUNT.
+ * - If COUNT is above 0, and a launcher (MPI, Slurm, Flux) gives a local rank: that rank modulo
+ *   COUNT.
+ * - In all other cases: 0.
  */
 int rex_launcher_device(int count);
 
@@ -155,9 +156,9 @@ static inline bool rex_thread_is_over(void)
 
 /*
  * A cancelled thread ends at its next cancellation point, such as read() or write(). Between
- * rex_shelter_begin() and rex_shelter_end(), which nest, the thread does not end. Code that holds a
- * lock is between these two calls. If the thread ended with the lock held, other threads would wait
- * for the lock for ever.
+ * rex_shelter_begin() and rex_shelter_end(), which may nest, the thread does not end. Code that
+ * holds a lock is between these two calls. If the thread ended with the lock held, other threads
+ * would wait for the lock for ever.
  */
 static inline void rex_shelter_begin(void)
 {

@@ -79,7 +79,7 @@ struct waits {
         FOR_TABLE,   /* the launch waits for another call that uses its memory */
         FOR_DEFERRED /* the launch waits for the deferred launches of the device */
     } next;
-    bool defers;     /* the program allows deferred launches (REX_LAUNCH_BLOCKING=off) */
+    bool defers;     /* REX_LAUNCH_BLOCKING=off allows librex to defer this launch */
     bool is_ordered; /* deferred launches were already waited for, so this launch need not wait */
 };
 

@@ -33,7 +33,7 @@ static bool are_rows_plain(const struct rex_map *map)
     return plain;
 }
 
-/* Returns true if librex may copy rows of MAP itself. */
+/* Returns true if librex, in place of libomptarget, may copy rows of MAP. */
 static bool may_copy_rows(const struct rex_map *map)
 {
     return are_rows_plain(map) && rex_cuda_need(REX_CUDA_QUEUES) == 0 &&

@@ -63,8 +63,8 @@ static void say_why(struct job *job)
 
 /*
  * If threads were slower than the driver in a size class, threads try again after the driver has
- * spent NANOSECONDS_UNTIL_RETRY on copies of this size class. The time counts from the last copy
- * that threads made.
+ * spent NANOSECONDS_UNTIL_RETRY on copies of this size class. The time is measured from the last
+ * copy that threads made.
  */
 #define NANOSECONDS_UNTIL_RETRY (100 * NANOSECONDS_THAT_PAY)
 

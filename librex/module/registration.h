@@ -23,8 +23,8 @@
 enum { REX_MODULE_UNREGISTERED, REX_MODULE_BUSY, REX_MODULE_REGISTERED };
 
 /*
- * The registration of one module. It exists from the first time that librex sees the module until
- * the process ends. If only the driver launches the kernels of a library, the library's
+ * The registration of one module. The object exists from the first time that librex sees the module
+ * until the process ends. If only the driver launches the kernels of a library, the library's
  * registration is freed when the library ends.
  */
 struct rex_registration {

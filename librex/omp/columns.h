@@ -33,8 +33,8 @@
 #define REX_ROW_RETURNED (REX_MAP_RETURN_PARAM | REX_MAP_FB_NULLIFY)
 
 /*
- * If a mapped row has only these bits, its references are certain. Each begin call (target enter
- * data) adds one reference, and each end call (target exit data) drops one reference.
+ * If the type of a mapped row has only these bits, the row's references are known. Each begin call
+ * (target enter data) adds one reference, and each end call (target exit data) drops one.
  */
 #define REX_ROW_COUNTED ((REX_ROW_MAPPED & ~REX_MAP_OMPX_HOLD) | REX_ROW_RETURNED)
 

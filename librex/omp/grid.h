@@ -14,7 +14,7 @@
 #include "rex/launch.h"
 
 /*
- * Maximum size of the shared memory of a block in bytes. A driver call can raise the limit of a
+ * Maximum size of the shared memory of a block in bytes. A driver call can raise the maximum for a
  * kernel.
  */
 #define REX_SHARED_MEMORY 49152u

@@ -8,7 +8,7 @@
 
 #include "base/assert.h"
 
-/* Returns true if libomptarget maps absent memory in calls of this kind. */
+/* Returns true if libomptarget maps absent memory in calls of the kind of RANGES. */
 static bool maps(const struct rex_range_lock *ranges)
 {
     return ranges->call == REX_CALL_LAUNCHES || ranges->call == REX_CALL_BEGINS;

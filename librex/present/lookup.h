@@ -46,8 +46,8 @@ void rex_lookups_bind(void);
 
 /*
  * Returns true on LLVM 14 and 15. In these LLVM releases the last end call for a mapping deletes
- * the mapping even if another call has just found the mapping. So two calls exclude each other if
- * each maps, or ends the mapping of, equal memory.
+ * the mapping even if another call has just found the mapping. So calls that map equal memory, or
+ * end its mapping, exclude each other.
  */
 bool rex_found_may_be_deleted(void);
 

@@ -39,7 +39,7 @@ struct rex_graph {
     bool immediate; /* the queues of the graph execute commands at once */
     struct rex_command *command;
     size_t count, room;
-    size_t *launch; /* index of each launch in `command` */
+    size_t *launch; /* for each launch, the index in `command` */
     size_t launches;
     struct rex_queue *queue[REX_GRAPH_LANES]; /* queue[0] began the capture */
     uint32_t lanes, points;                   /* number of queues; number of recorded events */

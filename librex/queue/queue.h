@@ -60,15 +60,18 @@ int rex_enqueue(struct rex_queue *queue, const struct rex_command *command);
 
 /* ---- capture: graph.c ------------------------------------------------------------------------ */
 
-/* Checks COMMAND and adds a copy to the graph of the locked QUEUE. Returns 0 or an error. */
+/*
+ * Checks COMMAND, and adds a copy of COMMAND to the graph of the locked QUEUE. Returns 0 or an
+ * error.
+ */
 int rex_capture_add(struct rex_queue *queue, const struct rex_command *command);
 
 /*
  * Captures a wait of the locked QUEUE for EVENT. Set *RESULT to 0 before the call.
  *
  * If EVENT was recorded in a graph that is still being captured, adds the wait to the graph, makes
- * QUEUE part of the capture, and returns true. If this fails, also returns true, and *RESULT is an
- * error.
+ * QUEUE part of the capture, and returns true. After an error, also returns true, and *RESULT is
+ * the error.
  *
  * If there is no such graph, returns false. In that case *RESULT is an error if QUEUE is being
  * captured.

@@ -32,7 +32,7 @@ void rex_line_bytes(struct rex_line *line, const void *bytes, size_t size)
     line->text[line->length] = '\0';
 }
 
-/* Appends NUMBER, padded with zeroes to LEAST digits. */
+/* Appends NUMBER in base BASE, padded with zeroes to LEAST digits. */
 static void add_line_number(struct rex_line *line, uint64_t number, unsigned base, size_t least)
 {
     char digits[20], *end = digits + sizeof digits, *at = end;
@@ -250,7 +250,7 @@ static struct row *find_summary_row(enum rex_counted counted, const char *name, 
 
 void rex_summary_add(const struct rex_slice *slice)
 {
-    unsigned reason = 0; /* index in `reasons` during the search, then plus 1; 0: no reason */
+    unsigned reason = 0; /* index in `reasons`; after the search, the index plus 1; 0: no reason */
     bool is_kernel = slice->counted == REX_COUNTED_KERNEL;
     summary.launches += is_kernel && (slice->track == NULL || slice->is_deferred);
     summary.deferred += !is_kernel && slice->is_deferred;
@@ -269,7 +269,7 @@ void rex_summary_add(const struct rex_slice *slice)
     if (row->counted == REX_COUNTED_NOWHERE && summary.used >= MOST)
         row = find_summary_row(slice->counted, "others", NULL, 0);
     summary.used += row->counted == REX_COUNTED_NOWHERE;
-    REX_ASSERT(summary.used < ROWS); /* otherwise find_summary_row() would not end */
+    REX_ASSERT(summary.used < ROWS); /* without a free row, find_summary_row() would not end */
     row->counted = slice->counted;
     uint64_t took = slice->end - slice->begin;
     row->calls++;

@@ -159,8 +159,8 @@ static uint64_t number_in(const struct program *program, struct elf_place place,
 enum { MOST_ROWS = 4096 };
 
 /*
- * Adds the images of the rows from BEGIN to END: images for the CPU if ON_HOST, else images for
- * GPUs.
+ * Adds the images of the rows from BEGIN to END. If ON_HOST is true, the images are for the CPU. If
+ * ON_HOST is false, they are for GPUs.
  */
 static void read_rows(struct program *program, const struct pointer *begin,
                       const struct pointer *end, bool on_host)
@@ -202,7 +202,7 @@ void module_find(struct program *program)
         read_rows(program, &pointers[4], &pointers[5], false);
     if (program->module.embedded_count > 0)
         return;
-    /* A generator's module has either the size or the end of the image. */
+    /* A module that a code generator wrote has either the size or the end of the image. */
     uint64_t size = size_between(&pointers[2], &pointers[3]);
     if (pointers[3].target.kind != TARGET_PLACE)
         size = number_in(program, place, offsetof(struct rex_module, image_size));

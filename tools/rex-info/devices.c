@@ -80,7 +80,7 @@ static void print_no_gpu(int number, const char *why, bool json)
     }
 }
 
-/* Prints a row for each GPU: how the GPU reaches each other GPU. */
+/* Prints a row for each GPU: how the GPU reaches every other GPU. */
 static void print_links(int count)
 {
     fputs("\nlinks between GPUs: nvlink (direct, with atomics), pci (direct), host (by host "

@@ -16,7 +16,7 @@
 #define MUCH UINT64_C(1000000) /* bytes; only larger data calls show the speed of copies */
 #define SEEN (1 << 16)         /* number of slots of `seen`; 16 bits of a hash choose the slot */
 
-/* A copy of the memory at `begin`: from the device if `is_back` is true, or to the device. */
+/* A copy of the memory at `begin` to the device, or, if `is_back` is true, from the device. */
 struct seen {
     uint64_t begin, size;
     int64_t device;

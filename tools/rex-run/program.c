@@ -21,7 +21,7 @@
 
 #define MOST_DYNAMIC 0x10000 /* maximum number of rows that are read from a dynamic section */
 
-/* Returns the loader that the file starts with; NULL if there is none. */
+/* Returns the path of the loader that the file names; NULL if the file names no loader. */
 static const char *interpreter_of(const struct rex_elf *elf)
 {
     Elf64_Phdr segment;
@@ -32,7 +32,7 @@ static const char *interpreter_of(const struct rex_elf *elf)
     return interpreter != NULL ? interpreter : "";
 }
 
-/* Finds the value of TAG in the dynamic section. */
+/* Writes the value of TAG in the dynamic section to *VALUE. Returns false if TAG is missing. */
 static bool dynamic_value(const struct rex_elf *elf, int64_t tag, uint64_t *value)
 {
     Elf64_Phdr dynamic;

@@ -70,7 +70,7 @@ static void version(void)
     finish();
 }
 
-/* Sets an option; the library checks its value. */
+/* Sets an option; the library checks the value. */
 static void set(enum rex_option option, const char *variable, const char *name, const char *value)
 {
     if (*value == '\0' || rex_configure(option, value) != 0) {
@@ -154,7 +154,7 @@ static void prepare_trace(const struct request *request)
 
 /*
  * Returns true if the program must run as a child. In that case rex-run waits for the program.
- * Afterwards it removes its own temporary folder or makes the report.
+ * Afterwards rex-run removes its own temporary folder or makes the report.
  */
 static bool is_child(const struct program *program, const struct request *request)
 {
