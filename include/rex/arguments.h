@@ -58,7 +58,7 @@ struct rex_double {
 extern "C++" {
 /**
  * struct rex_argument_type: its member rex_type is the type that stands for @type. @kind is the
- * kind of @type (REX_KIND_OF_TYPE()); for a struct it is REX_KIND_POINTER.
+ * kind of @type (REX_KIND_OF_TYPE()), or REX_KIND_POINTER if @type is a struct.
  */
 template <class type, unsigned kind> struct rex_argument_type {
     /** struct rex_integer stands for an integer. */
@@ -80,8 +80,9 @@ template <class type> struct rex_argument_type<type, REX_KIND_F64> {
     typedef struct rex_double rex_type;
 };
 /**
- * struct rex_argument_of: rex_argument_type with the kind of @type as @kind. The kind of a struct
- * has its size, so no specialization above could name it: it becomes REX_KIND_POINTER.
+ * struct rex_argument_of: is rex_argument_type for @type and its kind @kind. But the kind of a
+ * struct contains the struct's size, so no specialization above could name that kind. For a struct,
+ * REX_KIND_POINTER is the second argument.
  */
 template <class type, unsigned kind>
 struct rex_argument_of
@@ -103,8 +104,8 @@ struct rex_any_pointer {
  */
 #define REX_ARGUMENT(...) rex_argument(__VA_ARGS__)
 /**
- * REX_ARGUMENT_TYPE(type): the type that stands for @type: struct rex_integer for `int64_t`,
- * `double *` for `double *`.
+ * REX_ARGUMENT_TYPE(type): the type that stands for @type, such as struct rex_integer for
+ * `int64_t`, and `double *` for `double *`.
  */
 #define REX_ARGUMENT_TYPE(...) \
     rex_argument_of<__typeof__(__VA_ARGS__), REX_KIND_OF_TYPE(__VA_ARGS__)>::rex_type
@@ -116,8 +117,9 @@ struct rex_any_pointer {
 #else
 /* clang-format off */
 /*
- * REX_ARGUMENT(expression) in C: `*(struct rex_integer *)0` for an integer, and @expression itself
- * for a pointer or a struct.
+ * REX_ARGUMENT(expression) in C. For a float, a double or an integer the result is an object of the
+ * type that stands for that type, as in `*(struct rex_integer *)0`. For another type, such as a
+ * pointer, the result is @expression.
  */
 #define REX_ARGUMENT(...)                        \
     _Generic((__VA_ARGS__),                      \
@@ -126,14 +128,14 @@ struct rex_any_pointer {
         REX_EACH_INTEGER(REX_INTEGER_CASE)       \
         default: (__VA_ARGS__))
 /**
- * REX_INTEGER_CASE(type, kind): the case of one integer type in the _Generic of REX_ARGUMENT():
- * `int: *(struct rex_integer *)0,` for `int`.
+ * REX_INTEGER_CASE(type, kind): the case of one integer type in the _Generic of REX_ARGUMENT(),
+ * such as `int: *(struct rex_integer *)0,` for `int`.
  */
 #define REX_INTEGER_CASE(type, kind) type: *(struct rex_integer *)0,
 /* clang-format on */
 /* REX_ARGUMENT_TYPE(type) in C: the type of REX_ARGUMENT() for an expression of @type. */
 #define REX_ARGUMENT_TYPE(...) __typeof__(REX_ARGUMENT(*(__typeof__(__VA_ARGS__) *)0))
-/* REX_ARGUMENT_POINTER in C: C converts a pointer to void to each pointer type. */
+/* REX_ARGUMENT_POINTER in C: a `void *`, which C converts to each pointer type. */
 #define REX_ARGUMENT_POINTER (void *)0
 #endif
 
@@ -157,11 +159,11 @@ struct rex_any_pointer {
  *     REX_WITHOUT_VOID((void)O)
  *     O
  *
- * If a parenthesis is missing, REX_OF_OTHER(R) follows instead of the next line. Its result is
+ * If a parenthesis is missing, REX_OF_OTHER(R) follows instead of the next line. REX_OF_OTHER(R) is
  * REX_OF_UNKNOWN, which is 2.
  *
- * REX_ROW_ARGUMENT() and REX_ROW_ELEMENT() then join the beginning of a name and @of. The result is
- * the name of a macro below, or a call of a macro below:
+ * REX_ROW_ARGUMENT() and REX_ROW_ELEMENT() join the beginning of a name and @of. The result is the
+ * name of a macro below, or a call of a macro below:
  *
  *     REX_ARGUMENT_ and 0                       REX_ARGUMENT_0
  *     REX_ARGUMENT_ and sizeof(__typeof__(x))   REX_ARGUMENT_sizeof(__typeof__(x))
@@ -178,30 +180,27 @@ struct rex_at_most_64_rows {
 /**
  * REX_ROW(of, call): a row, `(((void)of), call)`. @call is an expression of type struct rex_row.
  * @of describes the argument that the row passes to a kernel: REX_OF(), REX_OF_ANY_POINTER or
- * REX_OF_NONE. A macro that changes a row has REX_OF_ROW() as @of. A program's own macro for a row
- * has this form:
+ * REX_OF_NONE. A macro that changes a row passes REX_OF_ROW() of that row as @of. A program's own
+ * macro for a row has this form:
  *
  *     #define ON_DEVICE(address) REX_ROW(REX_OF(address), rex_row_address(address))
  */
 #define REX_ROW(of, ...) (((void)of), __VA_ARGS__)
 /**
- * REX_OF(expression): first argument of REX_ROW(): the row passes an argument with the type of
- * @expression; for an array, with the type of a pointer to its elements. REX_OF() evaluates
- * @expression only if its type has a variable array length.
+ * REX_OF(expression): the @of of a row that passes an argument with the type of @expression. If
+ * @expression is an array, the type is a pointer to the elements. REX_OF() evaluates @expression
+ * only if the type of @expression has a variable array length.
  */
 #define REX_OF(...) sizeof(__typeof__(__VA_ARGS__))
-/** REX_OF_NONE: first argument of REX_ROW(): the row passes no argument. */
+/** REX_OF_NONE: the @of of a row that passes no argument. */
 #define REX_OF_NONE 0
-/**
- * REX_OF_ANY_POINTER: first argument of REX_ROW(): the row passes a pointer that fits each pointer
- * parameter.
- */
+/** REX_OF_ANY_POINTER: the @of of a row that passes a pointer that fits each pointer parameter. */
 #define REX_OF_ANY_POINTER 1
 /** REX_OF_UNKNOWN: the result of REX_OF_ROW() for a row that REX_ROW() did not make. */
 #define REX_OF_UNKNOWN 2
 /**
- * REX_OF_ROW(row): the first argument of the REX_ROW() that made @row: for REX_NO_PARAM(...) it is
- * 0. If @row does not begin with three parentheses, it is REX_OF_UNKNOWN. The steps of the macro
+ * REX_OF_ROW(row): the @of of the REX_ROW() that made @row, such as 0 for REX_NO_PARAM(...). If
+ * @row does not begin with three parentheses, the result is REX_OF_UNKNOWN. The steps of the macro
  * are at the head of this section.
  */
 #define REX_OF_ROW(row) \
@@ -209,19 +208,19 @@ struct rex_at_most_64_rows {
 /** REX_OF_OTHER(row): REX_OF_UNKNOWN, for a row that does not begin with three parentheses. */
 #define REX_OF_OTHER(row) REX_OF_UNKNOWN
 /**
- * REX_OF_OPENED(row): the step of REX_OF_ROW() for a row that begins with a parenthesis. It tests
- * if a second parenthesis follows.
+ * REX_OF_OPENED(row): the step of REX_OF_ROW() that tests if a second parenthesis follows the
+ * first.
  */
 #define REX_OF_OPENED(row) \
     REX_PARAMETER_PICK(REX_OPENED row, REX_OF_OPENED_TWICE, REX_OF_OTHER, )(row)
 /**
- * REX_OF_OPENED_TWICE(row): the step of REX_OF_ROW() for a row that begins with two parentheses. It
- * tests if a third parenthesis follows.
+ * REX_OF_OPENED_TWICE(row): the step of REX_OF_ROW() that tests if a third parenthesis follows the
+ * first two.
  */
 #define REX_OF_OPENED_TWICE(row) \
     REX_PARAMETER_PICK(REX_OPENED_TWICE row, REX_OF_MADE, REX_OF_OTHER, )(row)
 /**
- * REX_OF_MADE(row): the last step of REX_OF_ROW(), for a row that begins with three parentheses:
+ * REX_OF_MADE(row): the last step of REX_OF_ROW(), for a row that begins with three parentheses.
  * `REX_OF_MADE((((void)0), call))` is 0.
  */
 #define REX_OF_MADE(row) REX_WITHOUT_VOID(REX_FIRST_IN row)
@@ -242,8 +241,8 @@ struct rex_at_most_64_rows {
 /** REX_OPENED_TWICE_FIRST(first, more...): `REX_OPENED first`, which is then expanded. */
 #define REX_OPENED_TWICE_FIRST(first, ...) REX_OPENED first
 /**
- * REX_FIRST_IN: is written before a row: `REX_FIRST_IN (((void)0), call)` becomes `(void)0`, the
- * first item in the row without its outer parentheses.
+ * REX_FIRST_IN: is written before a row. `REX_FIRST_IN (((void)0), call)` becomes `(void)0`, which
+ * is the row's first item without the item's outer parentheses.
  */
 #define REX_FIRST_IN(...) REX_FIRST_IN_OF(__VA_ARGS__, )
 /** REX_FIRST_IN_OF(first, more...): the tokens inside the parentheses of @first. */
@@ -251,8 +250,8 @@ struct rex_at_most_64_rows {
 /** REX_WITHOUT_VOID(tokens): `REX_WITHOUT_VOID((void)0)` is 0. */
 #define REX_WITHOUT_VOID(...) REX_WITHOUT_VOID_OF(__VA_ARGS__)
 /**
- * REX_WITHOUT_VOID_OF(tokens): the second macro of REX_WITHOUT_VOID(), for which `REX_FIRST_IN row`
- * is expanded before REX_SKIP reads it.
+ * REX_WITHOUT_VOID_OF(tokens): the second step of REX_WITHOUT_VOID(). Before this step
+ * `REX_FIRST_IN row` is expanded, so that REX_SKIP removes the `(void)` of the result.
  */
 #define REX_WITHOUT_VOID_OF(...) REX_SKIP __VA_ARGS__
 /** REX_SKIP(...): expands to nothing. */
@@ -263,24 +262,24 @@ struct rex_at_most_64_rows {
 #ifndef __cplusplus
 /**
  * REX_ROW_ELEMENT(none, between, m, context, row): @row and a comma, for the initialiser of an
- * array of rows; nothing for an empty @row. REX_WALK() calls it for each row; the other arguments
- * have no effect. If REX_ROW() did not make @row, the element also checks the type of @row. Without
- * this check a wrong type would cause many messages.
+ * array of rows; nothing for an empty @row. REX_WALK() calls this macro for each row. Only @row has
+ * an effect. If REX_ROW() did not make @row, the element checks the type of @row. Without this
+ * check a wrong type would cause many messages.
  */
 #define REX_ROW_ELEMENT(none, between, m, context, row) \
     REX_PARAMETER_PICK(REX_PARAMETER_TYPE row, REX_ELEMENT_OPENED, REX_ELEMENT_MAYBE, )(row)
 /**
  * REX_ELEMENT_MAYBE(row): REX_ROW_ELEMENT() for a row that does not begin with a parenthesis. For
- * an empty row `REX_PARAMETER_TYPE row()` becomes `(),`, and REX_SKIP() removes the row. Otherwise
- * REX_ELEMENT_2() writes the row.
+ * an empty row `REX_PARAMETER_TYPE row()` becomes `(),`, and REX_SKIP() removes the row.
+ * REX_ELEMENT_2() writes a row that is not empty.
  */
 #define REX_ELEMENT_MAYBE(row) \
     REX_PARAMETER_PICK(REX_PARAMETER_TYPE row(), REX_SKIP, REX_ELEMENT_2, )(row)
 /** REX_ELEMENT_OPENED(row): REX_ROW_ELEMENT() for a row that begins with a parenthesis. */
 #define REX_ELEMENT_OPENED(row) REX_ELEMENT_OF(REX_OF_ROW(row))(row)
 /**
- * REX_ELEMENT_OF(of): the name of the macro that writes the row. @of is the result of REX_OF_ROW():
- * the name is REX_ELEMENT_0 for 0, and REX_ELEMENT_1 for `sizeof(__typeof__(x))`.
+ * REX_ELEMENT_OF(of): the name of the macro that writes a row whose REX_OF_ROW() is @of. The name
+ * is REX_ELEMENT_0 for 0, and REX_ELEMENT_1 for `sizeof(__typeof__(x))`.
  */
 #define REX_ELEMENT_OF(...) REX_ELEMENT_IS(__VA_ARGS__)
 /** REX_ELEMENT_IS(of): joins REX_ELEMENT_ and @of, which REX_ELEMENT_OF() has expanded. */
@@ -289,11 +288,13 @@ struct rex_at_most_64_rows {
 #define REX_ELEMENT_0(row) row,
 /** REX_ELEMENT_1(row): @row and a comma, for REX_OF_ANY_POINTER and REX_OF(). */
 #define REX_ELEMENT_1(row) row,
-/** REX_ELEMENT_sizeof(type): REX_ELEMENT_1. REX_ELEMENT_IS() joins this name for REX_OF(). */
+/**
+ * REX_ELEMENT_sizeof(type): the name REX_ELEMENT_1. REX_ELEMENT_IS() calls this macro for REX_OF().
+ */
 #define REX_ELEMENT_sizeof(...) REX_ELEMENT_1
 /**
- * REX_ELEMENT_2(row): for REX_OF_UNKNOWN: @row and a comma if @row is a struct rex_row. Otherwise
- * the compiler reports REX_NO_ROW, once.
+ * REX_ELEMENT_2(row): is for REX_OF_UNKNOWN. If @row is a struct rex_row, the result is @row and a
+ * comma. If @row has another type, the compiler reports REX_NO_ROW once.
  */
 #define REX_ELEMENT_2(row)                                                                     \
     _Generic((row), struct rex_row                                                             \
@@ -307,10 +308,10 @@ struct rex_at_most_64_rows {
 
 /**
  * REX_ROW_ARGUMENT(none, between, m, context, row): a comma and an argument in the call of
- * axpy__arguments__() (head of this file): `, REX_ARGUMENT(x)` for REX_TO(x, n). The result is
- * empty for an empty row, and for a row that passes no argument. REX_WALK() calls the macro for
- * each row; the other arguments have no effect. If REX_ROW() did not make @row, the argument is a
- * struct rex_row. It fits only a kernel that was declared without a parameter list.
+ * axpy__arguments__() (head of this file), such as `, REX_ARGUMENT(x)` for REX_TO(x, n). The result
+ * is empty for an empty row, and for a row that passes no argument. REX_WALK() calls this macro for
+ * each row. Only @row has an effect. If REX_ROW() did not make @row, the argument is a struct
+ * rex_row. Such an argument fits only a kernel that was declared without a parameter list.
  */
 #define REX_ROW_ARGUMENT(none, between, m, context, row) \
     REX_PARAMETER_PICK(REX_PARAMETER_TYPE row, REX_ARGUMENT_OF_ROW, REX_ROW_MAYBE, )(row)
@@ -323,20 +324,22 @@ struct rex_at_most_64_rows {
 /** REX_ARGUMENT_OF_ROW(row): REX_ROW_ARGUMENT() for a row that is not empty. */
 #define REX_ARGUMENT_OF_ROW(row) REX_ARGUMENT_OF(REX_OF_ROW(row))
 /**
- * REX_ARGUMENT_OF(of): a comma and an argument for a row. @of is the result of REX_OF_ROW(): the
- * result is `, REX_ARGUMENT(x)` for `sizeof(__typeof__(x))`, and empty for 0.
+ * REX_ARGUMENT_OF(of): a comma and an argument for a row whose REX_OF_ROW() is @of. The result is
+ * `, REX_ARGUMENT(x)` for `sizeof(__typeof__(x))`, and empty for 0.
  */
 #define REX_ARGUMENT_OF(...) REX_ARGUMENT_IS(__VA_ARGS__)
 /** REX_ARGUMENT_IS(of): joins REX_ARGUMENT_ and @of, which REX_ARGUMENT_OF() has expanded. */
 #define REX_ARGUMENT_IS(...) REX_ARGUMENT_##__VA_ARGS__
 /** REX_ARGUMENT_0: empty, for REX_OF_NONE, which is 0. */
 #define REX_ARGUMENT_0
-/** REX_ARGUMENT_1: a comma and a pointer that fits each pointer parameter: REX_OF_ANY_POINTER. */
+/**
+ * REX_ARGUMENT_1: for REX_OF_ANY_POINTER, a comma and a pointer that fits each pointer parameter.
+ */
 #define REX_ARGUMENT_1 , REX_ARGUMENT_POINTER
 /** REX_ARGUMENT_2: a comma and a struct rex_row, for REX_OF_UNKNOWN. */
 #define REX_ARGUMENT_2 , *(struct rex_row *)0
 /**
- * REX_ARGUMENT_sizeof(type): for REX_OF(x), which is `sizeof(__typeof__(x))`. @type is then
+ * REX_ARGUMENT_sizeof(type): for REX_OF(x), which is `sizeof(__typeof__(x))`. In that case @type is
  * `__typeof__(x)`, and the result is that of REX_ARGUMENT___typeof__(x).
  */
 #define REX_ARGUMENT_sizeof(...) REX_ARGUMENT_OF_TYPE(__VA_ARGS__)

@@ -45,7 +45,7 @@
 #include <stddef.h>
 
 #define REX_CUDA static __device__ __forceinline__
-/* An attribute of a function: the compiler refuses a call of the function with the message TEXT. */
+/* An attribute of a function. If code calls the function, the compiler reports the error TEXT. */
 #define REX_REFUSED(text) __attribute__((__diagnose_if__(true, text, "error")))
 
 /* ---- The C library -------------------------------------------------------------------------- */
@@ -63,7 +63,7 @@ REX_CUDA void *memset(void *to, int value, size_t bytes)
 }
 
 extern "C" {
-/** printf(): prints, as in C; clang turns it into a call of the driver's vprintf(). */
+/** printf(): prints, as in C; clang turns each call into a call to the driver's vprintf(). */
 __device__ int printf(const char *, ...);
 /** __assertfail(): the driver's function for a failed assertion. */
 __device__ void __assertfail(const char *, const char *, unsigned, const char *, size_t)
@@ -166,8 +166,8 @@ REX_CUDA int __all_sync(unsigned lanes, int wanted)
         return value;                                                                         \
     }
 /**
- * __shfl_sync(), __shfl_up_sync(), __shfl_down_sync(), __shfl_xor_sync(): return the value of
- * another lane, of any arithmetic type.
+ * __shfl_sync(), __shfl_up_sync(), __shfl_down_sync(), __shfl_xor_sync(): return a value of another
+ * lane; the value has any arithmetic type.
  */
 REX_SHUFFLE(__shfl_sync, "idx", lane, 31)
 REX_SHUFFLE(__shfl_up_sync, "up", step, 0)
@@ -223,8 +223,8 @@ REX_CUDA unsigned atomicSub(unsigned *at, unsigned value)
 }
 
 /*
- * clang 18 and later add floats and doubles by a scoped builtin, earlier releases by a builtin for
- * NVIDIA GPUs.
+ * clang 18 and later add floats and doubles by a scoped builtin. Earlier clang releases use a
+ * builtin for NVIDIA GPUs.
  */
 #if __has_builtin(__scoped_atomic_fetch_add)
 #define REX_ATOMIC_FLOATING(type, builtin)                                                    \

@@ -62,7 +62,7 @@ extern "C" {
  *
  * REX_IMAGE_CUBIN  code for one NVIDIA architecture.
  * REX_IMAGE_HOST   a shared object for libomptarget's host device.
- * REX_IMAGE_PTX    NVIDIA's portable assembly, which the driver compiles for its GPU.
+ * REX_IMAGE_PTX    NVIDIA's portable assembly, which the driver compiles for a GPU.
  * REX_IMAGE_OTHER  an image that librex cannot use: code for another maker's GPU, or a compiler's
  *                  intermediate code. It occurs in files with several images.
  */
@@ -74,8 +74,8 @@ struct rex_image_item {
     unsigned architecture;    /**< 90 for sm_90, or for PTX of compute_90; 0 for a host image. */
     /**
      * 'a' if only GPUs of this architecture run the code (sm_90a). 'f' if only GPUs of this major
-     * number run it (sm_100f). Otherwise '\0'. librex knows the suffix of PTX and of images in a
-     * fatbin only.
+     * number run it (sm_100f). In other cases '\0'. librex knows the suffix only of PTX and of
+     * images in a fatbin.
      */
     char suffix;
     bool compressed; /**< true if the image is compressed. */
@@ -92,8 +92,8 @@ struct rex_image_list {
 
 /**
  * rex_image_list_open(): lists the images in @bytes. nvcc's fatbin and LLVM's OffloadBinary may
- * have several images, and a file may have several OffloadBinaries; every other file is one image.
- * The call decompresses nothing.
+ * have several images, and a file may have several OffloadBinaries; each file of another kind is
+ * one image. The call decompresses nothing.
  *
  * @list   receives the new list; close the list with rex_image_list_close().
  * @bytes  the file, @size bytes; must outlive the list.
@@ -109,7 +109,8 @@ REX_API int rex_image_list_open(struct rex_image_list **list, const void *bytes,
                                 const char *name);
 
 /**
- * rex_image_list_close(): frees @list; NULL is ignored. Views that were opened from it stay valid.
+ * rex_image_list_close(): frees @list; NULL is ignored. Views that were opened from @list remain
+ * valid.
  */
 REX_API void rex_image_list_close(struct rex_image_list *list);
 
@@ -143,11 +144,11 @@ REX_API int rex_image_view_open(struct rex_image_view **view, const struct rex_i
 
 /**
  * struct rex_image_parameter: a parameter of a kernel. rex/kernel.h writes the *signature* of a
- * kernel into its image: the kinds and widths of the parameters.
+ * kernel, which is the kinds and widths of its parameters, into the image.
  */
 struct rex_image_parameter {
     uint16_t offset; /**< offset from the start of the parameters, in bytes. */
-    uint16_t size;   /**< size in bytes; every release of libomptarget can pass 8. */
+    uint16_t size;   /**< size in bytes. Every LLVM release can pass a parameter of 8 bytes. */
     uint16_t kind;   /**< enum rex_kind; REX_KIND_UNKNOWN without a signature. */
     /** size of the parameter's type in bytes, at most @size; 0: unknown. */
     uint16_t width;
@@ -157,9 +158,10 @@ struct rex_image_parameter {
  * struct rex_image_symbol: a kernel or a global. Its memory belongs to the view; @name points into
  * the image's bytes, or into the view.
  *
- * The driver has not compiled PTX yet, so @registers, @shared_memory and a kernel's @size are 0. A
- * host image has only @size, @call and the facts of signatures; its parameters have 8 bytes. @env,
- * @plain and @signature come from the signature. The view does not list signatures as symbols.
+ * If the image is PTX, @registers, @shared_memory and a kernel's @size are 0, because the driver
+ * has not compiled the code yet. A host image has only @size, @call and the facts of signatures;
+ * its parameters have 8 bytes. @env, @plain and @signature come from the signature. The view does
+ * not list signatures as symbols.
  */
 struct rex_image_symbol {
     const char *name;    /**< name, as in an offload entry. */
@@ -196,7 +198,7 @@ struct rex_image_symbol {
     bool signature;
     /**
      * name of the function rex_call_NAME of a host image, which LLVM 18, 23 and 24 call instead of
-     * the kernel; NULL: no such function. The view does not list it as a symbol.
+     * the kernel; NULL: no such function. The view does not list the function as a symbol.
      */
     const char *call;
     /** a kernel's parameters; NULL if @parameters is 0 or REX_PARAMETERS_UNKNOWN. */
@@ -209,7 +211,7 @@ struct rex_image_symbol {
  */
 struct rex_image_view {
     enum rex_image_kind kind; /**< kind of the image. */
-    /** 90 for a CUBIN of sm_90; for PTX the lowest architecture that it compiles for; else 0. */
+    /** 90 for a CUBIN of sm_90; for PTX the lowest architecture that can run the code; else 0. */
     unsigned architecture;
     const struct rex_image_symbol *symbols; /**< kernels and globals, in the image's order. */
     size_t symbol_count;                    /**< number of @symbols. */
@@ -225,7 +227,7 @@ struct rex_image_view {
 REX_API void rex_image_view_close(struct rex_image_view *view);
 
 /**
- * rex_image_view_find(): returns the kernel or global of @view called @name, or NULL if there is
+ * rex_image_view_find(): returns the kernel or global called @name in @view, or NULL if there is
  * none. If @view or @name is NULL, returns NULL and sets the last error to REX_EINVAL. Any thread.
  */
 REX_API const struct rex_image_symbol *rex_image_view_find(const struct rex_image_view *view,
@@ -238,13 +240,13 @@ REX_API const struct rex_image_symbol *rex_image_view_find(const struct rex_imag
 REX_API const char *rex_kind_name(unsigned kind);
 
 /**
- * rex_nearest_name(): returns the name among the @count @names that is spelt most like @name, for a
- * message; NULL if no name is near. Two names are compared without their common ending, because all
- * symbols of kernels end in __kernel__. If @name then has N letters, a name is near if it differs
- * by at most N / 3 + 1 edits. A name that then has more than 255 letters is not near. After about
- * two million steps, enough for a few thousand names, no more names are compared. A name that is
- * NULL is ignored. If @name is NULL, or @names is NULL and @count is not 0, returns NULL and sets
- * the last error to REX_EINVAL. Any thread.
+ * rex_nearest_name(): returns, for a message, the name among the @count @names that is spelt most
+ * like @name; NULL if no name is near. Two names are compared without their common ending, because
+ * all symbols of kernels end in __kernel__. If N letters of @name are left, a name is near if it
+ * differs by at most N / 3 + 1 edits. If more than 255 letters of a name are left, the name is not
+ * near. After about two million steps, enough for a few thousand names, no more names are compared.
+ * A name that is NULL is ignored. If @name is NULL, or @names is NULL and @count is not 0, returns
+ * NULL and sets the last error to REX_EINVAL. Any thread.
  */
 REX_API const char *rex_nearest_name(const char *name, const char *const *names, size_t count);
 
@@ -282,26 +284,27 @@ typedef void rex_info_row(const char *group, const char *name, const char *value
  * - **librex**: version, file, compiler, architecture.
  * - **libomptarget**: path, release, chosen by, told by; `trouble`, if its plugins are missing or
  *   librex does not know its release; or `error`: the reason if no libomptarget can be used.
- * - **adapted**: librex's adaptations to the release: the subject, and the adaptation with its
- *   reason.
+ * - **adapted**: for each adaptation of librex to the release, the subject, and the adaptation with
+ *   its reason.
  * - **searched**: each pattern of folders in which librex looks for a libomptarget.
  * - **found**: each candidate in these folders, and its release or the reason why it is refused,
  *   the best first.
- * - **plugin**: the plugins of the bound libomptarget that are files (LLVM 14 to 18); one row `all`
- *   for releases with built-in plugins.
+ * - **plugin**: the plugins of the bound libomptarget that are files (LLVM 14 to 18). For LLVM
+ *   releases with built-in plugins there is one row, `all`.
  * - **driver**: kernel module, file (the driver's library), CUDA version; or `error`: the reason if
  *   no GPU can be used; and `trouble`: a reason why libomptarget may not use the GPUs, for example
  *   a driver that is too old for the release, or a missing link libcuda.so.
- * - **launch**: `by`: the library that launches on a GPU, if the call waits for the kernel: the
- *   CUDA driver; or libomptarget, with the reason; or `nobody`, if REX_LAUNCH_BY=driver forbids
- *   libomptarget. Only reasons of the whole process count; rex-launches(7) has the reasons of
- *   modules and launches. Without a libomptarget the group is missing.
+ * - **launch**: the row `by` has the library that makes a GPU launch if the call waits for the
+ *   kernel. The library is the CUDA driver; or libomptarget, with the reason; or `nobody`, if
+ *   REX_LAUNCH_BY=driver forbids libomptarget. The row has only reasons of the whole process;
+ *   rex-launches(7) has the reasons of modules and launches. Without a libomptarget the group is
+ *   missing.
  * - **setting**: each option of rex_configure(), by the name of its environment variable: the value
  *   and its source.
  *
- * With @release 0 the call binds libomptarget, as rex_runtime_bind() does. It also starts the CUDA
- * driver: a child that is forked later cannot use a GPU. Only one thread may make the call at a
- * time.
+ * With @release 0 the call binds libomptarget, as rex_runtime_bind() does. The call also starts the
+ * CUDA driver, so a child that is forked later cannot use a GPU. Only one thread may make the call
+ * at a time.
  *
  * If @release is the number of an LLVM release, 14 to 24, the facts are about that release, which
  * need not be installed. Any thread may make the call. The groups are:
@@ -309,17 +312,17 @@ typedef void rex_info_row(const char *group, const char *name, const char *value
  * - **adapted**: librex's adaptations to the release, with reasons.
  * - **programs**: a row for each release of clang, such as `clang 19`. The value is `yes` if the
  *   release's libomptarget passes the right parameters to the kernels of a program that this clang
- *   built. The value is `on GPUs alone` if only the host device passes wrong parameters, otherwise
- *   `no`. The program calls libomptarget directly, as under rex-run(1); librex adapts its own
- *   launches.
+ *   built. The value is `on GPUs alone` if only the host device passes wrong parameters. In other
+ *   cases the value is `no`. The program calls libomptarget directly, as under rex-run(1); librex
+ *   adapts its own launches.
  *
  * @release  0, or the number of an LLVM release.
  * @row      the function that is called for each fact.
  * @context  an argument for @row; may be NULL.
  *
- * Returns 0, also if there is no libomptarget; or REX_EINVAL if @row is NULL, or librex does not
- * know @release. The error of an unknown release is not logged, so that a loop from 14 on can find
- * the known releases.
+ * Returns 0, even without a libomptarget; or REX_EINVAL if @row is NULL, or librex does not know
+ * @release. The error of an unknown release is not logged, so that a loop from 14 on can find the
+ * known releases.
  */
 REX_API int rex_info(int release, rex_info_row *row, void *context);
 
@@ -328,8 +331,8 @@ REX_API int rex_info(int release, rex_info_row *row, void *context);
  * detects the release from the exported symbols; it loads and runs nothing. For a release that
  * librex does not know, returns the known release whose rules librex applies. Returns REX_EINVAL if
  * @path is NULL. Returns REX_ENORUNTIME if the file is not a libomptarget for this machine or
- * cannot be read. Also returns REX_ENORUNTIME if every user can write to the file or to its folder.
- * Any thread.
+ * cannot be read. Also returns REX_ENORUNTIME if every user can write to the file or to the file's
+ * folder. Any thread.
  */
 REX_API int rex_runtime_tell(const char *path);
 

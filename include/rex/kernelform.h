@@ -59,8 +59,8 @@
 
 /**
  * REX_DEVICE_BODY(S, parameters...): head of `Sbody__()`, the inline function with a kernel's body.
- * The callers pass these values as @rex_environment: an env kernel the runtime's parameter, a plain
- * kernel NULL, and the function of REX_DEVICE_CALL() -1.
+ * The value of `rex_environment` depends on the caller. An env kernel passes the runtime's
+ * parameter, a plain kernel passes NULL, and the function of REX_DEVICE_CALL() passes -1.
  */
 #define REX_DEVICE_BODY(S, ...)                                                 \
     REX_DEVICE void S##body__(__attribute__((__unused__)) void *rex_environment \
@@ -70,23 +70,24 @@
 #define REX_DEVICE_ENTRY(symbol, address, bytes)
 
 /**
- * struct rex_slot: its member rex_type is a type of 8 bytes for a kernel's parameter of @type. It
- * is @type itself if @type has 8 bytes, and otherwise a struct that converts to @type.
+ * struct rex_slot: its member rex_type is a type of 8 bytes for a kernel's parameter of @type. If
+ * @type has 8 bytes, rex_type is @type. If @type has fewer bytes, rex_type is a struct that
+ * converts to @type.
  */
 template <class type, bool rex_is_whole = sizeof(type) == 8> struct rex_slot {
     /** a value of fewer than 8 bytes, padded to 8 bytes. */
     struct __attribute__((__aligned__(8))) rex_type {
         type rex_value; /**< the value. */
-        /** returns the value: the body's function takes a @type. */
+        /** converts to @type, which the body's function takes. */
         __device__ __forceinline__ operator type() const
         {
             return rex_value;
         }
     };
 };
-/* rex_slot of a type of 8 bytes. */
+/* rex_slot for a @type of 8 bytes. */
 template <class type> struct rex_slot<type, true> {
-    typedef type rex_type; /**< the type itself: a pointer stays a pointer. */
+    typedef type rex_type; /**< @type itself, so that a pointer parameter is a pointer. */
 };
 /** REX_PARAMETER_SLOT(context, type, name): declares the kernel's parameter @name, of 8 bytes. */
 #define REX_PARAMETER_SLOT(context, type, name) rex_slot<__typeof__ type>::rex_type name
@@ -99,14 +100,15 @@ template <class type> struct rex_slot<type, true> {
 template <unsigned... numbers> struct rex_kinds;
 
 /**
- * REX_SIGNATURE(kernel, form, parameters...): defines the signature of @kernel: its form, 2 for
- * plain and 3 for env, and the REX_KIND_OF_TYPE() of each parameter. librex reads the signature in
- * the image.
+ * REX_SIGNATURE(kernel, form, parameters...): defines the signature of @kernel. The signature is
+ * the kernel's form, 2 for plain and 3 for env, and the REX_KIND_OF_TYPE() of each parameter.
+ * librex reads the signature in the image.
  *
  * In an image for a GPU the signature is the mangled name of an empty kernel,
- * `rex_signature_KERNEL`. It is a kernel, because compilers and linkers keep all kernels. In a host
- * image the signature is an array of numbers, `rex_signature_KERNEL`. If a parameter is wider in
- * the signature than in the image, librex logs a warning and does not use the signature.
+ * `rex_signature_KERNEL`. The signature is a kernel, because compilers and linkers keep all
+ * kernels. In a host image the signature is an array of numbers, `rex_signature_KERNEL`. If a
+ * parameter is wider in the signature than in the image, librex logs a warning and does not use the
+ * signature.
  */
 #define REX_SIGNATURE(kernel, form, ...)                                         \
     REX_EACH_PARAMETER(REX_PARAMETER_FITS, , __VA_ARGS__)                        \
@@ -115,7 +117,7 @@ template <unsigned... numbers> struct rex_kinds;
     {                                                                            \
     }
 /**
- * REX_DEVICE_FORM(S, form, environment, bounds, slots, parameters...): defines a kernel: its
+ * REX_DEVICE_FORM(S, form, environment, bounds, slots, parameters...): defines a kernel's
  * signature, `Skernel__()`, and the head of `Sbody__()`; the body follows.
  * @form         2 for plain, 3 for env.
  * @environment  the argument that the kernel passes to its body as `rex_environment`.
@@ -149,7 +151,7 @@ struct rex_device_entry {
 /**
  * REX_DEVICE_ENTRY(symbol, address, bytes): defines a row of a host image's entry table. LLVM 14
  * and 15 match the rows of the program and of the host image by position, not by name. For these
- * releases librex puts a copy of the program's rows in the order of the image's rows.
+ * releases librex copies the program's rows, and sorts the copy into the order of the image's rows.
  */
 #define REX_DEVICE_ENTRY(symbol, address, bytes)                                             \
     static struct rex_device_entry rex_entry_of_##symbol                                     \
@@ -192,7 +194,7 @@ template <class type> REX_DEVICE type rex_unpack(uint64_t word)
  * rex_detail_next_word(): returns the next argument that libomptarget passed to the function of
  * REX_DEVICE_CALL(). LLVM 23 and later pass an array of pointers to the arguments. *@cells points
  * to the next pointer, and each call increments *@cells. LLVM 18 passes -1 as the first argument,
- * so *@cells is -1. The next argument is then that of @arguments.
+ * so *@cells is -1. In that case each call returns the next argument of @arguments.
  */
 REX_DEVICE uint64_t rex_detail_next_word(void ***cells, __builtin_va_list *arguments)
 {

@@ -39,12 +39,12 @@
 extern "C" {
 #endif
 
-/** struct rex_library: a loaded image, which rex_library_load() makes. */
+/** struct rex_library: a loaded image. rex_library_load() makes the object. */
 struct rex_library;
 
 /**
- * rex_library_load(): loads an image on @device at once, and on other devices at its first use
- * there.
+ * rex_library_load(): loads an image on @device at once. On another device the image is loaded at
+ * the library's first use on that device.
  *
  * @library  receives the new library; end it with rex_library_unload().
  * @device   device number; -1: the default device at this call.
@@ -58,20 +58,20 @@ struct rex_library;
  * REX_ENODEVICE (no image fits a device of this machine, or REX_REQUIRE_GPU is on and the image is
  * for the CPU); REX_ENOKERNEL (the image has no kernel); REX_EUNSUPPORTED (the image and @device
  * are not both for GPUs or both for the CPU; or a reason of rex_module_register()). For the reasons
- * of rex_module_register() also REX_ENOMEM, REX_ENORUNTIME, REX_ERUNTIME, REX_ENOIMAGE, REX_EREAD,
- * REX_EIMAGE, REX_EUNSAFE, REX_ECUDA, REX_EFORK or REX_EBUSY.
+ * of rex_module_register(), the call also returns REX_ENOMEM, REX_ENORUNTIME, REX_ERUNTIME,
+ * REX_ENOIMAGE, REX_EREAD, REX_EIMAGE, REX_EUNSAFE, REX_ECUDA, REX_EFORK or REX_EBUSY.
  */
 REX_API int rex_library_load(struct rex_library **library, int64_t device, const void *image,
                              size_t size, const char *name);
 
 /**
- * rex_library_kernel(): finds a kernel by @name, its symbol in the image. The symbol is
+ * rex_library_kernel(): finds a kernel by @name, the kernel's symbol in the image. The symbol is
  * `NAME__kernel__` for REX_DEVICE_KERNEL(NAME), and the mangled name for a C++ kernel that is not
  * extern "C". rex_library_view() lists the names and parameters. Returns the kernel's host key, for
  * `key` of a struct rex_launch_config; the key is valid until @library is unloaded. If @library or
  * @name is NULL, or @library was unloaded, returns NULL and sets the last error to REX_EINVAL. If
- * no kernel has this name, returns NULL and sets the last error to REX_ENOKERNEL. The message then
- * has the nearest name, or the first names in the image.
+ * no kernel has this name, returns NULL and sets the last error to REX_ENOKERNEL. In that case the
+ * message has the nearest name, or the first names in the image.
  */
 REX_API const void *rex_library_kernel(const struct rex_library *library, const char *name);
 
@@ -103,18 +103,18 @@ REX_API int rex_library_global(void **address, size_t *size, struct rex_library 
  *
  * @launch     the kernel's key, the grid and the queue; the device is -1 or the queue's.
  * @arguments  @count addresses, one for each argument, in order; NULL if @count is 0. The call
- *             reads from each address as many bytes as the parameter has; for a
- *             REX_DEVICE_KERNEL(), as many bytes as the parameter's type has. If a host image does
- *             not describe the parameters, each has 8 bytes.
+ *             reads from each address the size of the parameter. For a REX_DEVICE_KERNEL() the call
+ *             reads the size of the parameter's type. If a host image does not describe the
+ *             parameters, each parameter has 8 bytes.
  *
  * Returns 0; REX_EHOST (nothing was launched, because offloading is disabled or the device is the
  * host); REX_EINVAL (a pointer, or an element of @arguments, is NULL; @library was unloaded; or a
  * reason of rex_launch()); REX_EKEY (no kernel of @library has the key); REX_EPARAMS (@count is not
- * the kernel's number of parameters; or the signature in the image has a pointer, and the argument
- * is not an address); REX_EDEVICE (the device is not the queue's; or the image is for GPUs, and the
- * queue is not on an NVIDIA GPU); REX_ENOKERNEL (the image does not describe the parameters);
- * REX_EUNSUPPORTED (a parameter on the host device has more than 8 bytes, or a reason of
- * rex_launch()); REX_ECUDA; REX_ENOMEM; or REX_EFORK.
+ * the kernel's number of parameters; or the argument of a pointer parameter in the image's
+ * signature is not an address); REX_EDEVICE (the device is not the queue's; or the image is for
+ * GPUs, and the queue is not on an NVIDIA GPU); REX_ENOKERNEL (the image does not describe the
+ * parameters); REX_EUNSUPPORTED (a parameter on the host device has more than 8 bytes, or a reason
+ * of rex_launch()); REX_ECUDA; REX_ENOMEM; or REX_EFORK.
  */
 REX_API int rex_library_launch(struct rex_library *library, const struct rex_launch_config *launch,
                                void *const *arguments, size_t count);
@@ -125,7 +125,7 @@ REX_API int rex_library_launch(struct rex_library *library, const struct rex_lau
  * for unfinished launches of @library. Returns 0; REX_EINVAL (@library was unloaded before);
  * REX_EBUSY (a queue has unfinished launches of @library, or the call was made inside a launch, a
  * data call or the program's log function); REX_ECUDA (the wait failed); REX_EFORK (the image is
- * for GPUs, and this process's parent loaded it). For a host image also an error of
+ * for GPUs, and this process's parent loaded it); or, for a host image, an error of
  * rex_module_fini(). After an error @library has not ended.
  */
 REX_API int rex_library_unload(struct rex_library *library);

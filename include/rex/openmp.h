@@ -35,11 +35,14 @@
 #if __has_include(<omp.h>)
 #include <omp.h>
 #else
-/* The OpenMP library may be installed for clang without this header. */
+/* The OpenMP library for clang may be installed without the header omp.h. */
 #ifdef __cplusplus
 extern "C" {
 #endif
-/* omp_get_wtime(), omp_get_max_threads(), omp_get_num_threads(), omp_in_parallel(): OpenMP's. */
+/*
+ * omp_get_wtime(), omp_get_max_threads(), omp_get_num_threads(), omp_in_parallel(): functions of
+ * OpenMP.
+ */
 extern double omp_get_wtime(void);
 extern int omp_get_max_threads(void);
 extern int omp_get_num_threads(void);
@@ -52,8 +55,8 @@ extern int omp_in_parallel(void);
 /* REX_DETAIL_WORTH: minimum time on one thread, in seconds, of a loop that starts threads. */
 #define REX_DETAIL_WORTH 20e-6
 /*
- * REX_DETAIL_SHORT: time in seconds. If a loop should take less, only its first two runs and then
- * every 16th run are timed.
+ * REX_DETAIL_SHORT: time in seconds. If the expected time of a loop is less, only the first two
+ * runs and every 16th later run are timed.
  */
 #define REX_DETAIL_SHORT 2e-6
 /*
@@ -68,7 +71,7 @@ extern "C" {
 #endif
 /*
  * rex_detail_processors: maximum number of threads of a loop. An image has one such variable for
- * all its sources. librex finds it by its name in the image's file.
+ * all its sources. librex finds the variable by its name in the image's file.
  */
 extern __attribute__((__visibility__("protected"))) int rex_detail_processors;
 __attribute__((__weak__)) int rex_detail_processors = INT_MAX;
@@ -83,9 +86,9 @@ __attribute__((__weak__)) int rex_detail_process = 0;
 extern void GOMP_parallel_start(void (*function)(void *), void *data, unsigned threads);
 extern void GOMP_parallel_end(void);
 /*
- * GOMP_parallel(function, data, threads, flags): in code that GCC compiles, each region is a call
- * of this function. The definition below replaces the library's function, which is slow for a
- * region of one thread.
+ * GOMP_parallel(function, data, threads, flags): GCC compiles each region to a call to this
+ * function. The definition below replaces the library's function, which is slow for a region of one
+ * thread.
  */
 extern __attribute__((__visibility__("hidden"))) void
 GOMP_parallel(void (*function)(void *), void *data, unsigned threads, unsigned flags);
@@ -93,8 +96,8 @@ __attribute__((__weak__)) void GOMP_parallel(void (*function)(void *), void *dat
                                              unsigned flags)
 {
     /*
-     * Inside a region of several threads, a region of one thread must begin: without it OpenMP
-     * would give the function only one thread's share of the loop.
+     * Inside a region of several threads, a region of one thread must begin. If no such region
+     * began, OpenMP would give the function only one thread's share of the loop.
      */
     bool starts = threads != 1 || omp_get_num_threads() != 1;
     (void)flags;
@@ -147,7 +150,7 @@ REX_DEVICE int rex_detail_threads(void)
 
 /*
  * rex_detail_begin(place, count, guess): begins a run, and chooses the number of its threads. The
- * first two runs may wait for new memory, and their times are then too long. So in these runs a
+ * first two runs may wait for new memory, so their times may be too long. So in these two runs a
  * loop starts threads only if its expected time is ten times REX_DETAIL_WORTH or more.
  */
 REX_DEVICE struct rex_detail_run rex_detail_begin(struct rex_detail_place *place, double count,
@@ -190,9 +193,9 @@ REX_DEVICE void rex_detail_end(struct rex_detail_run *run)
 }
 
 /*
- * REX_DETAIL_THREADED(count, guess): written before a directive with
- * num_threads(rex_detail_run.threads). It chooses that number for a loop of @count indices that
- * take @guess seconds each.
+ * REX_DETAIL_THREADED(count, guess): is written before a directive with
+ * num_threads(rex_detail_run.threads). The macro sets rex_detail_run.threads for a loop of @count
+ * indices. @guess is the assumed time of one index in seconds.
  */
 #define REX_DETAIL_THREADED(count, guess)                                          \
     for (struct rex_detail_run rex_detail_run =                                    \

@@ -35,9 +35,9 @@
  * not destroy an object while another thread uses it. In a child of fork() every call that would
  * use a GPU's queue is REX_EFORK, and the functions rex_*_destroy() free only the child's memory.
  *
- * An argument that is NULL is REX_EINVAL, unless the function's comment allows it. A queue, event
- * or graph that was destroyed is REX_EINVAL, too. A new object gets the address that has been free
- * for longest.
+ * For an argument that is NULL, a function returns REX_EINVAL if its comment does not allow NULL.
+ * For a queue, event or graph that was destroyed, a function returns REX_EINVAL. A new object gets
+ * the address that has been free for longest.
  *
  * Everything here is since 0.2 unless it says otherwise. Guide: rex-queues(7).
  *
@@ -54,7 +54,7 @@
 extern "C" {
 #endif
 
-/** struct rex_queue: a queue of one device, which rex_queue_create() makes. */
+/** struct rex_queue: a queue of one device. rex_queue_create() makes a queue. */
 struct rex_queue;
 /** struct rex_event: a position in a queue's order. rex_event_create() makes an event. */
 struct rex_event;
@@ -74,8 +74,9 @@ struct rex_graph;
 /**
  * REX_QUEUE_OWN_GLOBALS: a flag of rex_queue_create(). The queue may launch kernels of modules with
  * REX_GLOBAL(). Without the flag such a launch on a GPU returns REX_EUNSUPPORTED. In all queues of
- * a GPU these kernels use a second copy of the globals, which rex_queue_global() finds. A
- * `__device__` variable without REX_GLOBAL() has a second copy, too, but needs no flag.
+ * a GPU these kernels use a second copy of the globals, which rex_queue_global() finds. Kernels
+ * that use a `__device__` variable without REX_GLOBAL() need no flag, although queues use a second
+ * copy of the variable.
  */
 #define REX_QUEUE_OWN_GLOBALS 0x4u
 /**
@@ -95,10 +96,10 @@ struct rex_graph;
 #ifndef REX_BUILDING_LIBRARY
 
 /**
- * rex_queue_create(): makes a queue. If this binary's module is not registered, it is registered
- * first. A binary without entries must first load a library (rex/library.h) or a shared object with
- * kernels. A module's first queue on a GPU loads all kernels of the module there, before the first
- * launch.
+ * rex_queue_create(): makes a queue. If this binary's module is not registered, the call first
+ * registers the module. A binary without entries must first load a library (rex/library.h) or a
+ * shared object with kernels. When a module's first queue on a GPU is made, all kernels of the
+ * module are loaded on that GPU, before the first launch.
  *
  * @queue   receives the new queue; destroy it with rex_queue_destroy().
  * @device  device number; -1: the default device at this call.
@@ -118,10 +119,10 @@ static inline int rex_queue_create(struct rex_queue **queue, int64_t device, con
 /**
  * rex_queue_global(): finds the copy of a device global that @queue's kernels use. @variable is the
  * address of the host variable (REX_GLOBAL()). On the host device there is only one copy. Pass the
- * returned device address to rex_queue_copy_to() and rex_queue_copy_from(); it is valid until this
- * binary's module ends. On failure returns NULL and sets the last error: REX_EINVAL (@queue);
- * REX_EKEY (@variable is NULL, or is not a global of the module); REX_EABSENT (the global is not on
- * the device, which is not an NVIDIA GPU); REX_ECUDA, REX_EFORK, or an error of
+ * returned device address to rex_queue_copy_to() and rex_queue_copy_from(). The address is valid
+ * until this binary's module ends. On failure returns NULL and sets the last error: REX_EINVAL
+ * (@queue); REX_EKEY (@variable is NULL, or is not a global of the module); REX_EABSENT (the global
+ * is not on the device, which is not an NVIDIA GPU); REX_ECUDA, REX_EFORK, or an error of
  * rex_module_register().
  */
 static inline void *rex_queue_global(struct rex_queue *queue, const void *variable)
@@ -132,9 +133,9 @@ static inline void *rex_queue_global(struct rex_queue *queue, const void *variab
 #endif /* REX_BUILDING_LIBRARY */
 
 /**
- * rex_queue_destroy(): waits for @queue and frees it; NULL is ignored. In a child of fork() it does
- * not wait. Returns 0; REX_ECUDA (the wait failed, and the queue is freed); or REX_EINVAL (the
- * queue is being captured, and is not freed; or it was destroyed before).
+ * rex_queue_destroy(): waits for @queue and frees it; NULL is ignored. In a child of fork() the
+ * call does not wait. Returns 0; REX_ECUDA (the wait failed, and the queue is freed); or REX_EINVAL
+ * (the queue is being captured, and is not freed; or @queue was destroyed before).
  */
 REX_API int rex_queue_destroy(struct rex_queue *queue);
 
@@ -153,9 +154,10 @@ REX_API int rex_queue_destroy(struct rex_queue *queue);
 REX_API int rex_queue_copy_to(struct rex_queue *queue, void *to, const void *from, size_t size);
 
 /**
- * rex_queue_copy_from(): copies @size bytes from device memory @from to the host's @to, as
- * rex_queue_copy_to() does. Do not read, change or free the memory at @to until the copy is done.
- * Returns 0, REX_EINVAL, REX_ECUDA, REX_ERUNTIME, REX_ENOMEM or REX_EFORK.
+ * rex_queue_copy_from(): copies @size bytes from device memory @from to the host's @to. As in
+ * rex_queue_copy_to(), the call may wait if the host's memory is not pinned. Do not read, change or
+ * free the memory at @to until the copy is done. Returns 0, REX_EINVAL, REX_ECUDA, REX_ERUNTIME,
+ * REX_ENOMEM or REX_EFORK.
  */
 REX_API int rex_queue_copy_from(struct rex_queue *queue, void *to, const void *from, size_t size);
 
@@ -163,8 +165,8 @@ REX_API int rex_queue_copy_from(struct rex_queue *queue, void *to, const void *f
  * rex_queue_update(): copies each row of @map (REX_MAP()), first each REX_TO() to the device, then
  * each REX_FROM() from the device. If a row is not mapped, no row is copied. Leave pointers that a
  * mapping has attached (REX_ATTACH()) out of @map: unlike rex_data_update(), this function
- * overwrites such a pointer on the device by its host address. The rules of rex_queue_copy_to() and
- * rex_queue_copy_from() hold for the host's memory. The program may change @map after the call.
+ * overwrites such a pointer on the device with the host's pointer. The rules of rex_queue_copy_to()
+ * and rex_queue_copy_from() hold for the host's memory. The program may change @map after the call.
  * Returns 0, REX_EINVAL, REX_EABSENT (the message names the row), REX_ECUDA, REX_ERUNTIME,
  * REX_ENOMEM or REX_EFORK.
  */
@@ -172,8 +174,9 @@ REX_API int rex_queue_update(struct rex_queue *queue, const struct rex_map *map)
 
 /**
  * rex_queue_fill(): fills @size bytes of device memory @to with copies of the @pattern_size bytes
- * (1, 2 or 4) at @pattern. The call reads @pattern before it returns. @to and @size are multiples
- * of @pattern_size. Returns 0, REX_EINVAL, REX_ECUDA, REX_ERUNTIME, REX_ENOMEM or REX_EFORK.
+ * (1, 2 or 4) at @pattern. The call reads @pattern before it returns. @to and @size must be
+ * multiples of @pattern_size. Returns 0, REX_EINVAL, REX_ECUDA, REX_ERUNTIME, REX_ENOMEM or
+ * REX_EFORK.
  */
 REX_API int rex_queue_fill(struct rex_queue *queue, void *to, const void *pattern,
                            size_t pattern_size, size_t size);
@@ -234,9 +237,9 @@ REX_API void rex_mappings_changed(void);
 
 /**
  * REX_BY_VALUE(object): an object of any size by value, for a kernel that has a parameter of the
- * object's type. For an object of up to 8 bytes it is REX_VALUE(). A larger @object must be an
- * lvalue, and is read at the launch. Only the CUDA driver can pass such an object: in queues on a
- * GPU, and in launches that librex sends by the driver. A queue on the host device returns
+ * object's type. For an object of up to 8 bytes, REX_BY_VALUE() is REX_VALUE(). A larger @object
+ * must be an lvalue, and is read at the launch. Only the CUDA driver can pass such an object: in
+ * queues on a GPU, and in other launches that the driver makes. A queue on the host device returns
  * REX_EUNSUPPORTED.
  *
  *     struct parameters { double step, mass; int64_t count; } parameters; // as in advance.cu
@@ -252,10 +255,10 @@ REX_API void rex_mappings_changed(void);
 /*
  * ---- Events: positions in queues, to wait for -------------------------------------------------
  *
- * If an event is recorded in a queue that is being captured, the event belongs to the graph. If
- * another queue of the graph's device then waits for the event, that queue is captured, too, from
- * this call on. Queues of other devices and threads cannot wait for the event until it is recorded
- * again.
+ * If an event is recorded in a queue that is being captured, the event belongs to the graph. If,
+ * during the capture, another queue of the graph's device waits for the event, that queue is
+ * captured from the waiting call on. Until the event is recorded again, threads and queues of other
+ * devices cannot wait for it, and after the capture no queue can.
  */
 
 /**
@@ -272,18 +275,18 @@ REX_API void rex_event_destroy(struct rex_event *event);
 
 /**
  * rex_event_record(): records the present end of @queue: @event is done when all commands that were
- * put in @queue before are done. An event may be recorded again, in any queue. A queue that already
- * waits for @event still waits for the earlier position. Returns 0, REX_EINVAL, REX_ECUDA,
- * REX_ENOMEM or REX_EFORK.
+ * put in @queue before this call are done. An event may be recorded again, in any queue. A queue
+ * that already waits for @event still waits for the earlier position. Returns 0, REX_EINVAL,
+ * REX_ECUDA, REX_ENOMEM or REX_EFORK.
  */
 REX_API int rex_event_record(struct rex_event *event, struct rex_queue *queue);
 
 /**
- * rex_queue_wait_event(): makes later commands of @queue wait until @event is done. @event may be
- * of another queue, and of another device. The calling thread does not wait, unless @queue runs
- * each command at once. Returns 0, REX_EINVAL (@event was never recorded, or was recorded in a
- * graph that @queue cannot take part in; or @queue is being captured, and @event is not of its
- * capture), REX_ECUDA, REX_ENOMEM or REX_EFORK.
+ * rex_queue_wait_event(): makes later commands of @queue wait until @event is done. @event may have
+ * been recorded in another queue, and on another device. The calling thread waits only if @queue
+ * runs each command at once. Returns 0, REX_EINVAL (@event was never recorded, or was recorded in a
+ * graph that @queue cannot take part in; or @queue is being captured, and @event was not recorded
+ * in that capture), REX_ECUDA, REX_ENOMEM or REX_EFORK.
  */
 REX_API int rex_queue_wait_event(struct rex_queue *queue, struct rex_event *event);
 
@@ -301,8 +304,8 @@ REX_API int rex_event_sync(struct rex_event *event);
 REX_API int rex_event_query(struct rex_event *event);
 
 /**
- * rex_event_elapsed(): writes the time from @begin to @end to @seconds, as the device measured it,
- * with a resolution of about half a microsecond. Both events must be done. Returns 0; or, with
+ * rex_event_elapsed(): writes to @seconds the time from @begin to @end. The device measures the
+ * time with a resolution of about half a microsecond. Both events must be done. Returns 0; or, with
  * @seconds unchanged, REX_EINVAL (an event was never recorded, or was recorded in a graph; or the
  * events are of different devices), REX_ECUDA (an event is not done, or an error of
  * rex_event_sync()) or REX_EFORK.
@@ -327,8 +330,8 @@ REX_API int rex_event_elapsed(double *seconds, struct rex_event *begin, struct r
  * whenever the graph is launched.
  *
  * While a queue is being captured, rex_queue_sync(), rex_queue_query(), rex_queue_destroy(),
- * rex_graph_launch() and, on a GPU, rex_queue_stream() are REX_EINVAL for the queue. On a GPU a
- * copy to another device cannot be captured: REX_EUNSUPPORTED.
+ * rex_graph_launch() and, on a GPU, rex_queue_stream() fail for the queue with REX_EINVAL. On a GPU
+ * a copy to another device cannot be captured, and fails with REX_EUNSUPPORTED.
  */
 
 /**
@@ -340,32 +343,32 @@ REX_API int rex_graph_begin(struct rex_queue *queue);
 
 /**
  * rex_graph_end(): ends the capture that rex_graph_begin() began on @queue, for all queues that
- * take part, and makes a graph of it. No command has run yet.
+ * take part, and makes a graph of the captured commands. No command has run yet.
  * @graph  receives the graph; destroy it with rex_graph_destroy().
  * Returns 0; or, with @graph unchanged, REX_EINVAL (@graph is NULL, or @queue has not begun a
  * capture), REX_ENOMEM, REX_EABSENT, REX_ECUDA or REX_EFORK. After REX_EINVAL the capture
- * continues. After REX_ENOMEM, REX_EABSENT or REX_ECUDA it has ended.
+ * continues. After REX_ENOMEM, REX_EABSENT or REX_ECUDA the capture has ended.
  */
 REX_API int rex_graph_end(struct rex_graph **graph, struct rex_queue *queue);
 
 /**
- * rex_graph_launch(): puts all commands of @graph in @queue: any queue of the graph's device that
- * is not being captured. A queue that runs each command at once stops at the first command that
- * fails. Returns 0; REX_EINVAL; REX_EABSENT (memory of a launch is no longer mapped: the message
- * names kernel and row); REX_EHOST, REX_ECUDA, REX_ERUNTIME, REX_ENOMEM or REX_EFORK.
+ * rex_graph_launch(): puts all commands of @graph in @queue. @queue is any queue of the graph's
+ * device that is not being captured. A queue that runs each command at once stops at the first
+ * command that fails. Returns 0; REX_EINVAL; REX_EABSENT (memory of a launch is no longer mapped:
+ * the message names kernel and row); REX_EHOST, REX_ECUDA, REX_ERUNTIME, REX_ENOMEM or REX_EFORK.
  */
 REX_API int rex_graph_launch(struct rex_graph *graph, struct rex_queue *queue);
 
 /**
- * rex_graph_launches(): returns the number of launches of @graph. Launches are numbered from 0 in
- * the order of their capture. If @graph is NULL or destroyed, returns 0 and sets the last error to
- * REX_EINVAL.
+ * rex_graph_launches(): returns the number of kernel launches in @graph. These launches are
+ * numbered from 0 in the order of their capture. If @graph is NULL or destroyed, returns 0 and sets
+ * the last error to REX_EINVAL.
  */
 REX_API size_t rex_graph_launches(const struct rex_graph *graph);
 
 /**
- * rex_graph_set_args(): replaces the arguments of launch @number of @graph, values and pointers,
- * from the next rex_graph_launch() on. Launches that are running do not change.
+ * rex_graph_set_args(): replaces all arguments of kernel launch @number in @graph. The next
+ * rex_graph_launch() uses the new arguments. Launches that are running do not change.
  * @map  all arguments of the launch (REX_MAP()): the number and order of values and pointers must
  *       not change. NULL: the kernel has no parameters.
  * Returns 0, REX_EINVAL (also if launch @number does not exist), REX_EPARAMS, REX_EABSENT,
@@ -375,8 +378,8 @@ REX_API size_t rex_graph_launches(const struct rex_graph *graph);
 REX_API int rex_graph_set_args(struct rex_graph *graph, size_t number, const struct rex_map *map);
 
 /**
- * rex_graph_destroy(): frees @graph; NULL is ignored. Launches of it that are running finish. If
- * @graph was destroyed before, sets the last error to REX_EINVAL.
+ * rex_graph_destroy(): frees @graph; NULL is ignored. Launches of @graph that are running finish.
+ * If @graph was destroyed before, sets the last error to REX_EINVAL.
  */
 REX_API void rex_graph_destroy(struct rex_graph *graph);
 

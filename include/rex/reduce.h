@@ -28,7 +28,7 @@
  * These functions change the value at @address atomically, and return the old value. The value's
  * type is float, double, or an int, long or long long, signed or unsigned. The value is in memory
  * that the kernel received. The functions do not order accesses to other memory. Sums of integers
- * wrap around. A NaN is never stored as minimum or maximum. In C they are macros, in C++ functions.
+ * wrap around. A NaN is never stored as minimum or maximum. In C these functions are macros.
  */
 
 #if REX_ON_GPU
@@ -80,7 +80,7 @@
 #define REX_ATOMIC_NAME(action, suffix) rex_detail_atomic_##action##_##suffix
 /*
  * REX_DETAIL_ATOMIC(function, address): the name of the function for the type that @address points
- * to. For a `float *` it is @function with `_float` after it.
+ * to. For a `float *` the name is @function with `_float` after it.
  */
 #define REX_DETAIL_ATOMIC(function, address) \
     _Generic((address),                          \
@@ -152,8 +152,9 @@ REX_DEVICE unsigned rex_detail_lanes(void)
 
 /*
  * REX_DETAIL_PUT(to, both, atomic): on a GPU the expression @both combines the values
- * rex_detail_mine of all threads of a warp. The first thread of the warp then combines the result
- * with *to by the function @atomic. On the CPU each thread combines its own value with *to.
+ * rex_detail_mine of all threads of a warp. After that, the first thread of the warp calls the
+ * function @atomic to combine the result with *to. On the CPU each thread combines its own value
+ * with *to.
  */
 #define REX_DETAIL_PUT(to, both, atomic)                                             \
     for (unsigned rex_detail_step = 16; rex_detail_step > 0; rex_detail_step /= 2) { \
@@ -193,13 +194,13 @@ REX_DEVICE unsigned rex_detail_lanes(void)
 /*
  * ---- Sum, minimum and maximum over all indices ------------------------------------------------
  *
- * @to is the address of the result. It is in memory that the kernel received, and its type is one
- * that rex_atomic_add() takes. The old value at @to is an operand, too: set it before the launch,
- * to 0 for a sum. @expression uses @i and must not leave the loop. The grid has one dimension:
- * threads along y or z would count every index again. All threads of a team must reach the loop, as
- * with a barrier. The order of additions is not defined: the last digits of a sum of floats or
- * doubles may differ from run to run. A sum has the type of the value at @to: a float represents
- * all integers only up to 2^24.
+ * @to is the address of the result, in memory that the kernel received. The type of the result is
+ * one that rex_atomic_add() takes. The old value at @to is one operand, so set this value before
+ * the launch: to 0 for a sum. @expression uses @i and must not leave the loop. The grid has one
+ * dimension: threads along y or z would process every index again. All threads of a team must reach
+ * the loop, as with a barrier. The order of additions is not defined: the last digits of a sum of
+ * floats or doubles may differ from run to run. A sum has the type of the value at @to: a float
+ * represents all integers only up to 2^24.
  */
 
 /** REX_FOR_SUM(i, n, to, expression): adds to *to the sum of @expression for every i in [0, n). */
@@ -222,13 +223,13 @@ REX_DEVICE unsigned rex_detail_lanes(void)
 
 /*
  * rex_detail_not_before_REX_FOR_TEAMS(): REX_FOR_TEAMS() calls this function in an operand that is
- * not evaluated. REX_SHARED declares a type of this name: the compiler then refuses
- * REX_FOR_TEAMS().
+ * not evaluated. REX_SHARED declares a type of this name, so that the compiler refuses a later
+ * REX_FOR_TEAMS() in the block.
  */
 REX_DETAIL_RULE rex_detail_not_before_REX_FOR_TEAMS(void);
 /*
  * rex_detail_one_REX_SHARED_DYNAMIC(): REX_SHARED_DYNAMIC() calls this function in an operand that
- * is not evaluated, and declares a variable of this name. The compiler then refuses a second
+ * is not evaluated, and declares a variable of this name. So the compiler refuses a second
  * REX_SHARED_DYNAMIC() in the block.
  */
 REX_DETAIL_RULE rex_detail_one_REX_SHARED_DYNAMIC(void);
@@ -255,14 +256,14 @@ REX_DETAIL_RULE rex_detail_one_REX_SHARED_DYNAMIC(void);
  * and REX_FOR_THREADS() belongs to one thread. Inside these loops a compiler refuses barriers,
  * REX_SHARED, and all loops of this header and of rex/kernel.h. Each index of REX_FOR_TEAMS()
  * belongs to one team. Inside this loop a compiler refuses all these loops except
- * REX_FOR_THREADS(). In both cases REX_GRID_STRIDE() is not refused, and functions that the body
- * calls are not checked.
+ * REX_FOR_THREADS(). A compiler does not refuse REX_GRID_STRIDE() in these loops, and does not
+ * check functions that a body calls.
  */
 
 /**
  * REX_FOR_TEAMS(i, n): runs its body for every i in [0, n). The teams in x share the indices, and
- * all threads of a team run the body. Inside the body, declare the variables that it writes. The
- * body must not leave the loop with break, goto or return.
+ * all threads of a team run the body. A variable that the body writes must be declared inside the
+ * body. The body must not leave the loop with break, goto or return.
  */
 #define REX_FOR_TEAMS(i, n)                                                       \
     REX_DETAIL_FOR(rex_detail_not_inside_REX_FOR_TEAMS,                           \
@@ -272,15 +273,15 @@ REX_DETAIL_RULE rex_detail_one_REX_SHARED_DYNAMIC(void);
                    REX_DETAIL_LOOP(i, n, rex_team(0), rex_num_teams(0)))
 /**
  * REX_FOR_THREADS(i, n): runs its body for every i in [0, n). The threads of the team share the
- * indices. A variable outside the body is the thread's own. The body must not leave the loop with
- * break, goto or return.
+ * indices. Each thread has its own copy of a variable declared outside the body, if it is not a
+ * REX_SHARED variable. The body must not leave the loop with break, goto or return.
  */
 #define REX_FOR_THREADS(i, n)                                \
     REX_DETAIL_LOOP(i, n, rex_thread(0), rex_num_threads(0)) \
     REX_DETAIL_BODY(rex_detail_not_inside_REX_FOR, rex_detail_not_inside_REX_FOR())
 
 /*
- * REX_DETAIL_SHARED: written before a variable in the memory of a team. It declares a type whose
+ * REX_DETAIL_SHARED: is written before a variable in the memory of a team. It declares a type whose
  * name is that of a function. If a REX_FOR_TEAMS() follows in the block, the compiler refuses that
  * loop.
  */
@@ -289,9 +290,9 @@ REX_DETAIL_RULE rex_detail_one_REX_SHARED_DYNAMIC(void);
         __attribute__((__unused__));
 #if REX_ON_GPU
 /**
- * REX_SHARED: written before a variable in the body of REX_FOR_TEAMS(): each team has one such
- * variable, in the same memory for all indices that the team runs. The variable is uninitialised.
- * If REX_SHARED is before the loop, a compiler refuses the loop.
+ * REX_SHARED: is written before a variable in the body of REX_FOR_TEAMS(). Each team has one such
+ * variable, whose memory is the same for all indices that the team runs. The variable is
+ * uninitialised. If REX_SHARED is before the loop, a compiler refuses the loop.
  */
 #define REX_SHARED REX_DETAIL_SHARED __shared__
 /**
@@ -320,11 +321,11 @@ REX_DETAIL_RULE rex_detail_one_REX_SHARED_DYNAMIC(void);
 
 /**
  * REX_SHARED_DYNAMIC(type, name, count): declares @name, a pointer to @count elements of @type that
- * the team shares. Write it where REX_SHARED is allowed, and once in a kernel: a second
- * REX_SHARED_DYNAMIC() would have the memory of the first. The elements are uninitialised and begin
- * at a multiple of 16 bytes. On a GPU the launch provides the memory: `dynamic_memory` of struct
- * rex_launch_config must be at least @count * sizeof(type) bytes. On the CPU the memory is on the
- * stack.
+ * the team shares. Write REX_SHARED_DYNAMIC() where REX_SHARED is allowed, and at most once in a
+ * kernel. A second REX_SHARED_DYNAMIC() would use the memory of the first. The elements are
+ * uninitialised and begin at a multiple of 16 bytes. On a GPU the launch provides the memory:
+ * `dynamic_memory` of struct rex_launch_config must be at least @count * sizeof(type) bytes. On the
+ * CPU the memory is on the stack.
  */
 #define REX_SHARED_DYNAMIC(type, name, count)                                                    \
     REX_DETAIL_SHARED                                                                            \

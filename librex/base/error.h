@@ -15,8 +15,8 @@
 #include "rex/error.h"
 
 /*
- * Sets this thread's last error to CODE and MESSAGE, without a line in the log. MESSAGE is escaped
- * already. Returns CODE and preserves errno.
+ * Sets this thread's last error to CODE and MESSAGE, without a line in the log. The caller has
+ * escaped MESSAGE. Returns CODE and preserves errno.
  *
  * If there is no memory for MESSAGE, sets and returns REX_ENOMEM with a constant text. If the
  * thread is ending and has freed its memory in librex, sets and returns REX_EINVAL.
@@ -30,13 +30,14 @@ int rex_fail_again(int code, const char *message);
 int rex_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * Does what rex_fail() does, but keeps line feeds. The caller has escaped the names in the message.
+ * Does what rex_fail() does, but does not escape line feeds. Escape the names in the message before
+ * the call.
  */
 int rex_fail_lines(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * A saved last error. Code between rex_error_keep() and rex_error_restore() may fail without
- * changing the last error that the program reads.
+ * A saved last error. If code between rex_error_keep() and rex_error_restore() fails, the program
+ * still reads the saved error.
  */
 struct rex_kept_error {
     int code;
@@ -65,8 +66,7 @@ struct rex_report {
 };
 
 /*
- * Adds BEFORE, which is "" or REX_REPORT_LINE, without escaping it. Then adds the formatted text,
- * escaped.
+ * Adds BEFORE unescaped, and after it the formatted text, escaped. BEFORE is "" or REX_REPORT_LINE.
  */
 #define REX_REPORT_LINE "\n  "
 void rex_report_add(struct rex_report *report, const char *before, const char *format, ...)
@@ -77,14 +77,14 @@ void rex_report_add(struct rex_report *report, const char *before, const char *f
 /* A search for the name nearest to `wanted`. The other members are zero at first. */
 struct rex_nearest {
     const char *wanted;
-    const char *name; /* the nearest so far; NULL: no name was near */
+    const char *name; /* the nearest name so far; NULL: no name was near */
     size_t edits;     /* number of edits between `wanted` and `name` */
     size_t steps;     /* number of letters compared so far */
 };
 
 /*
- * Compares NAME with the wanted name, and keeps the address of NAME if it is the nearest name so
- * far.
+ * Compares NAME with `wanted`. If NAME is the nearest name so far, stores the pointer NAME in
+ * `name`.
  */
 void rex_nearest_try(struct rex_nearest *nearest, const char *name);
 

@@ -19,8 +19,8 @@
 /* ---- shared objects -------------------------------------------------------------------------- */
 
 /*
- * Returns false if the program is linked with -static. The C library is then part of the program,
- * and so is the string that gnu_get_libc_version() returns.
+ * Returns false if the program is linked with -static. In such a program the C library is part of
+ * the program, and so is the string that gnu_get_libc_version() returns.
  */
 bool rex_can_open_libraries(void)
 {
@@ -46,11 +46,11 @@ bool rex_keep_loaded(const void *address, char path[PATH_MAX])
 /* ---- launchers of jobs ----------------------------------------------------------------------- */
 
 /*
- * Launchers of jobs, such as mpirun and srun, set the environment variables in
- * rex_launcher_device() before the program starts, so MPI_Init() is not needed. If launcher A may
- * start launcher B, the variable of B comes before the variable of A. Example: Slurm sets
- * SLURM_LOCALID to 0 in a batch script, and all processes that mpirun starts in the script inherit
- * the 0. So the variables that mpirun sets come before SLURM_LOCALID.
+ * Before a job's program starts, launchers such as mpirun and srun set the environment variables
+ * that rex_launcher_device() reads. So MPI_Init() is not needed. If launcher A may start launcher
+ * B, the variable of B comes before the variable of A. Example: Slurm sets SLURM_LOCALID to 0 in a
+ * batch script, and all processes that mpirun starts in the script inherit the 0. So the variables
+ * that mpirun sets come before SLURM_LOCALID.
  */
 
 int rex_number_in_text(const char *text)
@@ -90,7 +90,7 @@ int rex_launcher_device(int count)
 /* ---- processors ------------------------------------------------------------------------------ */
 
 /*
- * The processors to which the process was bound when librex was loaded: OpenMP may later bind
+ * The processors to which the process was bound when librex was loaded. OpenMP may later bind
  * threads to one core. A thread inherits the binding of the thread that started it. The set is
  * empty if sched_getaffinity() failed, for example if the machine has more processors than a
  * cpu_set_t has bits.
@@ -108,7 +108,7 @@ static int at_most(int count, long most)
     return most > 0 && most < count ? (int)most : count;
 }
 
-/* Buffers, allocated because a thread may have little stack. LINE is from /proc/self/cgroup. */
+/* Buffers. The struct is allocated, because a thread may have little stack. */
 struct texts {
     char mount[PATH_MAX], line[PATH_MAX];
     char folder[PATH_MAX], path[PATH_MAX], text[PATH_MAX + 2];
@@ -130,8 +130,8 @@ static bool read_group_file(struct texts *texts, const char *name)
 
 /*
  * Returns the quota in TEXT as a number of processors, rounded up. A result of 0 or less means that
- * there is no limit. "200000 100000" is a quota of 200000 microseconds in each period of 100000.
- * PERIOD is the period if TEXT has no period.
+ * there is no limit. "200000 100000" is a quota of 200000 microseconds in each period of 100000. If
+ * TEXT has no period, PERIOD is the period.
  */
 static long quota_of(const char *text, long period)
 {
@@ -197,8 +197,8 @@ static int limit_by_control_groups(int count, const char *root, struct texts *te
 }
 
 /*
- * The processes of a job on this machine share the processors that the job's control groups allow.
- * A binding belongs to one process, and is not divided.
+ * The processors that the control groups allow are divided by the number of the job's processes on
+ * this machine. A binding (at_load) belongs to one process, and is not divided.
  */
 int rex_processors(const char *root)
 {
@@ -237,8 +237,8 @@ int rex_processors_known(void)
 }
 
 /*
- * The new thread inherits the signal mask that the caller has set: all signals are blocked, except
- * signals for faults such as SIGSEGV.
+ * The new thread inherits the signal mask of the calling thread. So this function blocks all
+ * signals before it starts the thread, except signals for faults such as SIGSEGV.
  */
 bool rex_thread_start(pthread_t *thread, void *(*run)(void *argument), void *argument)
 {
@@ -293,9 +293,9 @@ REX_FORK_TAKEN(95, list_forking_thread);
 static unsigned key; /* the key plus 1; 0: no key yet; atomic */
 
 /*
- * The destructor of `key`. Destructors of other keys may run afterwards and use librex again. The C
- * library then calls this destructor again in its next round. There are at most
- * PTHREAD_DESTRUCTOR_ITERATIONS rounds.
+ * The destructor of `key`. Destructors of other keys may run afterwards, and use librex again.
+ * After such a use the C library calls this destructor again in its next round of destructors.
+ * There are at most PTHREAD_DESTRUCTOR_ITERATIONS rounds.
  */
 static void free_parts(void *unused)
 {
@@ -371,9 +371,9 @@ __attribute__((constructor(1001))) static void keep_thread_key(void)
 /* ---- forks ----------------------------------------------------------------------------------- */
 
 /*
- * A child has only the thread that forked. If another thread was changing data, the data stay
- * half-written. If another thread held a lock, the lock stays locked for ever. So each file with a
- * lock registers a handler.
+ * A child has only the thread that forked. If another thread was changing data, the data remain
+ * half-written. If another thread held a lock, the lock remains locked for ever. So each file with
+ * a lock registers a handler.
  */
 
 static const struct rex_fork_handler *handlers[REX_FORK_RANKS]; /* NULL: no file has the rank */

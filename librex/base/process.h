@@ -17,19 +17,19 @@
 
 /*
  * Returns false in a program linked with -static or -static-pie. In such a program dlopen() loads a
- * second C library, and the process crashes there.
+ * second C library, and the process crashes in that library.
  */
 bool rex_can_open_libraries(void);
 
 /*
- * Returns true if ADDRESS is in the main program, and writes "" to PATH. Otherwise writes the path
- * of the shared object that has ADDRESS.
+ * If ADDRESS is in the main program, returns true and writes "" to PATH. If ADDRESS is in a shared
+ * object, returns false and writes the object's path to PATH.
  */
 bool rex_in_program(const void *address, char path[PATH_MAX]);
 
 /*
  * Keeps dlclose() from unloading the shared object that has ADDRESS, and writes the object's path
- * to PATH. Returns false if that failed.
+ * to PATH. Returns false on failure.
  */
 bool rex_keep_loaded(const void *address, char path[PATH_MAX]);
 
@@ -39,18 +39,20 @@ bool rex_keep_loaded(const void *address, char path[PATH_MAX]);
 int rex_number_in_text(const char *text);
 
 /*
- * Returns the number of the device that this process should use:
- * - OMP_DEFAULT_DEVICE if it is a number, even if that number is not below COUNT
- * - otherwise the local rank that the launcher (MPI, Slurm, Flux) gives, modulo COUNT
- * - 0 if there is no launcher, or if COUNT is 0
+ * Returns the number of the device that this process should use. The first of these rules that
+ * applies gives the number:
+ * - If OMP_DEFAULT_DEVICE is a number: that number, even if it is not below COUNT.
+ * - If COUNT is above 0, and a launcher (MPI, Slurm, Flux) gives a local rank: that rank modulo
+ *   COUNT.
+ * - In all other cases: 0.
  */
 int rex_launcher_device(int count);
 
 /*
  * Returns the number of processors for this process, at least 1. The job's processes on this
  * machine share the processors that the control groups allow. The process gets at most the
- * processors to which it was bound when librex was loaded. In tests ROOT is a folder with /proc and
- * /sys, otherwise "".
+ * processors to which it was bound when librex was loaded. ROOT is "", or, in tests, a folder with
+ * /proc and /sys.
  */
 int rex_processors(const char *root);
 
@@ -62,7 +64,7 @@ int rex_processors_known(void);
  */
 void rex_processors_unbind(void);
 
-/* Marks a CONDITION that is rarely true. Used on the path of a launch. */
+/* Marks a CONDITION that is rarely true. Code on the path of a launch uses this macro. */
 #define REX_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
 /* ---- threads --------------------------------------------------------------------------------- */
@@ -95,8 +97,8 @@ enum rex_part {
 struct rex_thread {
     void **part;             /* array of REX_PARTS parts; NULL: the thread is not in the list */
     struct rex_thread *next; /* the next thread in the list of threads */
-    uint32_t inside;         /* calls of libomptarget in flight: omp/gate.h; atomic */
-    uint32_t paused;         /* calls that wait for other calls: omp/gate.h; atomic */
+    uint32_t inside;         /* calls to libomptarget in flight (omp/gate.h); atomic */
+    uint32_t paused;         /* calls of `inside` that wait for other calls (omp/gate.h); atomic */
     uint16_t holds;          /* nesting depth of rex_log_hold() */
     uint8_t ends;            /* number of calls of the thread's destructor, which frees the parts */
     bool has_no_room;        /* memory for the last error was short */
@@ -109,8 +111,8 @@ struct rex_thread {
 };
 extern __thread struct rex_thread rex_thread;
 /*
- * Returns this thread's PART. The first call allocates its SIZE bytes, all zero. Returns NULL
- * without an error if there is no memory or the thread is over (rex_thread_is_over()).
+ * Returns this thread's PART. The thread's first call for PART allocates SIZE bytes, all zero.
+ * Returns NULL without an error if there is no memory or the thread is over (rex_thread_is_over()).
  */
 void *rex_part_new(enum rex_part part, size_t size);
 static inline void *rex_part(enum rex_part part, size_t size)
@@ -126,16 +128,17 @@ static inline void *rex_part_if_any(enum rex_part part)
 }
 
 /*
- * Adds this thread, which has no parts, to the list of threads, with an empty array of parts. The
- * end of the thread frees its parts, removes the thread from the list and sets `inside` to 0.
- * Returns false if there is no memory or the thread is over; a later call may succeed.
+ * Adds this thread to the list of threads, with an empty array of parts. Call this only if the
+ * thread has no parts. When the thread ends, free_parts() frees the parts and removes the thread
+ * from the list. Returns false if there is no memory or the thread is over; a later call may
+ * succeed.
  */
 bool rex_thread_list(void);
 
 /*
- * Returns true if another thread has calls of libomptarget in flight. If PAUSED_TOO is true, calls
- * that wait for other calls count, too. The caller holds rex_threads_lock(), so that no thread
- * joins or leaves the list. A fork takes the lock of the list after all other locks.
+ * Returns true if another thread has calls to libomptarget in flight. If PAUSED_TOO is false,
+ * ignores calls that wait for other calls. Call this with rex_threads_lock() held, so that no
+ * thread joins or leaves the list. A fork takes the lock of the list after all other locks.
  */
 bool rex_threads_are_inside(bool paused_too);
 void rex_threads_lock(void);
@@ -153,9 +156,9 @@ static inline bool rex_thread_is_over(void)
 
 /*
  * A cancelled thread ends at its next cancellation point, such as read() or write(). Between
- * rex_shelter_begin() and rex_shelter_end(), which nest, the thread does not end. Code that holds a
- * lock is between these calls. If the thread ended there, other threads would wait for the lock for
- * ever.
+ * rex_shelter_begin() and rex_shelter_end(), which may nest, the thread does not end. Code that
+ * holds a lock is between these two calls. If the thread ended with the lock held, other threads
+ * would wait for the lock for ever.
  */
 static inline void rex_shelter_begin(void)
 {
@@ -176,17 +179,18 @@ static inline void rex_shelter_end(void)
  * macro registers what a fork does to this state, and allocates nothing. The functions have no
  * parameters.
  *
- * REX_FORK_TAKEN(rank, in_child) is for a `lock` under which only librex runs, for microseconds.
- * Only the lock of log.c is held longer, during writes to a file. The lock is taken before a fork.
- * After the fork parent and child unlock it. So the child finds the data under the lock complete.
- * The child calls IN_CHILD, unless it is NULL, before it unlocks.
+ * REX_FORK_TAKEN(rank, in_child) is for a `lock` that librex holds for microseconds, and under
+ * which only librex's own code runs. Only the lock of log.c is held longer, during writes to a
+ * file. The lock is taken before a fork. After the fork the parent and the child unlock the lock.
+ * So the child finds the data under the lock complete. If IN_CHILD is not NULL, the child calls
+ * IN_CHILD before it unlocks the lock.
  *
  * REX_FORK_RENEWED(rank, in_child) is for a lock under which librex calls the driver, libomptarget
  * or the loader. Such a call may take long, and may fork: a driver starts nvidia-modprobe if a
- * device file is missing. No fork handler waits for the lock. Otherwise two forks could wait for
- * each other: glibc before 2.36 runs the handlers of one fork at a time, and the fork inside the
- * call would wait for a handler that waits for the lock. IN_CHILD reinitialises the lock, and
- * discards data that may be half-written.
+ * device file is missing. No fork handler waits for the lock. If a handler waited, two forks could
+ * wait for each other. glibc before 2.36 runs the handlers of one fork at a time. So the fork
+ * inside the call would wait for a handler that waits for the lock. IN_CHILD reinitialises the
+ * lock, and discards data that may be half-written.
  *
  * REX_FORK_WATCHED(rank, before, after, in_child) is for other state. A fork calls BEFORE when all
  * locks are taken. Before the locks are unlocked, the parent calls AFTER, and the child calls
@@ -211,9 +215,9 @@ struct rex_fork_handler {
 #define REX_FORK_RANKS 100
 
 /*
- * Sets the handler of RANK, and keeps the pointer. Only the constructors of REX_FORK_HANDLER() call
- * this function. These constructors run before watch_process(), which has no priority and registers
- * the fork handlers. So the handlers never change during a fork.
+ * Sets the handler of RANK, and stores the pointer HANDLER. Only the constructors of
+ * REX_FORK_HANDLER() call this function. These constructors run before watch_process(), which has
+ * no priority and registers the fork handlers. So the handlers never change during a fork.
  */
 void rex_fork_register(unsigned rank, const struct rex_fork_handler *handler);
 
@@ -232,9 +236,9 @@ static inline void rex_fork_renew(pthread_mutex_t *mutex)
 }
 
 /*
- * Registers the fork handlers, unless they are registered already. Returns false if memory is
- * short; the next call tries again. Without handlers a child could wait for ever for a lock that
- * another thread held. Only one thread at a time may call this function.
+ * Registers the fork handlers if they are not registered yet. Returns false if memory is short; the
+ * next call tries again. Without handlers a child could wait for ever for a lock that another
+ * thread held. Only one thread at a time may call this function.
  */
 bool rex_fork_is_watched(void);
 

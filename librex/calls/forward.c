@@ -35,7 +35,7 @@ static int bound_release;
 
 /*
  * Before libomptarget is bound, each slot points to a first_ function, which binds it. After that,
- * the slot of a function that the release lacks points to a lacking_ function, which fails.
+ * the slot of a function that the LLVM release lacks points to a lacking_ function, which fails.
  */
 #define BEFORE_BINDING(type, name, parameters, arguments, missing) \
     static type lacking_##name parameters;                         \
@@ -110,8 +110,9 @@ REX_FORWARDED(FORWARD)
 #endif
 
 /*
- * Enters the present table, which may wait, and then the gate. Writes the result of
- * rex_ending_begin() to *ENDS, for leave_end(). Returns false if the gate is closed to the call.
+ * Enters the present table, and then the gate (omp/gate.h). The thread may have to wait before it
+ * enters the table. Writes the result of rex_ending_begin() to *ENDS, for leave_end(). Returns
+ * false if the gate is closed to the call.
  */
 static bool enter_end(const struct rex_map *map, int64_t device, bool *ends)
 {
@@ -140,11 +141,11 @@ static void leave_end(const struct rex_map *map, int64_t device, bool ends, bool
 }
 
 /*
- * A forwarder that ends mappings is a function, not a jump. It waits for queues that still use a
- * mapping. After libomptarget's call it changes rex_mapping_generation (present/present.h). A
- * change before the call is not enough: another thread could look up an address before the mapping
- * ends, and keep the address as valid in the new generation. For these functions codeptr_ra is an
- * address in librex.
+ * A forwarder that ends mappings is a function, not a jump. The function waits for queues that
+ * still use a mapping, and calls libomptarget. Then the function changes rex_mapping_generation
+ * (present/present.h). A change before the call is not enough: another thread could look up an
+ * address before the mapping ends, and use the address in the new generation. For these functions
+ * codeptr_ra is an address in librex.
  */
 #define FORWARD_ENDING(name, parameters, arguments, mappers)                    \
     __attribute__((visibility("default"))) void __tgt_##name parameters;        \
@@ -209,7 +210,7 @@ EXPORTED int omp_target_disassociate_ptr(const void *host, int device)
 }
 
 /*
- * The program may read device memory at the address without a call of librex. So wait for the
+ * The program may read device memory at the address without a call to librex. So wait for the
  * deferred launches, now and after each later launch with this memory (rex_present_show()).
  */
 EXPORTED void *omp_get_mapped_ptr(const void *host, int device)
@@ -243,7 +244,7 @@ bool rex_forward_first(void)
     return known == YES;
 }
 
-/* `used`, because only assembly may refer to this object. */
+/* The attribute `used` keeps this object, because only assembly may refer to the object. */
 __attribute__((used)) struct rex_entry_points rex_real = {
 #define FIRST(type, name, parameters, arguments, missing) .name = first_##name,
     REX_ENTRY_POINTS(FIRST)
@@ -273,8 +274,8 @@ static int kernel_without_packet_nowait(KERNEL_P, DEP_P)
 }
 
 /*
- * Points each slot at libomptarget's function, or at a lacking_ function if the release lacks the
- * function. If the release has no packet (LLVM 14), the slots of __tgt_target_kernel and
+ * Points each slot at libomptarget's function, or at a lacking_ function if the LLVM release lacks
+ * the function. In LLVM 14, which has no packet, the slots of __tgt_target_kernel and
  * __tgt_target_kernel_nowait get the kernel_without_packet functions.
  */
 static void point_slots(void *handle, const struct rex_release *release)

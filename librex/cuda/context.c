@@ -174,8 +174,8 @@ int rex_context_hold(void)
     int number = contexts.home - 1;
     struct rex_device *device = &rex_devices[number];
     /*
-     * Retain the context even if it is active already. Otherwise the context could end before the
-     * memory that is pinned in it.
+     * Retain the context even if it is active already. If librex did not retain it, the context
+     * could end before the memory that is pinned in it.
      */
     int state = device->is_held ? -1 : rex_context_is_active(number, &flags);
     if (state == 0)
@@ -195,7 +195,8 @@ bool rex_contexts_are_kept(void)
  * Unlocks before it releases the contexts. At the last release of a context the driver waits for
  * the kernels and copies of the context. If the thread still had the lock, other threads would wait
  * for the lock during the driver's wait. Without the lock, another thread may retain the context
- * during the driver's wait. The context is then still active, and keeps its wait policy.
+ * during the driver's wait. In that case the context is still active, with an unchanged wait
+ * policy.
  */
 bool rex_context_user_ends(void)
 {
@@ -277,7 +278,7 @@ static struct rex_block *shed_blocks(struct rex_device *device, size_t most)
     return out;
 }
 
-/* Frees the blocks of the list OUT. Returns true if any existed. */
+/* Frees the blocks of the list OUT. Returns true if the list was not empty. */
 static bool free_kept_blocks(struct rex_block *out)
 {
     bool any = out != NULL;

@@ -151,8 +151,8 @@ failed:
 }
 
 /*
- * LIMIT of a GPU is the product of two attributes. Returns the maximum over all GPUs. Only the
- * first call asks the driver.
+ * Returns the maximum of LIMIT over all GPUs. The limit of one GPU is the product of two
+ * attributes. Only the first call asks the driver.
  */
 uint64_t rex_gpu_most(enum rex_gpu_limit limit)
 {
@@ -233,8 +233,8 @@ bool rex_kernel_module(char *text, size_t size)
 }
 
 /*
- * Returns the number of files under rex_nogpu_root that match PATTERN. Writes their names to KEPT,
- * unless KEPT is NULL; the caller frees the names with globfree().
+ * Returns the number of files under rex_nogpu_root that match PATTERN. If KEPT is not NULL, writes
+ * their names to KEPT; the caller frees the names with globfree().
  */
 static size_t find_files(const char *pattern, int flags, glob_t *kept)
 {
@@ -252,8 +252,8 @@ static size_t find_files(const char *pattern, int flags, glob_t *kept)
 
 /*
  * Returns true if a device file is missing, or this process may not open it, and describes the
- * first such file in TEXT. A pattern that no file matches counts as a missing file. Returns false
- * if neither the kernel module nor any device file is there.
+ * first such file in TEXT. A pattern that no file matches is treated as a missing file. Returns
+ * false if neither the kernel module nor any device file exists.
  */
 static bool find_closed_file(bool has_module, char *text, size_t size)
 {

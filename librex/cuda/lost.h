@@ -59,8 +59,8 @@ void rex_kernel_list_text(const struct rex_kernel_list *list, char text[REX_KERN
  * queue or a kernel, for example. The first call for a GPU copies NAME, WHY and the names of
  * KERNELS for later messages. Later calls for the GPU do not change the copies.
  *
- * If KERNELS is NULL, the caller reports the loss. Otherwise KERNELS lists the kernels that may
- * have failed, and the next rex_device_lost() reports the loss.
+ * If KERNELS is NULL, the caller reports the loss. If KERNELS is not NULL, it lists the kernels
+ * that may have failed, and the next rex_device_lost() reports the loss.
  */
 void rex_device_lose(int ordinal, int number, const char *name, const char *why,
                      const struct rex_kernel_list *kernels);
@@ -73,9 +73,10 @@ static inline bool rex_any_device_is_lost(void)
 }
 
 /*
- * Returns REX_ECUDA if device NUMBER is lost, otherwise 0. REX_ANY_DEVICE means all devices.
- * libomptarget would abort in the context of a lost device. The message begins with WHAT. If no
- * other call has reported the loss, the message names the kernels that may have failed.
+ * Returns REX_ECUDA if device NUMBER is lost, or 0. If NUMBER is REX_ANY_DEVICE, returns REX_ECUDA
+ * if any device is lost. Call this before libomptarget, which would abort in the context of a lost
+ * device. The message begins with WHAT. If no other call has reported the loss, the message names
+ * the kernels that may have failed.
  */
 #define REX_ANY_DEVICE INT_MIN
 int rex_device_tell_loss(int number, const char *what); /* called if any device is lost */

@@ -36,8 +36,8 @@ struct rex_mark *rex_mark_find(struct rex_mark mark[REX_MARKS], void *stream, ui
 
 /*
  * Waits for the event of MARK for at most about MILLISECONDS. Returns the driver's result, which is
- * REX_CUDA_NOT_READY if the time ran out. The caller is counted in MARK's `users`, and needs no
- * lock.
+ * REX_CUDA_NOT_READY if the time ran out. Before the call, add 1 to `users` of MARK. No lock is
+ * needed.
  */
 int rex_mark_poll(const struct rex_mark *mark, int milliseconds);
 

@@ -24,7 +24,7 @@
 
 /*
  * An OffloadBinary has a header, entries, strings and images. An entry has the offset and the size
- * of an image. Offsets count from the header. clang 15 to 17 register each image inside an
+ * of an image. Offsets are relative to the header. clang 15 to 17 register each image inside an
  * OffloadBinary.
  *
  * Version 1 of the format (LLVM 15 to 21) has one entry. In the field `entries_count` of the
@@ -69,8 +69,7 @@ size_t rex_container_images(const unsigned char *bytes, size_t size)
     if (header.entries_offset > size)
         return 0;
     /*
-     * Limit the count. Otherwise a large sparse file could be a table of any number of empty
-     * images.
+     * Limit the count, because a large sparse file could be a table of any number of empty images.
      */
     uint64_t count = version == 1 ? 1 : header.entries_count;
     uint64_t room = (size - header.entries_offset) / sizeof(struct entry);
@@ -110,8 +109,8 @@ static void set_image_kind(struct rex_image_item *item, const void *bytes, size_
 }
 
 /*
- * Returns true if ELF is a program. A program cannot be a host image: dlopen() refuses it, and LLVM
- * 16 to 22 then end the process.
+ * Returns true if ELF is a program. A program cannot be a host image: dlopen() refuses a program,
+ * and LLVM 16 to 22 end the process after this error.
  */
 static bool is_program(const struct rex_elf *elf)
 {
@@ -169,7 +168,8 @@ int rex_view_open_within(struct rex_view *view, const void *bytes, size_t size, 
 
 /* ---- the images of a file -------------------------------------------------------------------- */
 
-#define UNPACK_EACH 512 /* bytes that count for a compressed image in addition to its size */
+/* bytes that each compressed image adds to the sum of unpacked bytes, besides its own size */
+#define UNPACK_EACH 512
 
 int rex_list_add(struct rex_list *list, const struct rex_image_item *item, enum rex_packing packing)
 {
@@ -217,8 +217,8 @@ static int add_containers(struct rex_list *list, const char *name)
             goto refuse;
         for (size_t i = 0; i < count; i++) {
             /*
-             * Refuse images that overlap. If they were fatbins, listing the members of all of them
-             * would take quadratic time.
+             * Refuse images that overlap. If overlapping images were fatbins, listing the members
+             * of all images would take quadratic time.
              */
             if (rex_container_image(bytes, header.size, i, &span) != 0)
                 goto refuse;
@@ -375,7 +375,8 @@ int rex_image_view_open(struct rex_image_view **view, const struct rex_image_lis
     int result;
     if (entry->item.compressed) {
         /*
-         * A program may have views of all images open, so the images before this image count, too.
+         * A program may have views of all images open, so the sum includes the compressed images
+         * before this image.
          */
         uint64_t sum = entry->packed_before + entry->packed;
         if (sum > images->unpack_most)

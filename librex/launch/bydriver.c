@@ -79,14 +79,14 @@ struct waits {
         FOR_TABLE,   /* the launch waits for another call that uses its memory */
         FOR_DEFERRED /* the launch waits for the deferred launches of the device */
     } next;
-    bool defers;     /* the setting allows this launch to be deferred */
+    bool defers;     /* REX_LAUNCH_BLOCKING=off allows librex to defer this launch */
     bool is_ordered; /* deferred launches were already waited for, so this launch need not wait */
 };
 
 /*
- * Puts the kernel of PLAN in the stream of deferred launches, and ends the plan. The rows of PLAN
- * have been placed (launch/plan.h). If there is no such stream, launches nothing, and sets the next
- * wait in WAITS to FOR_DEFERRED. Returns 0 or an error.
+ * Puts the kernel of PLAN in the stream of deferred launches, and ends the plan. Call this after
+ * rex_plan_place(). If there is no such stream, launches nothing, and sets `next` of WAITS to
+ * FOR_DEFERRED. Returns 0 or an error.
  */
 static int defer_plan(const struct rex_request *request, struct rex_plan *plan, struct waits *waits)
 {
@@ -131,8 +131,8 @@ static __attribute__((noinline)) bool is_deferred(const struct rex_request *requ
 }
 
 /*
- * Plans and runs the launch. If the launch has to wait first, sets the next wait in WAITS instead.
- * Returns 0 or an error.
+ * Plans and runs the launch. If the launch has to wait first, only sets `next` of WAITS. Returns 0
+ * or an error.
  */
 static int plan_and_run(struct rex_request *request, bool is_mapped, struct waits *waits)
 {
@@ -175,9 +175,9 @@ static int plan_and_run(struct rex_request *request, bool is_mapped, struct wait
     bool is_awaited =
         result == REX_OK && plan.ranges.count > 0 && rex_present_is_awaited(&plan.ranges);
     /*
-     * Another thread is ending a mapping of these rows, and waits for this launch. libomptarget's
-     * own end would not wait for a launch by libomptarget: the launch would drop the last reference
-     * to the rows, and would copy the rows back. So copy the rows back now. libomptarget makes the
+     * Another thread is ending a mapping of these rows, and waits for this launch. If libomptarget
+     * made the launch, the other thread would not wait: the launch would drop the last reference to
+     * the rows, and would copy the rows back. So copy the rows back now. libomptarget makes the
      * copies, because libomptarget knows attached pointers.
      *
      * A deferred launch needs no such copy. The program cannot know whether the kernel of a
@@ -201,8 +201,8 @@ give_context:
 }
 
 /*
- * Plans and runs the launch. If the launch has to wait, waits, and plans it again. During a wait
- * the thread has no launch context and no pinned rows.
+ * Plans and runs the launch. If the launch has to wait, waits, and plans the launch again. During a
+ * wait the thread has no launch context and no pinned rows.
  */
 static int plan_until_run(struct rex_request *request, bool is_mapped)
 {
@@ -254,14 +254,14 @@ int rex_launch_by_driver(struct rex_request *request)
 /*
  * libomptarget of LLVM 18 cannot launch a plain kernel (a kernel without a parameter for the
  * runtime) on a GPU, so the driver has to launch it. The driver's launch cannot handle rows that
- * have a reason of REASONS_OF_MAPPING, but a data call of libomptarget can map such rows. So for
+ * have a reason of REASONS_OF_MAPPING, but a data call to libomptarget can map such rows. So for
  * such rows librex makes the launch in three steps:
- * - A data call of libomptarget maps the rows.
+ * - A data call to libomptarget maps the rows.
  * - The driver launches the kernel.
- * - A data call of libomptarget unmaps the rows.
+ * - A data call to libomptarget unmaps the rows.
  *
- * Each step waits for the device, but a launch by libomptarget waits only once. So if a release can
- * launch the kernel, libomptarget launches.
+ * Each step waits for the device, but a launch by libomptarget waits only once. So if the
+ * libomptarget of an LLVM release can launch the kernel, libomptarget launches.
  */
 
 /* Fallback reasons that do not matter after libomptarget has mapped the rows by a data call. */
@@ -305,7 +305,7 @@ int rex_launch_with_mapping(struct rex_request *request)
         (rex_kernel_flags(target->kernel) & REX_KERNEL_CALLED))
         return REX_OK;
     /*
-     * If librex does not see all calls, rex_launch_by_driver() has not read the rows. Read them
+     * If librex does not see all calls, rex_launch_by_driver() has not read the rows. Read the rows
      * here.
      */
     for (int32_t i = 0; i < request->map->count && (reasons & ~REASONS_OF_MAPPING) == 0; i++)

@@ -28,9 +28,9 @@
 /* ---- rows and parameters --------------------------------------------------------------------- */
 
 /*
- * Returns the first row of MAP that is an argument and does not fit its parameter in LAYOUT.
- * Returns the number of rows if all fit. Sets *INDEX to the number of the first parameter without a
- * fitting row.
+ * Compares the rows of MAP that are arguments with the parameters in LAYOUT, in order. Returns the
+ * index of the first such row that does not fit, or the number of rows if all fit. Sets *INDEX to
+ * the index of the first parameter without a fitting row.
  */
 static int32_t first_misfit(const struct rex_layout *layout, const struct rex_map *map,
                             uint32_t *index)
@@ -50,8 +50,8 @@ static int32_t first_misfit(const struct rex_layout *layout, const struct rex_ma
 }
 
 /*
- * Fails because of a wrong number of rows. If the image has the signature of the kernel, the
- * message has the signature, and the first row that does not fit its parameter.
+ * Returns an error for a wrong number of rows. If the image has the signature of the kernel, the
+ * message has the signature and the first row that does not fit its parameter.
  */
 static int fail_parameter_count(const struct rex_target *target, uint32_t rows,
                                 const struct rex_map *map)
@@ -103,8 +103,8 @@ static int check_signature(const struct rex_request *request)
  * Finds the form of the kernel (omp/release.h) by the number of rows that are arguments. Example: a
  * kernel has 3 parameters. With 3 rows the form is PLAIN. With 2 rows the form is ENV: the runtime
  * passes the first parameter. A host image without a signature does not describe the parameters, so
- * the kernel has the form that rex_kernel_match() has set. A kernel keeps the form of its signature
- * or of its first launch, and a launch in the other form fails.
+ * the kernel has the form that rex_kernel_match() has set. The form of a kernel is that of its
+ * signature or of its first launch. A launch in the other form fails.
  */
 int rex_check_form(const struct rex_target *target, uint32_t rows, const struct rex_map *map,
                    enum rex_kernel_form *form)
@@ -151,7 +151,7 @@ static void write_fallback_reason(const struct rex_request *request, char why[RE
     rex_reason_text(reason, why);
 }
 
-/* Fails if the release cannot launch a kernel of this name or form. */
+/* Returns an error if the LLVM release cannot launch a kernel with this name or in FORM. */
 static int check_release(const struct rex_request *request, enum rex_kernel_form form)
 {
     const struct rex_target *target = &request->target;
@@ -251,7 +251,7 @@ int rex_check_packet(const struct rex_request *request, enum rex_kernel_form *fo
                         REX_KERNEL_NAME(request->target.name), map->count);
     if (map->count > 0 && !rex_has_columns(map))
         return rex_fail_null_column(request->target.name, NULL, map);
-    /* An unknown bit may change how the release reads the rows. */
+    /* An unknown bit may change how the LLVM release reads the rows. */
     if (unknown != 0)
         return rex_fail(REX_EINVAL,
                         "kernel \"%.*s\": the packet's Flags, 0x%llx, have bits that LLVM %d does "

@@ -9,8 +9,8 @@
 #include "launch/plan.h"
 
 /*
- * Returns true if the launch of PLAN may be deferred. The rows of PLAN have been placed
- * (launch/plan.h). A deferred launch meets two conditions:
+ * Returns true if the launch of PLAN may be deferred. Call this after rex_plan_place(). A deferred
+ * launch meets two conditions:
  * - Each row is a value, or memory that lies in one mapping.
  * - The host cannot see the result before it calls librex. So no value is an address of pinned
  *   memory, for example: the host could read the memory at any time.
@@ -21,15 +21,15 @@ bool rex_plan_may_defer(const struct rex_plan *plan);
  * Packs the arguments, and puts the kernel in the stream of deferred launches on the device. Stores
  * the number of the launch in `ranges.launch` of PLAN. Returns 0 or an error.
  *
- * If there is no such stream, launches nothing, and leaves `ranges.launch` at 0. Then returns
- * REX_ECUDA if the device is lost, otherwise 0. After 0 the caller makes a launch that is not
- * deferred.
+ * If there is no such stream, launches nothing, and leaves `ranges.launch` at 0. In that case
+ * returns REX_ECUDA if the device is lost, or 0. If the result is 0 and `ranges.launch` is 0, the
+ * caller makes a launch that is not deferred.
  */
 int rex_plan_defer(struct rex_plan *plan);
 
 /*
- * Logs once why REQUEST is not deferred although the setting allows deferred launches. Logs a
- * reason only if it applies to all launches of the process or of the device.
+ * Logs once why REQUEST is not deferred although REX_LAUNCH_BLOCKING=off allows deferred launches.
+ * Logs a reason only if it applies to all launches of the process or of the device.
  */
 void rex_log_not_deferred(const struct rex_request *request);
 

@@ -33,7 +33,7 @@ static bool are_rows_plain(const struct rex_map *map)
     return plain;
 }
 
-/* Returns true if librex may copy rows of MAP itself. */
+/* Returns true if librex, in place of libomptarget, may copy rows of MAP. */
 static bool may_copy_rows(const struct rex_map *map)
 {
     return are_rows_plain(map) && rex_cuda_need(REX_CUDA_QUEUES) == 0 &&
@@ -47,7 +47,7 @@ static bool may_copy_rows(const struct rex_map *map)
  * mapped memory whose value on the device is a device address. Example: a row of 64 bytes has an
  * attached pointer at byte 24. Its parts are the bytes 0 to 23 and 32 to 63.
  *
- * Writes the parts to PARTS, unless PARTS is NULL. Returns the number of parts. Sets *HAS_POINTERS
+ * If PARTS is not NULL, writes the parts to PARTS. Returns the number of parts. Sets *HAS_POINTERS
  * to true if a row has an attached pointer.
  */
 static size_t cut_at_pointers(const struct rex_map *map, int number, struct rex_map *parts,
@@ -143,7 +143,7 @@ int rex_rows_update(const char *what, int64_t device, int number, const struct r
     for (int32_t i = 0, some = 1; i <= map->count && result == REX_OK; i += some) {
         /*
          * True if librex has copied rows `i` to `i + some - 1`, or if no row is left. In both cases
-         * libomptarget then updates rows `done` to `i - 1`, which librex has not copied.
+         * libomptarget updates rows `done` to `i - 1`, which librex has not copied.
          */
         bool are_copied = i == map->count;
         if (i < map->count)
@@ -166,8 +166,8 @@ int rex_rows_update(const char *what, int64_t device, int number, const struct r
 /* ---- the begin of a region ------------------------------------------------------------------- */
 
 /*
- * Calls rex_copy_some(), and returns its result. If *ARE_MADE becomes true, librex has made these
- * copies: writes them to the trace.
+ * Calls rex_copy_some(), and returns its result. If *ARE_MADE is true after the call, librex has
+ * made the copies, and this function writes them to the trace.
  */
 static int32_t copy_and_trace(const struct rex_copy *copies, int32_t count, int number,
                               bool *are_made)
@@ -207,10 +207,10 @@ int rex_rows_begin(const char *what, int64_t device, int number, const struct re
         types[i] = map->types[i];
         copies[i] = (struct rex_copy){.host = copy.host};
         /*
-         * librex copies after libomptarget's begin, which gives the row its device address. Between
-         * the begin and the copy, a launch by another thread may use memory that was mapped before
-         * the begin. But the launch waits if this begin makes the mapping. So librex copies only a
-         * row that makes a mapping.
+         * librex copies after libomptarget's begin call, which gives the row its device address.
+         * Between the begin call and the copy, a launch by another thread may use memory that was
+         * mapped earlier. But the launch waits if this begin call makes the mapping. So librex
+         * copies only a row that makes a mapping.
          */
         if ((types[i] & REX_MAP_TO) && copy.size > 0 &&
             rex_mapping_is_new(copy.host, copy.size, number) &&

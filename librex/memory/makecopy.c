@@ -42,7 +42,7 @@ struct job {
     size_t next;   /* index of the first piece that no thread has begun */
     unsigned able; /* number of threads that got a launch context with chunks */
     bool is_first; /* a thread allocated resources, so the time of the copy is not typical */
-    /* said: `why` is written; failed: a thread has failed */
+    /* said: a thread has written `why`. failed: a thread has failed */
     bool said, failed;
     char why[256]; /* reason of the first failure */
 };
@@ -63,18 +63,21 @@ static void say_why(struct job *job)
 
 /*
  * If threads were slower than the driver in a size class, threads try again after the driver has
- * spent NANOSECONDS_UNTIL_RETRY on copies of this size class. The time counts from the last copy
- * that threads made.
+ * spent NANOSECONDS_UNTIL_RETRY on copies of this size class. The time is measured from the last
+ * copy that threads made.
  */
 #define NANOSECONDS_UNTIL_RETRY (100 * NANOSECONDS_THAT_PAY)
 
 /*
- * The first staged copy allocates staging memory, which takes 1.5 ms. So libomptarget makes this
- * many small copies before librex does.
+ * The first staged copy allocates staging memory, which takes 1.5 ms. So libomptarget makes the
+ * first small copies. librex makes small copies from number COPIES_THAT_PAY on.
  */
 #define COPIES_THAT_PAY ((size_t)200)
 
-/* Bytes and time of copies of one size class. Older copies count less. The members are atomic. */
+/*
+ * Bytes and time of copies of one size class. Older copies have less weight. The members are
+ * atomic.
+ */
 struct pace {
     uint64_t bytes, nanoseconds;
 };
@@ -87,10 +90,10 @@ static struct {
     uint64_t by_driver; /* time of all large copies by the driver, in nanoseconds */
     /*
      * for each size class: nanoseconds that the driver has spent on copies since the last copy by
-     * threads; only counted if threads are slower than the driver
+     * threads; counted only if threads are slower than the driver
      */
     uint64_t until_retry[SIZES];
-    size_t small_copies; /* number of small copies that libomptarget has made */
+    size_t small_copies; /* number of small copies so far, at most about COPIES_THAT_PAY */
 } seen;                  /* all members are atomic */
 
 static size_t size_class(size_t size)
@@ -102,8 +105,8 @@ static size_t size_class(size_t size)
 }
 
 /*
- * Relaxed: the threads of the program that copy read and change the numbers in `seen`. The numbers
- * only decide whether threads, the driver or libomptarget makes a copy. So an old number or a lost
+ * Relaxed: all threads that make copies read and change the numbers in `seen`. The numbers only
+ * decide whether threads, the driver or libomptarget makes a copy. So an old number or a lost
  * update costs only time.
  */
 static uint64_t get_relaxed(const uint64_t *number)
@@ -146,8 +149,8 @@ void rex_copy_large_took(bool by_threads, size_t size, uint64_t nanoseconds)
 }
 
 /*
- * Waits for the stream of OWN. Returns false on failure; rex_cuda_why() then gives the reason, and
- * OWN is not used again.
+ * Waits for the stream of OWN. Returns false on failure. In that case rex_cuda_why() gives the
+ * reason, and no later copy uses OWN.
  */
 static bool wait_for_copies(struct rex_launch_context *own)
 {
@@ -220,8 +223,8 @@ static bool copy_from_device(struct job *job, const struct rex_launch_context *o
 }
 
 /*
- * Copies pieces in one thread until no piece is left. If the thread gets no launch context or no
- * chunks, the other threads copy all pieces.
+ * Copies pieces in one thread until no piece is left. If the thread cannot take a launch context or
+ * make the chunks, the other threads copy all pieces.
  */
 static void share_copy(unsigned number, void *argument)
 {
@@ -277,9 +280,9 @@ static bool is_large_copy(const struct rex_copy *copy)
 }
 
 /*
- * Lets threads make the large COPY. The commands on which COPY depends are complete. Returns false
- * if COPY is not complete, for example because threads would be slower than the driver, or have
- * failed.
+ * Lets threads make the large COPY. Call this after the commands on which COPY depends are
+ * complete. Returns true if COPY is complete. Returns false, for example, if threads would be
+ * slower than the driver, or have failed.
  */
 static bool copy_by_threads(const struct rex_copy *copy)
 {
@@ -409,11 +412,11 @@ static bool copy_through(const struct rex_copy *copies, size_t count,
  * Returns the number of copies that can be made together, or 0 if the first copy has size 0 or
  * needs more than one chunk. Sets *STAGED to the bytes of staging memory for these copies.
  *
- * Copies of both directions may use one range of host memory, and must then run in order. The
- * stream runs pinned copies in order. A staged copy to the device reads the host memory at once,
- * before earlier copies in the stream are complete. A staged copy to the host writes the host
- * memory after all copies in the stream are complete. So if one of the copies is staged, all must
- * have one direction.
+ * If copies of both directions use one range of host memory, they must run in order. The stream
+ * runs pinned copies in order. A staged copy to the device reads the host memory at once, before
+ * earlier copies in the stream are complete. A staged copy to the host writes the host memory after
+ * all copies in the stream are complete. So if one of the copies is staged, all must have one
+ * direction.
  */
 static size_t count_together(const struct rex_copy *copies, size_t count, size_t *staged)
 {
@@ -444,8 +447,8 @@ size_t rex_copy_some(const struct rex_copy *copies, size_t count, int number, bo
         (ordinal == REX_ORDINAL_UNKNOWN && !find_gpu_of(copies[0].device, &ordinal))) {
         /*
          * The memory may be on the host device, where librex makes no copies. Restart the count of
-         * small copies. rex_copy_is_ours() then leaves small copies to libomptarget until the count
-         * reaches COPIES_THAT_PAY again. Relaxed: see get_relaxed().
+         * small copies. After that, rex_copy_is_ours() leaves small copies to libomptarget until
+         * the count reaches COPIES_THAT_PAY again. Relaxed: see get_relaxed().
          */
         __atomic_store_n(&seen.small_copies, 0, __ATOMIC_RELAXED);
         return some;

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /*
- * Minimum bytes of a large copy. Threads make a large copy of pageable memory in chunks, if
+ * Minimum size of a large copy in bytes. Threads make a large copy of pageable memory in chunks, if
  * rex_copy_threads_pay() returns true.
  */
 #define REX_COPY_LARGE ((size_t)4 << 20)
@@ -26,27 +26,28 @@ struct rex_copy {
 };
 
 /*
- * Puts COPY in STREAM. If MAY_WAIT is true, the call may wait for STREAM, and have threads make
- * COPY. If MAY_WAIT is false, the driver makes COPY. The caller puts no other command in STREAM
- * during the call, because the threads would not wait for the command. Returns 0, or an error of
- * the driver, which rex_cuda_why() describes.
+ * Puts COPY in STREAM. If MAY_WAIT is true, the call may wait for STREAM, and may let threads make
+ * COPY. If MAY_WAIT is false, the driver makes COPY. Put no other command in STREAM during the
+ * call, because the threads would not wait for that command. Returns 0, or an error of the driver,
+ * which rex_cuda_why() describes.
  */
 int rex_copy_put(const struct rex_copy *copy, void *stream, bool may_wait);
 
 /*
- * Returns true if librex may make copies between the host and a GPU: the driver has the functions
- * of REX_CUDA_QUEUES, and libomptarget need not report the copies.
+ * Returns true if librex may copy between the host and a GPU. Two conditions must be true: the
+ * driver has the functions of REX_CUDA_QUEUES, and neither a tool nor an environment variable asks
+ * libomptarget to report copies.
  */
 bool rex_copies_are_allowed(void);
 
 /*
- * Returns true if rex_copy_some() makes COPY faster than libomptarget. Sets `is_pinned` of COPY.
- * Call this only if the driver has the functions of REX_CUDA_QUEUES. The result is true for three
- * kinds of copies:
+ * Returns true if the caller should make COPY with rex_copy_some(), because that call is faster
+ * than libomptarget. Sets `is_pinned` of COPY. Call this only if the driver has the functions of
+ * REX_CUDA_QUEUES. The result is true for three kinds of copies:
  * - librex has pinned the host memory.
- * - COPY is large (REX_COPY_LARGE), and its host memory is pageable.
- * - COPY fits into a chunk (REX_STAGED_CHUNK), and its host memory is pageable. Also, libomptarget
- *   has made enough such copies before, or the program has set REX_COPY_THREADS.
+ * - COPY is large (REX_COPY_LARGE), its host memory is pageable, and rex_copy_threads() is above 0.
+ * - COPY fits into a chunk (REX_STAGED_CHUNK), and its host memory is pageable. In addition, there
+ *   were enough such copies before COPY, or the program has set REX_COPY_THREADS.
  */
 bool rex_copy_is_ours(struct rex_copy *copy);
 
@@ -55,17 +56,18 @@ bool rex_copy_is_ours(struct rex_copy *copy);
  * is pinned or fits into a chunk (REX_STAGED_CHUNK), also makes the copies that follow. Stops
  * before the first copy for which one of these conditions is true:
  * - The copy has size 0.
- * - The copy is not pinned, and does not fit into the rest of the chunk.
+ * - The copy is not pinned, and the chunk has too few free bytes for it.
  * - This copy and the copies before it would have both directions, and at least one of these copies
  *   is not pinned.
  *
- * If the first copy has size 0, skips only this copy. For each copy whose size is not 0,
- * rex_copy_is_ours() has returned true. Returns the number of copies that the call tried to make or
- * skipped.
+ * If the first copy has size 0, skips only this copy. Call this only if rex_copy_is_ours() has
+ * returned true for each copy whose size is not 0. Returns the number of copies that the call tried
+ * to make or skipped.
  *
  * *ARE_MADE is true if these copies are complete. *ARE_MADE is false if the first copy has size 0,
- * the memory is not on a GPU, or a call failed. The caller then has libomptarget make all of these
- * copies, because each may be incomplete. If the failure is permanent, libomptarget fails, too.
+ * the memory is not on a GPU, or a call failed. In these cases the caller must let libomptarget
+ * make all of these copies, because each may be incomplete. If the failure is permanent,
+ * libomptarget also fails.
  */
 size_t rex_copy_some(const struct rex_copy *copies, size_t count, int number, bool *are_made);
 

@@ -22,10 +22,10 @@ static const char *wrong_member(const struct rex_map *map, int32_t i)
     if (parent >= i)
         return "is a member of a row that does not come before it";
     /*
-     * LLVM 14 to 23 map a member that lies outside its parent, but count no reference for the
-     * member. So the member stays mapped until the end of the process. Accept a row after
-     * REX_PARENT_MAX: a type cannot name a parent after row REX_PARENT_MAX. So the row may name a
-     * section around its parent (rex_map_add_mapped()), and that section need not contain the row.
+     * LLVM 14 to 23 map a member that lies outside its parent, but add no reference for the member.
+     * So the member remains mapped until the end of the process. Accept a row after REX_PARENT_MAX:
+     * a type cannot name a parent after row REX_PARENT_MAX. So the row may name a section around
+     * its parent (rex_map_add_mapped()), and that section need not contain the row.
      */
     if (parent >= 0 && i <= REX_PARENT_MAX && map->sizes[i] > 0 &&
         !rex_row_has(type, REX_MAP_NOT_MAPPED | REX_MAP_PTR_AND_OBJ) &&
@@ -35,7 +35,7 @@ static const char *wrong_member(const struct rex_map *map, int32_t i)
     return NULL;
 }
 
-/* Returns why row I is wrong for PURPOSE on all releases, or NULL if the row is right. */
+/* Returns why row I is wrong for PURPOSE on every LLVM release, or NULL if the row is right. */
 static const char *wrong_row(const struct rex_map *map, int32_t i, enum rex_purpose purpose)
 {
     int64_t type = map->types[i], size = map->sizes[i];
@@ -209,9 +209,9 @@ int rex_fail_null_column(const char *kernel, const char *call, const struct rex_
 /* ---- rows against each other ----------------------------------------------------------------- */
 
 /*
- * LLVM 14 to 23 map the rows of a call in their order. A row inside an earlier row uses the mapping
- * of the earlier row. If a row overlaps an earlier row in any other way, libomptarget aborts,
- * unless the later row is implicit.
+ * LLVM 14 to 23 map the rows of a call in the order of the rows. A row inside an earlier row uses
+ * the mapping of the earlier row. If a row overlaps an earlier row in any other way, libomptarget
+ * aborts, unless the later row is implicit.
  *
  * Example: a call has the row a[0:10] and then the implicit row a[0:20]. Only a[0:10] is mapped,
  * and libomptarget accepts a[0:20]. If a[0:20] is copied, LLVM 23 and 24 copy all 20 elements, past
@@ -240,9 +240,9 @@ static int order_as_mapped(const void *left, const void *right)
 
 /*
  * Finds the spans that libomptarget maps, and moves them to the front of SPANS, in the order of the
- * rows. Sets *MAPPED to their number. A span that overlaps an earlier mapped span is not mapped.
- * Fails if such a span reaches out of the mapped span that it overlaps, unless its `may_exceed` is
- * true.
+ * rows. Sets *MAPPED to the number of these spans. A span that overlaps an earlier mapped span is
+ * not mapped. Returns an error if such a span reaches out of the mapped span that it overlaps, and
+ * `may_exceed` of the span is false.
  */
 static int map_in_order(struct rex_row_span *spans, size_t count, size_t *mapped,
                         const struct rex_map *map, const char *what)

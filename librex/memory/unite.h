@@ -9,16 +9,17 @@
 #include "memory/rowcheck.h"
 
 /*
- * If rows of MAP have equal memory, gives each of these rows the directions of all of them. For
+ * If rows of MAP have equal memory, gives each of these rows the directions of all these rows. For
  * example, a row that copies an array to the device and a row that copies the array back both get
- * both directions. The call is for DEVICE, and PURPOSE is a launch, a begin or an end. If rows
- * overlap and ask for different copies, MAP gets a new column of types in *TYPES, which the caller
- * frees. The old column does not change. Otherwise *TYPES is NULL, and MAP does not change. A map
- * without columns is not checked (rex_has_columns()).
+ * both directions. DEVICE is the device of the call, and PURPOSE is that of a launch, a begin call
+ * or an end call. If rows overlap and ask for different copies, MAP gets a new column of types in
+ * *TYPES; the caller frees *TYPES. The old column does not change. If no rows ask for different
+ * copies, *TYPES is NULL, and MAP does not change. A map without columns is not checked
+ * (rex_has_columns()).
  *
  * Returns REX_EOVERLAP if a row lies in an earlier row that the call maps, and needs a copy that
- * the earlier row lacks. An end does not return REX_EOVERLAP. Returns REX_ENOMEM if memory is
- * short, otherwise 0. The message begins with WHAT.
+ * the earlier row lacks. For an end call the function does not return REX_EOVERLAP. Returns
+ * REX_ENOMEM if memory is short. In all other cases returns 0. The message begins with WHAT.
  */
 int rex_rows_unite(struct rex_map *map, enum rex_purpose purpose, int64_t device, const char *what,
                    int64_t **types);

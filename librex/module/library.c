@@ -78,7 +78,7 @@ int rex_library_load(struct rex_library **library, int64_t device, const void *i
         result = load_library_on_device(made, number, "rex_library_load", NULL, NULL);
     } else if (number != rex_device_count()) {
         rex_device_used();
-        /* In every release, libomptarget loads all images when an empty data region begins. */
+        /* In every LLVM release, libomptarget loads all images when an empty data region begins. */
         result = rex_call_data(REX_DATA_BEGIN, NULL, number, &(struct rex_map){0});
     }
 opened:

@@ -51,7 +51,9 @@ void rex_loaded_image_drop(struct rex_loaded_image *image)
     free(image);
 }
 
-/* Unloads the images of all GPUs when the registration ends. No launch runs at that time. */
+/*
+ * Unloads the images of all GPUs. Called when the registration ends, at a time when no launch runs.
+ */
 static void unload_everywhere(struct rex_registration *registration)
 {
     for (int i = 0; i < REX_CUDA_DEVICES_MAX; i++) {
@@ -85,10 +87,10 @@ static void *load_kernel_function(const struct rex_loaded_kernel *kernel)
 /* ---- loading --------------------------------------------------------------------------------- */
 
 /*
- * Loads the image with all its kernels. Otherwise the driver, from CUDA 12.2 on, would load each
- * kernel at its first launch, and might first wait until the device is idle. If a kernel of another
- * queue waited for the new launch, the load would never end. If a kernel fails to load now, its
- * launch loads it again and reports the error.
+ * Loads the image with all its kernels. If only the image were loaded, drivers from CUDA 12.2 on
+ * would load each kernel at its first launch, and might first wait until the device is idle. If a
+ * kernel of another queue waited for the new launch, the load would never end. If a kernel fails to
+ * load now, a launch of the kernel loads it again and reports the error.
  */
 static struct rex_loaded_image *new_loaded_image(struct rex_registration *registration, int ordinal,
                                                  void *context)
@@ -162,7 +164,7 @@ int rex_loaded_image_prepare(struct rex_registration *registration, int ordinal,
 
 /*
  * Sets the kernel's maximum of dynamic shared memory to BYTES if the maximum is lower. The driver
- * keeps the value that was set last, so a lower value must not be set.
+ * uses the value that was set last, so a lower value must not be set.
  */
 static int allow_dynamic_memory(struct rex_loaded_kernel *kernel, uint32_t bytes)
 {

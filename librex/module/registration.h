@@ -23,8 +23,8 @@
 enum { REX_MODULE_UNREGISTERED, REX_MODULE_BUSY, REX_MODULE_REGISTERED };
 
 /*
- * The registration of one module. It exists from the first time that librex sees the module until
- * the process ends. If only the driver launches the kernels of a library, the library's
+ * The registration of one module. The object exists from the first time that librex sees the module
+ * until the process ends. If only the driver launches the kernels of a library, the library's
  * registration is freed when the library ends.
  */
 struct rex_registration {
@@ -54,23 +54,25 @@ struct rex_registration {
      */
     unsigned reasons;
     char about[REX_STATE_NAME];
-    bool exact_rows; /* REX_CHECK=full: in a launch by the driver each row has its own allocation */
+    /* with REX_CHECK=full, each row has its own allocation in a launch by the driver */
+    bool exact_rows;
     /* librex's own load of the image on each GPU (module/loadedimage.h), or NULL; atomic */
     struct rex_loaded_image *loaded_image[REX_CUDA_DEVICES_MAX];
     /* unloads `loaded_image` of all GPUs; NULL if no image is loaded */
     void (*unload)(struct rex_registration *registration);
     /* the library for which librex made the entries; NULL: the program made them; atomic */
     struct rex_library *library;
-    /* The next three fields are for a module with several images in memory: module/parts.c. */
+    /* The next three fields are for a module with several images in memory (module/parts.c). */
     /* the part with the first image and its entries; NULL: the entries are not divided */
     struct rex_module *share;
     struct rex_registration *next_part; /* part with the module's next image; atomic */
     struct rex_registration *whole;     /* the module's registration if this is a part, else NULL */
-    const char *memory_name;         /* name of an image in memory, in messages; NULL: "memory" */
-    char *image_path;                /* path of the image of the last attempt; atomic */
-    const struct rex_thread *worker; /* the thread that registers or ends the module; atomic */
-    int failure;                     /* error of the last attempt, or 0 */
-    char *failure_message;           /* message of that error; under the registry's lock */
+    const char *memory_name; /* name of an image in memory, in messages; NULL: "memory" */
+    char *image_path;        /* path of the image of the last attempt; atomic */
+    /* the thread that is registering or ending the module, or NULL; atomic */
+    const struct rex_thread *worker;
+    int failure;           /* error of the last attempt, or 0 */
+    char *failure_message; /* message of that error; under the registry's lock */
 };
 
 /*
@@ -103,8 +105,9 @@ static inline bool rex_registration_on_host(const struct rex_registration *regis
 int rex_register(struct rex_registration *registration, const char *name);
 
 /*
- * Compares KERNEL with the image, if it has not been compared. With REX_CHECK=off, a registration
- * compares no kernels, and KERNEL's first launch calls this function. Returns 0 or an error.
+ * Compares KERNEL with the image, if KERNEL has not been compared yet. With REX_CHECK=off, a
+ * registration compares no kernels, and KERNEL's first launch calls this function. Returns 0 or an
+ * error.
  */
 int rex_registration_match(struct rex_registration *registration, struct rex_kernel *kernel);
 
@@ -112,15 +115,15 @@ int rex_registration_match(struct rex_registration *registration, struct rex_ker
 
 /*
  * One registration with libomptarget. After libomptarget has seen a descriptor, librex never frees
- * it and never uses it again: libomptarget's tables refer to it even after the unregistration. See
- * `entries_copied` in omp/release.h.
+ * it, and never registers it a second time: libomptarget's tables refer to the descriptor even
+ * after the unregistration. See `entries_copied` in omp/release.h.
  */
 struct rex_descriptor {
     struct rex_descriptor *previous;
     struct __tgt_bin_desc given; /* the descriptor that libomptarget is given */
     struct __tgt_device_image image;
     void *trial; /* the driver's module, during a trial load */
-    /* of a host image: a bit for each device on which libomptarget has loaded the image */
+    /* if the image is a host image: a bit for each device on which libomptarget has loaded it */
     uint64_t loaded;
     /* copies of the entries; NULL if they are freed, or the module's own table is registered */
     struct __tgt_offload_entry *entries;
@@ -133,16 +136,17 @@ static inline size_t rex_descriptor_bytes(const struct rex_descriptor *descripto
 }
 
 /*
- * Makes a descriptor for a registration with IMAGE. If FRESH is true, the entries are copied,
- * because the linker's table was registered before. Returns 0 or an error.
+ * Makes a descriptor for a registration with IMAGE. FRESH is true if libomptarget may still refer
+ * to the module's own entries after an earlier registration. In that case the descriptor gets
+ * copies of the entries. Returns 0 or an error.
  */
 int rex_descriptor_new(struct rex_registration *registration, const struct rex_module_image *image,
                        bool fresh, struct rex_descriptor **descriptor);
 
 /*
- * Call this after libomptarget has ended the last registration. Frees the copied entries of the
- * registration, except if the release still reads them (`entries_copied` in omp/release.h). Drops
- * the image (rex_retained_drop()).
+ * Call this after libomptarget has ended the module's newest registration. Frees the copied entries
+ * of that registration, if the LLVM release no longer reads them (`entries_copied` in
+ * omp/release.h). Drops the image (rex_retained_drop()).
  */
 void rex_registration_ended(struct rex_registration *registration);
 

@@ -17,10 +17,10 @@
 #define REX_MAP_NOT_MAPPED (REX_MAP_LITERAL | REX_MAP_PRIVATE)
 
 /*
- * The type bits that may be set in a row:
- * - REX_ROW_VALUE: in a row that is a value;
- * - REX_ROW_PRIVATE: in a row of private memory;
- * - REX_ROW_MAPPED: in a row of mapped memory that is not a member of another row.
+ * The type bits that may be set in rows:
+ * - REX_ROW_VALUE: the bits of a row that is a value;
+ * - REX_ROW_PRIVATE: the bits of a row of private memory;
+ * - REX_ROW_MAPPED: the bits of a row of mapped memory that is not a member of another row.
  */
 #define REX_ROW_VALUE \
     (REX_MAP_LITERAL | REX_MAP_TARGET_PARAM | REX_MAP_IMPLICIT | REX_MAP_KIND_MASK)
@@ -33,8 +33,8 @@
 #define REX_ROW_RETURNED (REX_MAP_RETURN_PARAM | REX_MAP_FB_NULLIFY)
 
 /*
- * If the type of a mapped row has only these bits, each begin (target enter data) with the row adds
- * one reference, and each end (target exit data) drops one reference.
+ * If the type of a mapped row has only these bits, the row's references are known. Each begin call
+ * (target enter data) adds one reference, and each end call (target exit data) drops one.
  */
 #define REX_ROW_COUNTED ((REX_ROW_MAPPED & ~REX_MAP_OMPX_HOLD) | REX_ROW_RETURNED)
 
@@ -49,8 +49,8 @@ static inline bool rex_row_has(int64_t type, int64_t bits)
 }
 
 /*
- * Returns true if row I maps memory, and its base lies outside that memory. The end of the memory
- * counts as inside.
+ * Returns true if row I maps memory, and its base lies outside that memory. A base at the end of
+ * the memory is not outside.
  */
 static inline bool rex_base_is_apart(const struct rex_map *map, int32_t i)
 {

@@ -14,7 +14,7 @@
 #include "rex/launch.h"
 
 /*
- * Maximum bytes of the shared memory of a block, unless a driver call has raised the limit of the
+ * Maximum size of the shared memory of a block in bytes. A driver call can raise the maximum for a
  * kernel.
  */
 #define REX_SHARED_MEMORY 49152u
@@ -28,16 +28,16 @@
 #define REX_FLAGS_FALLBACK 0xcu
 #define REX_FLAG_COOPERATIVE 0x10u
 /*
- * Packet flags of LLVM 23: the numbers of teams and threads are exact. Earlier releases ignore
+ * Packet flags of LLVM 23: the numbers of teams and threads are exact. Earlier LLVM releases ignore
  * these bits.
  */
 #define REX_FLAGS_STRICT 0xc0u
-/* Flags that rex_launch() sets. Every release either knows a flag or ignores it. */
+/* Flags that rex_launch() sets. Every LLVM release either knows such a flag or ignores it. */
 #define REX_FLAGS_USUAL (REX_FLAG_NOWAIT | REX_FLAGS_STRICT)
 
 /*
- * Returns a number of teams or threads from a packet, or 0 if libomptarget chooses the number.
- * clang 17 and later write -1 for a target region without teams.
+ * NUMBER is the number of teams or threads in a packet. Returns NUMBER, or 0 if libomptarget
+ * chooses the number. clang 17 and later write -1 for a target region without teams.
  */
 static inline uint32_t rex_grid_chosen(int32_t number)
 {
@@ -75,8 +75,8 @@ static inline void rex_packet_set_grid(struct __tgt_kernel_arguments *packet,
 }
 
 /*
- * Returns the grid of a call with the packet ARGS. A packet of version 1 (clang 15) has no grid;
- * the grid is then TEAMS and THREADS, which are arguments of the call.
+ * Returns the grid of a call with the packet ARGS. A packet of version 1 (clang 15) has no grid.
+ * For such a packet the grid is TEAMS and THREADS, two arguments of the call.
  */
 static inline struct rex_grid rex_grid_of_packet(const struct __tgt_kernel_arguments *args,
                                                  int32_t teams, int32_t threads)

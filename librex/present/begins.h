@@ -9,11 +9,12 @@
 #include "present/mappings.h"
 
 /*
- * Adds the references of one range of a begin to `refs` of ENTRY. COUNTS is `counts` of the range.
+ * Adds the references of one range of a begin call to `refs` of ENTRY. COUNTS is `counts` of the
+ * range.
  */
 void rex_begin_add_refs(struct rex_entry *entry, enum rex_counts counts);
 
-/* Makes entries for the absent memory of the call BEGIN, whose ranges are sorted by address. */
+/* Makes entries for the absent memory of the call BEGIN. Its ranges must be sorted by address. */
 void rex_begin_make_entries(struct rex_present_table *table, struct rex_range_lock *begin);
 
 /*

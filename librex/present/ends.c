@@ -1,6 +1,6 @@
 /*
- * ends.c - ends of mappings in the present table. An end that may be the last of a mapping waits
- * for the users of the mapping.
+ * ends.c - end calls in the present table. An end call that may end a mapping waits for the users
+ * of the mapping.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -10,7 +10,10 @@
 #include "present/exclude.h"
 #include "present/waits.h"
 
-/* Returns true if an end that drops TAKEN references may be the last end of the mapping. */
+/*
+ * Returns true if an end call that drops TAKEN references may drop the last reference to the
+ * mapping.
+ */
 static bool takes_last(const struct rex_entry *entry, uint32_t taken)
 {
     return entry->refs == REX_REFS_UNKNOWN || taken == REX_REFS_UNKNOWN || entry->refs <= taken;
@@ -47,14 +50,15 @@ static bool count_taken(struct rex_present_table *table, const struct rex_range_
 }
 
 /*
- * Call this for an end that has waited for the users of ENTRY, and is no longer the last end: a
- * newer begin has added a reference. Returns true while ENTRY has a user that it had at the first
- * call of this function for RANGE. Newer users do not count, and do not wait for this end.
+ * Call this for an end call that has waited for the users of ENTRY, and no longer ends the mapping:
+ * a newer begin call has added a reference. Returns true while ENTRY has a user that it had at the
+ * first call of this function for RANGE. Newer users are ignored, and do not wait for this end
+ * call.
  *
- * Example: a launch uses ENTRY. Thread A calls the last end, which waits for the launch. Then
- * thread B begins the mapping again. If the end of A returned now, the end of B would be the last
- * end, and would wait for the launch. But the kernel of the launch may wait for thread B: a
- * deadlock. So the end of A goes on waiting for the launch.
+ * Example: a launch uses ENTRY. Thread A makes the last end call, which waits for the launch. Then
+ * thread B makes a begin call for the mapping. If A's end call returned now, B's end call would be
+ * the last one, and would wait for the launch. But the kernel of the launch may wait for thread B:
+ * a deadlock. So A's end call goes on waiting for the launch.
  */
 static bool awaits_older(struct rex_entry *entry, struct rex_range *range)
 {
@@ -70,8 +74,8 @@ static bool awaits_older(struct rex_entry *entry, struct rex_range *range)
 
 /*
  * Sets `needs_all` and `is_used` of each range of END. Returns true if awaits_older() returns true
- * for an entry: END does not end the mapping, because a newer begin has added a reference, but END
- * still waits for older users of the mapping.
+ * for an entry: END does not end the mapping, because a newer begin call has added a reference. But
+ * END still waits for older users of the mapping.
  */
 static bool find_used(const struct rex_present_table *table, struct rex_range_lock *end)
 {
@@ -103,10 +107,11 @@ static bool find_used(const struct rex_present_table *table, struct rex_range_lo
 }
 
 /*
- * First undoes the additions of an earlier call to `awaited` and `held` of the entries. Then, for
- * each range with `is_used`, adds 1 to `awaited` of the entries of the range. If END is not in an
- * open time (`is_open` of struct rex_table_wait), also adds 1 to `held`. Launches and updates wait
- * while `held` is above 0. Returns true if `is_used` of a range is true.
+ * First undoes the additions to `awaited` and `held` that an earlier call of this function has
+ * made. Then, for each range with `is_used`, adds 1 to `awaited` of the entries of the range. If
+ * END is not in an open time (`is_open` of struct rex_table_wait), also adds 1 to `held` of the
+ * entries. Launches and update calls wait while `held` is above 0. Returns true if `is_used` of a
+ * range is true.
  */
 static bool mark_used(struct rex_present_table *table, struct rex_range_lock *end)
 {

@@ -60,8 +60,8 @@ bool rex_entries_make_room(struct rex_entry_list *in, size_t count)
         if (in->used > 0)
             memcpy(more, old, in->used * sizeof *more);
         /*
-         * Store the pointer before free(). A fork does not wait for the lock of the table, so it
-         * may come between the two. The pointer must be valid in the child.
+         * Store the pointer before free(). A fork does not wait for the lock of the table, so a
+         * fork may come between the two statements. The pointer must be valid in the child.
          */
         __atomic_store_n(&in->entry, more, __ATOMIC_SEQ_CST);
         in->room = 2 * needed;

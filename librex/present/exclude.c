@@ -8,7 +8,7 @@
 
 #include "base/assert.h"
 
-/* Returns true if libomptarget maps absent memory in calls of this kind. */
+/* Returns true if libomptarget maps absent memory in calls of the kind of RANGES. */
 static bool maps(const struct rex_range_lock *ranges)
 {
     return ranges->call == REX_CALL_LAUNCHES || ranges->call == REX_CALL_BEGINS;
@@ -37,18 +37,19 @@ static bool excludes(const struct rex_range_lock *ranges, const struct rex_range
     /*
      * libomptarget aborts if one call maps memory that the other call has mapped in part, for
      * example a[0] to a[9] after a[0] to a[4]. If both calls map equal memory, libomptarget counts
-     * two references. But LLVM 14 and 15 may delete a mapping that a call has just found, so in
-     * these releases such calls exclude each other, too.
+     * two references. But LLVM 14 and 15 may delete a mapping that a call has just found. So in
+     * these LLVM releases calls that map equal memory also exclude each other.
      */
     if (maps(ranges) && maps(other) && is_mapped_anew(range) && is_mapped_anew(with) &&
         (rex_found_may_be_deleted() ||
          (!are_same_bytes(range, with) && !range->is_empty && !with->is_empty)))
         return true;
     /*
-     * If only libomptarget uses mappings, an end waits only for a call that maps overlapping memory
-     * that is not equal. Example: an end of a[0] to a[9] waits for a launch that maps a[5] to
-     * a[14]. During this launch libomptarget would refuse the end, because only a part of a[0] to
-     * a[9] is mapped. The end does not wait for a launch that maps exactly a[0] to a[9].
+     * If only libomptarget uses mappings, an end call waits only for a call that maps overlapping
+     * memory that is not equal. Example: an end call for a[0] to a[9] waits for a launch that maps
+     * a[5] to a[14]. During this launch libomptarget would refuse the end call, because only a part
+     * of a[0] to a[9] is mapped. The end call does not wait for a launch that maps exactly a[0] to
+     * a[9].
      */
     if (!is_in_force)
         return ranges->call == REX_CALL_ENDS && is_mapped_anew(with) &&
@@ -69,7 +70,7 @@ bool rex_range_meets(const struct rex_range_lock *ranges, const struct rex_range
 {
     /*
      * The rows of OTHER are unknown: a row has a mapper, or memory for the ranges was short. So
-     * OTHER counts as using all memory.
+     * this function treats OTHER as a call that uses all memory.
      */
     if (other->is_all && !other->is_waiting) {
         bool has_to_wait =
@@ -93,11 +94,11 @@ bool rex_range_meets(const struct rex_range_lock *ranges, const struct rex_range
             continue;
         }
         /*
-         * OTHER is a begin or an end that itself waits. This function makes only two kinds of calls
-         * wait for OTHER:
-         * - a launch by the driver, if neither range is whole (`is_whole`: one mapping has all
-         *   bytes, and no other call may end the mapping now);
-         * - an update of a pointer that OTHER attaches or detaches.
+         * OTHER is a begin call or an end call that itself waits. A range is whole (`is_whole`) if
+         * one mapping has all bytes of the range, and no other call may end the mapping now. This
+         * function makes only two kinds of calls wait for OTHER:
+         * - a launch by the driver, if neither range is whole;
+         * - an update call with a pointer that OTHER attaches or detaches.
          *
          * If these calls did not wait, many of them in close succession would keep OTHER waiting
          * for ever.

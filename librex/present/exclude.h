@@ -16,7 +16,7 @@
  * Returns true if all rules about calls that exclude each other are in force. They are in force if
  * one of three conditions is true:
  * - the driver may use mappings;
- * - a launch by the driver or an update is at work (`by_driver`);
+ * - a launch by the driver or an update call is at work (`by_driver`);
  * - libomptarget may delete a mapping that another call has found (rex_found_may_be_deleted()).
  *
  * If no condition is true, only libomptarget uses mappings, and fewer calls exclude each other.
@@ -27,13 +27,13 @@ static inline bool rex_is_in_force(const struct rex_present_table *table)
 }
 
 /*
- * RANGES and OTHER are the ranges of two calls. Returns true if the first call must wait for the
- * second call because of RANGE, an element of RANGES. IS_IN_FORCE is the result of
- * rex_is_in_force().
+ * RANGES and OTHER are the ranges of two calls. RANGE is an element of RANGES. Returns true if,
+ * because of RANGE, the call of RANGES must wait for the call of OTHER. IS_IN_FORCE is the result
+ * of rex_is_in_force().
  *
- * *FIRST is the index of the first range of OTHER to compare. Set it to 0 before the first range of
- * RANGES. If `is_ordered` of RANGES is true, the function increases *FIRST to skip the ranges of
- * OTHER that end before RANGE.
+ * *FIRST is the index of the first range of OTHER to compare. Set *FIRST to 0 before the first
+ * range of RANGES. If `is_ordered` of RANGES is true, the function increases *FIRST to skip the
+ * ranges of OTHER that end before RANGE.
  */
 bool rex_range_meets(const struct rex_range_lock *ranges, const struct rex_range *range,
                      const struct rex_range_lock *other, size_t *first, bool is_in_force);
@@ -43,9 +43,10 @@ const struct rex_range_lock *rex_find_met(const struct rex_present_table *table,
                                           const struct rex_range_lock *ranges);
 
 /*
- * Returns true if the call RANGES excludes a user of ENTRY because of RANGE: one of the two calls
- * attaches a pointer in ENTRY, and the other is an update. Example: one call attaches s.p, and the
- * other copies s to the device. The copy would overwrite s.p there with the host pointer.
+ * Returns true if the call RANGES excludes a user of ENTRY because of RANGE: one call attaches a
+ * pointer in ENTRY, and the other call is an update call. Example: one call attaches s.p, and an
+ * update call copies s to the device. The copy would overwrite the device's s.p with the host
+ * pointer.
  */
 static inline bool rex_attach_excludes(const struct rex_range_lock *ranges,
                                        const struct rex_range *range, const struct rex_entry *entry)
@@ -55,8 +56,8 @@ static inline bool rex_attach_excludes(const struct rex_range_lock *ranges,
 }
 
 /*
- * rex_at_work_add() adds a call to `at_work` of TABLE: a call that uses memory without an entry, or
- * a begin or an end that waits. rex_at_work_remove() removes the call.
+ * rex_at_work_add() adds the call RANGES to `at_work` of TABLE. The call uses memory without an
+ * entry, or is a begin call or an end call that waits. rex_at_work_remove() removes the call.
  */
 void rex_at_work_add(struct rex_present_table *table, struct rex_range_lock *ranges);
 void rex_at_work_remove(struct rex_present_table *table, struct rex_range_lock *ranges);

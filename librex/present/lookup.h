@@ -31,42 +31,45 @@ void *rex_memory_address(const void *address, int number);
 /* ---- look-ups that take references ----------------------------------------------------------- */
 
 /*
- * In LLVM 14 and 15 only a data call returns the device address of mapped memory. A data begin adds
- * a reference, and a data end drops the reference. If another thread ended the mapping between the
- * two calls, the end of that thread would not be the last end: it would copy nothing back, and the
- * mapping might stay. So librex lets no mapping of a device end during a look-up.
+ * In LLVM 14 and 15 only a data call returns the device address of mapped memory. A begin call adds
+ * a reference, and an end call drops the reference. If another thread made its end call between
+ * these two calls, that end call would not drop the last reference. So that end call would copy
+ * nothing back, and the mapping might remain. So librex lets no mapping of a device end during a
+ * look-up.
  */
 
 /*
- * Finds out whether look-ups of the bound libomptarget take references. Call it after libomptarget
- * is bound.
+ * Finds out whether look-ups of the bound libomptarget take references. Call this function after
+ * libomptarget is bound.
  */
 void rex_lookups_bind(void);
 
 /*
- * Returns true on LLVM 14 and 15. In these releases the last end of a mapping deletes the mapping
- * even if another call has just found the mapping. So calls that map or end equal memory exclude
- * each other.
+ * Returns true on LLVM 14 and 15. In these LLVM releases the last end call for a mapping deletes
+ * the mapping even if another call has just found the mapping. So calls that map equal memory, or
+ * end its mapping, exclude each other.
  */
 bool rex_found_may_be_deleted(void);
 
 /*
- * Begin and end a look-up that takes a reference. rex_lookup_begin() waits for calls that are
- * ending mappings.
+ * Call rex_lookup_begin() before a look-up that takes a reference, and rex_lookup_end() after it.
+ * rex_lookup_begin() waits for calls that are ending mappings.
  */
 void rex_lookup_begin(int number);
 void rex_lookup_end(int number);
 
 /*
- * Begin and end a call of libomptarget that ends mappings. rex_ending_begin() waits until no
- * look-up has a reference. It returns false if look-ups take no references; then do not call
- * rex_ending_end(). Pairs of these functions may nest, because in LLVM 15 functions of libomptarget
- * call each other through the forwarders.
+ * Call rex_ending_begin() before a call to libomptarget that ends mappings, and rex_ending_end()
+ * after it. rex_ending_begin() waits until no look-up has a reference. If look-ups take no
+ * references, rex_ending_begin() returns false. In that case do not call rex_ending_end(). Pairs of
+ * these functions may nest, because in LLVM 15 functions of libomptarget call each other through
+ * the forwarders.
  *
- * Enter the gate (gate.h) before rex_ending_begin(), not after it. In the other order, three
- * threads could wait for each other for ever. The first is after rex_ending_begin(), and waits at
- * the gate for a registration. The second makes the registration, and waits until no thread is
- * inside the gate. The third is inside the gate, and waits in rex_lookup_begin() for the first.
+ * Enter the gate (omp/gate.h) before rex_ending_begin(), not after it. In the wrong order, three
+ * threads could wait for each other for ever. The first thread is after rex_ending_begin(), and
+ * waits at the gate for a registration. The second thread makes the registration, and waits until
+ * no thread is inside the gate. The third thread is inside the gate, and waits in
+ * rex_lookup_begin() for the first thread.
  */
 bool rex_ending_begin(int number);
 void rex_ending_end(int number);

@@ -76,13 +76,13 @@ bool rex_present_is_entered(void)
 }
 
 /*
- * Returns the number of references that row I adds or drops. A member counts no reference, because
- * the parent counts the reference. A row with REX_MAP_DELETE ends the whole mapping, even if the
- * row is a member.
+ * Returns the number of references that row I adds or drops. A member adds no reference, because
+ * its parent adds the reference. A row with REX_MAP_DELETE ends the whole mapping, even if the row
+ * is a member.
  *
- * The number is unknown if the row has size 0, or if its base lies outside the row. Example: the
- * row a[10:5] has the base `a`. LLVM 15 to 24 treat a[0] to a[9] as part of its mapping, too. So a
- * row of size 0 at a[3] may count a reference to the mapping of a[10:5].
+ * The number is unknown if the row has size 0, or if the row's base lies outside the row. Example:
+ * the row a[10:5] has the base `a`. LLVM 15 to 24 also treat a[0] to a[9] as part of the row's
+ * mapping. So a row of size 0 at a[3] may add a reference to the mapping of a[10:5].
  */
 static enum rex_counts counts_of(const struct rex_map *map, int32_t i)
 {
@@ -97,9 +97,9 @@ static enum rex_counts counts_of(const struct rex_map *map, int32_t i)
 }
 
 /*
- * Fills in the ranges of a call. In two cases the call gets a single range, which is the whole
- * address space: the call has a mapper, whose rows only libomptarget sees, or malloc() of the
- * ranges failed.
+ * Fills in the ranges of a call. If the call has a mapper, only libomptarget sees the mapper's
+ * rows. In that case, or if malloc() of the ranges fails, the call gets a single range: the whole
+ * address space.
  */
 static void collect_ranges(struct call *own, enum rex_present_call call, const struct rex_map *map,
                            int number)
@@ -163,8 +163,8 @@ static void collect_ranges(struct call *own, enum rex_present_call call, const s
 
 /*
  * Called if memory for the ranges of a call is short. Stops launches by the driver for good. Then
- * waits for the calls at work (present.h): pins the whole address space as an end would, and unpins
- * it at once.
+ * waits for the calls at work (present.h). For this wait, pins the whole address space as an end
+ * call does, and unpins the address space at once.
  */
 static void lock_all(int number)
 {
@@ -181,9 +181,9 @@ static void lock_all(int number)
 
 /*
  * Returns true if a range with a new entry (`is_new`) overlaps an older mapping, which has no entry
- * and may be larger than the row. The new entry must then be removed. Example: a mapper has mapped
- * a[0:100], and this call maps a[0:10]. A later call with a[50:10] could end the older mapping, and
- * the entry of a[0:10] would stay.
+ * and may be larger than the row. In that case the new entry must be removed. Example: a mapper has
+ * mapped a[0:100], and this call maps a[0:10]. A later call with a[50:10] could end the older
+ * mapping, and the entry of a[0:10] would remain.
  */
 static bool lies_in_unseen(const struct rex_range_lock *ranges)
 {
@@ -199,9 +199,9 @@ static bool lies_in_unseen(const struct rex_range_lock *ranges)
 }
 
 /*
- * MAP has the rows of a nested call. Returns true if the rows are not the rows of this thread's
- * outermost call. libomptarget itself, a mapper, or the log function may make a nested call with
- * other rows. The table gets no entries for the rows of such a call.
+ * MAP is the map of a nested call. Returns true if the rows of MAP are not the rows of this
+ * thread's outermost call. Such a call comes from libomptarget itself, a mapper, or the log
+ * function. The table gets no entries for the rows of such a call.
  */
 static bool is_foreign_call(const struct call *own, const struct rex_map *map, int number)
 {
@@ -244,9 +244,9 @@ const struct rex_range_lock *rex_present_enter(enum rex_present_call call,
     collect_ranges(own, call, map, number);
     int64_t types = own->ranges.types;
     /*
-     * The table records an attached pointer only if collect_ranges() has made a range for it. If
-     * the call may attach other pointers, set the flag: any mapped memory may hold an attached
-     * pointer from now on.
+     * The table records an attached pointer only if collect_ranges() has made a range for the
+     * pointer. If the call may attach other pointers, set the flag: from now on any mapped memory
+     * may contain an attached pointer.
      */
     if (call != REX_CALL_UPDATES && (own->has_mapper || (types & TYPE_ATTACH) ||
                                      (own->ranges.is_all && (types & REX_MAP_PTR_AND_OBJ))))

@@ -17,9 +17,9 @@
 /* ---- before a mapping or a module ends ------------------------------------------------------- */
 
 /*
- * A queue whose commands may be unfinished. The functions of this struct lock the queue. Call them
- * without the lock of the list, because they may wait. Until a function returns, the calling thread
- * is a holder, so that the queue stays in the list.
+ * A queue whose commands may be unfinished. The functions of this struct lock the queue. Call these
+ * functions without the lock of the list, because they may wait. Until a function returns, the
+ * calling thread is a holder, so that the queue stays in the list.
  */
 struct rex_unfinished {
     struct rex_unfinished *next;
@@ -36,14 +36,14 @@ struct rex_unfinished {
     bool (*runs)(struct rex_unfinished *unfinished, const struct rex_registration *registration);
     int (*sync)(struct rex_unfinished *unfinished); /* returns 0 or an error */
     /*
-     * Removes the kernels of REGISTRATION and their names from the queue, because they will be
-     * freed.
+     * Removes the kernels of REGISTRATION and their names from the queue, because the kernels and
+     * the names will be freed.
      */
     void (*forget)(struct rex_unfinished *unfinished, const struct rex_registration *registration);
     /*
-     * Called after a call of the driver outside the queue, such as a wait for an event, has failed
-     * with WHY. Returns true if the queue finds that the device is lost. The queue then records the
-     * loss, and adds its unfinished kernels to the list NOTED.
+     * Called after a driver call outside the queue, such as a wait for an event, has failed with
+     * WHY. Returns true if the queue finds that the device is lost. In that case the queue records
+     * the loss, and adds its unfinished kernels to the list NOTED.
      */
     bool (*is_lost)(struct rex_unfinished *unfinished, const char *why,
                     struct rex_kernel_list *noted);
@@ -64,8 +64,8 @@ extern struct rex_unfinished *rex_unfinished_first;
 static inline bool rex_any_unfinished(void)
 {
     /*
-     * Relaxed: a queue that another thread is making has no work yet. The list itself is read under
-     * its lock.
+     * Relaxed: a queue that another thread is making has no unfinished command yet. The list itself
+     * is read with the list's lock held.
      */
     return __builtin_expect(__atomic_load_n(&rex_unfinished_first, __ATOMIC_RELAXED) != NULL, 0);
 }
@@ -73,22 +73,22 @@ static inline bool rex_any_unfinished(void)
 /*
  * Call rex_before_unmap() before the mappings of the rows of MAP on device NUMBER end. The messages
  * of this function begin with WHAT. Call rex_before_unload() before the registration of a module
- * ends. If LAST is true, the module is the last, and each queue with unfinished commands counts as
- * using the module.
+ * ends. LAST is true if the module is the last one. In that case rex_before_unload() treats each
+ * queue with unfinished commands as a user of the module.
  *
  * If a queue still uses the memory or the module, the functions fail with REX_EBUSY, and the
- * message names the queue. With REX_UNFINISHED=wait they wait for the queue instead, and return 0
- * or the error of the wait. rex_before_unmap() returns REX_ECUDA if the device is lost, and
- * rex_before_unload() if any device is lost.
+ * message names the queue. With REX_UNFINISHED=wait the functions wait for the queue, and return 0
+ * or the error of the wait. rex_before_unmap() returns REX_ECUDA if the device is lost.
+ * rex_before_unload() returns REX_ECUDA if any device is lost.
  */
 int rex_before_unmap(const struct rex_map *map, int number, const char *what);
 int rex_before_unload(const struct rex_registration *registration, bool last);
 
 /*
- * Call rex_before_library_unload() before a library is unloaded. The function does what
+ * Call rex_before_library_unload() before a library is unloaded. This function checks the queues as
  * rex_before_unload() does, but does not check for a lost device, because libomptarget does not
- * know the library. Call rex_unfinished_forget() after the unload: all queues then forget the
- * kernels of the library.
+ * know the library. After the unload, call rex_unfinished_forget(), which calls forget() of all
+ * queues.
  */
 int rex_before_library_unload(const struct rex_registration *registration);
 void rex_unfinished_forget(const struct rex_registration *registration);
@@ -96,7 +96,7 @@ void rex_unfinished_forget(const struct rex_registration *registration);
 /*
  * Waits for all unfinished commands on device NUMBER that may use the rows of MAP. If MAP is NULL,
  * waits for all unfinished commands on the device. For each queue with such commands, logs a
- * warning that names the queue and the call CALL.
+ * warning with the queue's name and CALL.
  */
 void rex_unfinished_sync(const struct rex_map *map, int number, const char *call);
 
@@ -104,9 +104,10 @@ void rex_unfinished_sync(const struct rex_map *map, int number, const char *call
 int rex_unfinished_sync_all(int number);
 
 /*
- * Call this before the end of mappings if the program itself calls libomptarget's function CALL,
- * such as __tgt_target_data_end(). If MAP has rows and all four columns, calls
- * rex_unfinished_sync() for MAP and DEVICE. DEVICE -1 is the default device.
+ * If the program itself calls a function of libomptarget that ends mappings, call
+ * rex_unfinished_wait() before that function. CALL is the function's name, such as
+ * "__tgt_target_data_end". If MAP has rows and all four columns, calls rex_unfinished_sync() for
+ * MAP and DEVICE. DEVICE -1 is the default device.
  */
 void rex_unfinished_wait(const struct rex_map *map, int64_t device, const char *call);
 

@@ -12,8 +12,8 @@
 #define REX_GRAPH_LANES 32 /* maximum number of queues in one capture */
 
 /*
- * The driver's graph of the commands. The graph contains device addresses of mappings. They are
- * valid while rex_addresses_generation() returns `generation` (memory/addresses.h).
+ * The driver's graph of the commands. The graph contains device addresses of mappings. These
+ * addresses are valid while rex_addresses_generation() returns `generation` (memory/addresses.h).
  */
 struct rex_driver_graph {
     void *executable, *graph;
@@ -27,8 +27,8 @@ struct rex_driver_graph {
 };
 
 /*
- * A graph of captured commands. On a GPU it also has the driver's graph of these commands. librex
- * makes the driver's graph again after device addresses have changed.
+ * A graph of captured commands. A graph for a GPU also contains the driver's graph of these
+ * commands. librex makes the driver's graph again after device addresses have changed.
  */
 struct rex_graph {
     struct rex_pooled pooled;
@@ -39,7 +39,7 @@ struct rex_graph {
     bool immediate; /* the queues of the graph execute commands at once */
     struct rex_command *command;
     size_t count, room;
-    size_t *launch; /* index of each launch in `command` */
+    size_t *launch; /* for each launch, the index in `command` */
     size_t launches;
     struct rex_queue *queue[REX_GRAPH_LANES]; /* queue[0] began the capture */
     uint32_t lanes, points;                   /* number of queues; number of recorded events */
@@ -47,9 +47,7 @@ struct rex_graph {
     bool stale; /* `made` has old device addresses, because rex_graph_build() failed */
 };
 
-/*
- * The caller of these functions has locked the graph, or is the only thread that can use the graph.
- */
+/* Call these functions only with the graph locked, or in the only thread that can use the graph. */
 
 /* Makes the driver's graph from the commands. Returns 0 or an error. */
 int rex_graph_build(struct rex_graph *graph);

@@ -151,7 +151,7 @@ static int create_queue(struct rex_queue **queue, struct rex_module *module, int
         if (rex_log_is_first(&said))
             rex_log(REX_LOG_INFO, "queues do everything at once: device %d is not an NVIDIA GPU",
                     number);
-        /* Accept NULL, the default stream, also for a device without streams. */
+        /* For a device without streams, accept only NULL, the default stream. */
         if (stream != NULL && *stream != NULL) {
             result = rex_fail(REX_ENODEVICE,
                               "rex_queue_from_stream: device %d is not an NVIDIA GPU, and has no "

@@ -18,12 +18,13 @@ struct rex_queue {
     struct rex_unfinished unfinished;
     struct rex_stream_gpu gpu;
     void *stream;
-    bool immediate;  /* the device is not an NVIDIA GPU: commands are executed at once */
-    bool is_theirs;  /* the program owns the stream and destroys it */
-    bool is_shared;  /* the program may put commands in the stream, which librex does not see */
-    bool busy;       /* the stream may have unfinished commands */
-    bool is_waiting; /* a thread waits for the stream to execute a command, with `lock` released */
-    /* bit N: pending copies use another device, whose number modulo 64 is N */
+    bool immediate; /* commands are executed at once, because the device is no NVIDIA GPU */
+    bool is_theirs; /* the program owns the stream, so librex does not destroy it */
+    bool is_shared; /* the program may put commands in the stream without librex */
+    bool busy;      /* the stream may have unfinished commands */
+    /* a thread has released `lock`, and waits until the stream has executed a command */
+    bool is_waiting;
+    /* bit N: pending copies use another device; N is the number of that device modulo 64 */
     uint64_t reached;
     uint64_t serial;                /* number of the last command put in the stream */
     struct rex_kernel_list kernels; /* kernels launched since the stream was last idle */
@@ -42,46 +43,53 @@ struct rex_queue {
  */
 int rex_queue_enter(struct rex_queue *queue, const char *call);
 
-/* Calls rex_queue_enter() for a command, and waits until `is_waiting` is false. */
+/*
+ * Calls rex_queue_enter(), and waits until `is_waiting` is false. Call this before rex_enqueue().
+ */
 int rex_queue_enter_with(struct rex_queue *queue, const char *call);
 
-/* Returns REX_EINVAL, because QUEUE is being captured. The message begins with CALL. */
+/* Sets and returns REX_EINVAL, because QUEUE is being captured. The message begins with CALL. */
 int rex_queue_refuse_captured(const struct rex_queue *queue, const char *call);
 
 /*
- * If the locked QUEUE is being captured, captures COMMAND. Otherwise, if QUEUE is immediate,
- * executes COMMAND at once. Otherwise puts COMMAND in the stream of QUEUE. Returns 0 or an error.
+ * Captures COMMAND if the locked QUEUE is being captured. If QUEUE is not being captured, executes
+ * COMMAND at once if QUEUE is `immediate`, or puts COMMAND in the queue's stream. Returns 0 or an
+ * error.
  */
 int rex_enqueue(struct rex_queue *queue, const struct rex_command *command);
 
 /* ---- capture: graph.c ------------------------------------------------------------------------ */
 
-/* Checks COMMAND and adds a copy to the graph of the locked QUEUE. Returns 0 or an error. */
+/*
+ * Checks COMMAND, and adds a copy of COMMAND to the graph of the locked QUEUE. Returns 0 or an
+ * error.
+ */
 int rex_capture_add(struct rex_queue *queue, const struct rex_command *command);
 
 /*
- * Captures a wait of the locked QUEUE for EVENT. The caller has set *RESULT to 0.
+ * Captures a wait of the locked QUEUE for EVENT. Set *RESULT to 0 before the call.
  *
  * If EVENT was recorded in a graph that is still being captured, adds the wait to the graph, makes
- * QUEUE part of the capture, and returns true. If this fails, also returns true, and *RESULT is an
- * error.
+ * QUEUE part of the capture, and returns true. After an error, also returns true, and *RESULT is
+ * the error.
  *
- * If there is no such graph, returns false. *RESULT is then an error if QUEUE is being captured.
+ * If there is no such graph, returns false. In that case *RESULT is an error if QUEUE is being
+ * captured.
  */
 bool rex_capture_wait(struct rex_queue *queue, struct rex_event *event, int *result);
 
 /* ---- the work in the stream: queuework.c ----------------------------------------------------- */
 
 /*
- * Called after a call of the driver failed for the locked QUEUE. If an earlier command on the GPU
- * failed, marks the device as lost; the message lists pending kernels, if any. The context is
- * current. Returns REX_ECUDA.
+ * Call this after a driver call for the locked QUEUE has failed, with the GPU's context current. If
+ * an earlier command on the GPU failed, marks the device as lost, and the message lists pending
+ * kernels. Returns REX_ECUDA.
  */
 int rex_queue_check_lost(struct rex_queue *queue);
 
 /*
- * Waits for the commands that are in the stream of the locked QUEUE at the call. Unlocks QUEUE
- * during the wait, so other threads may add commands. Returns 0 or REX_ECUDA.
+ * Waits for the commands that are in the stream of the locked QUEUE when the function is called.
+ * Unlocks QUEUE during the wait, so other threads may add commands. Returns 0 or REX_ECUDA.
  */
 int rex_queue_sync_locked(struct rex_queue *queue);
 

@@ -113,7 +113,7 @@ int rex_queue_trace_do(struct rex_queue *queue, const struct rex_command *comman
 {
     struct rex_slice slice = {.track = rex_stream_track(queue->trace), .begin = rex_trace_clock()};
     /*
-     * Calls of librex inside the command are traced only if a host function of the program makes
+     * Calls to librex inside the command are traced only if a host function of the program makes
      * them.
      */
     unsigned inside = command->kind != REX_COMMAND_CALL;

@@ -32,7 +32,7 @@ void rex_line_bytes(struct rex_line *line, const void *bytes, size_t size)
     line->text[line->length] = '\0';
 }
 
-/* Appends NUMBER, padded with zeroes to LEAST digits. */
+/* Appends NUMBER in base BASE, padded with zeroes to LEAST digits. */
 static void add_line_number(struct rex_line *line, uint64_t number, unsigned base, size_t least)
 {
     char digits[20], *end = digits + sizeof digits, *at = end;
@@ -204,8 +204,8 @@ void rex_line_launch(struct rex_line *line, const void *key, const uint32_t team
 /* ---- the summary ----------------------------------------------------------------------------- */
 
 /*
- * The table has three parts: kernels, transfers and phases. After MOST rows are used, a new name
- * gets no row of its own. Each part then has a row "others" for all names without a row.
+ * The table has three parts: kernels, transfers and phases. If MOST rows are used, a new name gets
+ * no row of its own. In that case each part has a row "others" for all names without a row.
  */
 #define ROWS 2048
 #define MOST (ROWS / 2)
@@ -250,7 +250,7 @@ static struct row *find_summary_row(enum rex_counted counted, const char *name, 
 
 void rex_summary_add(const struct rex_slice *slice)
 {
-    unsigned reason = 0; /* index in `reasons` during the search, then plus 1; 0: no reason */
+    unsigned reason = 0; /* index in `reasons`; after the search, the index plus 1; 0: no reason */
     bool is_kernel = slice->counted == REX_COUNTED_KERNEL;
     summary.launches += is_kernel && (slice->track == NULL || slice->is_deferred);
     summary.deferred += !is_kernel && slice->is_deferred;
@@ -269,7 +269,7 @@ void rex_summary_add(const struct rex_slice *slice)
     if (row->counted == REX_COUNTED_NOWHERE && summary.used >= MOST)
         row = find_summary_row(slice->counted, "others", NULL, 0);
     summary.used += row->counted == REX_COUNTED_NOWHERE;
-    REX_ASSERT(summary.used < ROWS); /* otherwise find_summary_row() would not end */
+    REX_ASSERT(summary.used < ROWS); /* without a free row, find_summary_row() would not end */
     row->counted = slice->counted;
     uint64_t took = slice->end - slice->begin;
     row->calls++;
@@ -286,7 +286,7 @@ void rex_summary_forget(void)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-/* Writes to standard error; ignores a closed pipe. */
+/* Writes formatted text to standard error. A closed pipe does not end the process. */
 static __attribute__((format(printf, 1, 2))) void print_summary(const char *format, ...)
 {
     char text[512];

@@ -23,9 +23,10 @@ struct rex_line {
 };
 
 /*
- * These functions append bytes, a text, a number, an address or a time to LINE. They append BEFORE
- * first, if they have this parameter. A time is in microseconds with three decimals. The functions
- * do not call printf(): one call of printf() takes longer than all other code that writes a slice.
+ * These functions append bytes, a text, a number, an address or a time to LINE. If a function has a
+ * parameter BEFORE, the function appends BEFORE first. A time is in microseconds with three
+ * decimals. The functions do not call printf(): one call of printf() takes longer than all other
+ * code that writes a slice.
  */
 void rex_line_bytes(struct rex_line *line, const void *bytes, size_t size);
 static inline void rex_line_text(struct rex_line *line, const char *text)
@@ -47,15 +48,15 @@ void rex_line_launch(struct rex_line *line, const void *key, const uint32_t team
                      const uint32_t threads[3], int64_t arguments);
 
 /*
- * Writes map type TYPE in words to TEXT, such as "to|from|target_param". The words come from the
- * names of libomptarget's enumerators. A TYPE of 0 is "alloc".
+ * Writes the words for the map type TYPE to TEXT, such as "to|from|target_param". The words come
+ * from the names of libomptarget's enumerators. A TYPE of 0 is "alloc".
  */
 #define REX_TYPE_MAX 256 /* size of TEXT in bytes; all words together are shorter */
 void rex_type_text(int64_t type, char text[REX_TYPE_MAX]);
 
 /*
- * Appends ,"rows":[...] with the first 32 of COUNT rows of a map. Rows for which IS_PINNED returns
- * true are marked as pinned.
+ * Appends ,"rows":[...] with the first 32 of COUNT rows of a map. A row is marked as pinned if
+ * IS_PINNED returns true for the row's address.
  */
 void rex_line_rows(struct rex_line *line, int64_t count, void **begin, const int64_t *sizes,
                    const int64_t *types, bool (*is_pinned)(const void *address));
@@ -66,10 +67,10 @@ uint64_t rex_rows_bytes(int64_t count, void **begin, const int64_t *sizes, const
 
 /* ---- the summary: trace.c holds the output lock ---------------------------------------------- */
 
-/* Adds the time of SLICE to the summary, and counts deferred launches. */
+/* Adds the time of SLICE to the summary. If SLICE is a deferred launch, also counts the launch. */
 void rex_summary_add(const struct rex_slice *slice);
 
-/* Writes the summary to standard error unless it is empty. */
+/* Writes the summary to standard error if the summary is not empty. */
 void rex_summary_print(void);
 
 /* Empties the summary. */

@@ -11,13 +11,16 @@
 #include "report.h"
 
 /*
- * Compares the kernels of IMAGE with the kernels that the program declares. If OTHER is not NULL,
- * also compares them with the kernels of OTHER, another image.
+ * Compares the kernels of IMAGE with the kernels that the program declares. If OTHER, another
+ * image, is not NULL, also compares the kernels of IMAGE with the kernels of OTHER.
  */
 void check_declared(const struct program *program, const struct image *image,
                     const struct image *other, struct report *report);
 
-/* Returns the parameters in the signature of KERNEL, "(int64_t, pointer)"; the caller frees it. */
+/*
+ * Returns a text such as "(int64_t, pointer)": the parameters in KERNEL's signature. The caller
+ * frees the text.
+ */
 char *declared_list(const struct rex_image_symbol *kernel);
 
 #endif

@@ -31,7 +31,10 @@ static bool is_there(const char *path)
     return access(path, F_OK) == 0;
 }
 
-/* Returns the path of NAME, which the caller frees. Returns NULL if no folder has the file NAME. */
+/*
+ * Returns the path of the file NAME; the caller frees the path. Returns NULL if no folder has the
+ * file.
+ */
 static char *locate(const char *folders, const char *name)
 {
     if (strchr(name, '/') != NULL)
@@ -76,8 +79,8 @@ static int add_embedded(struct images *images, const struct program *program, st
 }
 
 /*
- * If a folder of FOLDERS has the file NAME, adds the file to IMAGES. For a message: WHAT, such as
- * "$REX_CUBIN", has the value NAMES, and NAME is one of NAMES.
+ * If a folder of FOLDERS has the file NAME, adds the file to IMAGES. NAME is one of NAMES. Messages
+ * name WHAT, such as "$REX_CUBIN", and its value NAMES.
  */
 static int try_name(struct images *images, const struct program *program, const char *folders,
                     const char *name, const char *names, const char *what, struct report *report,

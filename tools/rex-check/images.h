@@ -19,7 +19,7 @@ struct image {
     bool is_file;            /* a file, not a part of the program */
     size_t share;            /* number of this image, from 1, if the program has several; else 0 */
     struct timespec changed; /* time of the file */
-    struct rex_image_view *view; /* NULL if the image is for another processor: it is not read */
+    struct rex_image_view *view; /* NULL: the image is for another processor, and is not read */
 };
 
 struct mapped {
@@ -34,23 +34,27 @@ struct images {
     size_t count;
     struct mapped *files; /* files of the images */
     size_t file_count;
-    char build[BUILD_MAX]; /* build of the program, or else of the first image; "": unknown */
-    char *built;           /* file that has this build */
+    /* build of the program; if unknown, of the first image whose build is known; "": unknown */
+    char build[BUILD_MAX];
+    char *built; /* file that has this build */
 };
 
-/* Opens the images in the file PATH for PROGRAM. Returns 0, or -1 with the reason in WHY. */
+/*
+ * Opens the images in the file PATH, and adds them to IMAGES. Returns 0. On failure returns -1, and
+ * writes the reason to WHY.
+ */
 int images_add(struct images *images, const struct program *program, const char *path,
                struct report *report, char why[WHY_MAX]);
 
 /*
- * If the file PATH is a list of device images or PTX, returns its kind in words. Otherwise returns
- * NULL.
+ * If the file PATH is a list of device images or PTX, returns the kind in words. If PATH is any
+ * other file, returns NULL.
  */
 const char *images_alone(const char *path);
 
 /*
- * Opens the image EMBEDDED, a part of PROGRAM, as images_add() does. PATH is its name in messages.
- * If PROGRAM has several images, SHARE is the number of this image, from 1; otherwise 0.
+ * Opens the image EMBEDDED, a part of PROGRAM, and adds the image to IMAGES. PATH is the image's
+ * name in messages. SHARE is the number of this image, from 1, or 0 if PROGRAM has only one image.
  */
 int images_add_embedded(struct images *images, const struct program *program, const char *path,
                         const struct embedded *embedded, size_t share, struct report *report,

@@ -20,9 +20,9 @@
 #define SCAN_STEP ((uint64_t)4 << 20)
 
 /*
- * Returns true if a module may begin at ADDRESS: the first word is the size of a module, the second
- * word, its flags, is 0. clang's descriptors (struct __tgt_bin_desc and its images) also point to
- * the table, but begin with addresses.
+ * Returns true if a module may begin at ADDRESS: the first word is the size of a module, and the
+ * second word (the flags) is 0. clang's descriptors (struct __tgt_bin_desc and its images) also
+ * point to the table, but begin with addresses.
  */
 static bool has_size(const struct program *program, uint64_t address)
 {
@@ -36,7 +36,7 @@ static bool has_size(const struct program *program, uint64_t address)
     return words[0] >= LEAST && words[0] <= MOST && words[0] % sizeof(void *) == 0 && words[1] == 0;
 }
 
-/* Returns true if the module at ADDRESS points to the begin and the end of TABLE. */
+/* Returns true if the module at ADDRESS points to the first byte and to the end of TABLE. */
 static bool is_module(const struct program *program, const struct table *table, uint64_t address)
 {
     if (!has_size(program, address))
@@ -159,8 +159,8 @@ static uint64_t number_in(const struct program *program, struct elf_place place,
 enum { MOST_ROWS = 4096 };
 
 /*
- * Adds the images of the rows from BEGIN to END: images for the CPU if ON_HOST, else images for
- * GPUs.
+ * Adds the images of the rows from BEGIN to END. If ON_HOST is true, the images are for the CPU. If
+ * ON_HOST is false, they are for GPUs.
  */
 static void read_rows(struct program *program, const struct pointer *begin,
                       const struct pointer *end, bool on_host)
@@ -202,7 +202,7 @@ void module_find(struct program *program)
         read_rows(program, &pointers[4], &pointers[5], false);
     if (program->module.embedded_count > 0)
         return;
-    /* A generator's module has either the size or the end of the image. */
+    /* A module that a code generator wrote has either the size or the end of the image. */
     uint64_t size = size_between(&pointers[2], &pointers[3]);
     if (pointers[3].target.kind != TARGET_PLACE)
         size = number_in(program, place, offsetof(struct rex_module, image_size));

@@ -15,8 +15,8 @@
 #include "common/memory.h"
 
 /*
- * Reads the target from the bytes of a pointer in a linked file. In an object a relocation has the
- * target.
+ * If the file is linked, reads the target of POINTER from the bytes of POINTER. If the file is an
+ * object, the target is TARGET_NULL: a relocation has the real target.
  */
 static void read_in_place(const struct program *program, struct pointer *pointer)
 {
@@ -46,8 +46,8 @@ struct target pointer_target(const struct elf_relocation *relocation,
 }
 
 /*
- * Returns the index of the first pointer at or after PLACE; COUNT if there is none. The pointers
- * are sorted.
+ * Returns the index of the first pointer at or after PLACE; COUNT if there is none. POINTERS must
+ * be sorted by place.
  */
 static size_t first_from(const struct pointer *pointers, size_t count, struct elf_place place)
 {
@@ -99,8 +99,8 @@ static bool relevant(const struct program *program, const Elf64_Shdr *section,
 }
 
 /*
- * The sections of a forged file may overlap. So the budget limits the relocations of all sections
- * together to the number that fits into the file.
+ * The sections of a forged file may overlap. So `budget` limits the number of relocations that are
+ * read from all sections together to the number that fits into the file.
  */
 void pointers_resolve(const struct program *program, struct pointer *pointers, size_t count)
 {
@@ -119,7 +119,7 @@ static int compare_pointers(const void *a, const void *b)
     return elf_compare_places(one->at, other->at);
 }
 
-/* Finds the targets of the key and the name of every entry. */
+/* For each entry, finds the targets of two pointers: the key and the name. */
 void pointers_read(struct program *program)
 {
     struct pointer *pointers = tool_alloc(program->row_count * 2, sizeof *pointers);

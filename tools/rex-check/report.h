@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define WHY_MAX (PATH_MAX + 512) /* maximum size of a reason, with the path of its file */
+#define WHY_MAX (PATH_MAX + 512) /* maximum size of a reason, which includes the path of a file */
 
 /* X(constant, stable name for scripts, description) */
 #define CHECK_FINDINGS(X)                                                                          \
@@ -55,7 +55,7 @@ const char *finding_meaning(enum finding finding);
 struct remark {
     bool note;
     enum finding finding; /* valid if `note` is false */
-    char *object;         /* file, with :LINE for a source */
+    char *object;         /* path of the file; for a source, with :LINE after it */
     char *text;
     char *nearest; /* the name that was probably meant, or NULL */
 };

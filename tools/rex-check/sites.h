@@ -9,8 +9,8 @@
 #include "program.h"
 
 /*
- * Finds the launch sites whose key is in no entry, and counts all sites. Call it after
- * symbols_name().
+ * Counts the launch sites (code or data that refers to a host key), and stores the sites whose key
+ * is in no entry. Call this function after symbols_name().
  */
 void sites_find(struct program *program);
 

@@ -33,8 +33,8 @@ struct index {
     struct names lists[LISTS];
     size_t devices, entries, uses;
     /*
-     * For ENTRIES and KERNELS: the first item of ITEM_UNSEEN, which is source text that may hide
-     * names of this list. NULL: there is none.
+     * if the list is ENTRIES or KERNELS: the first ITEM_UNSEEN (source text that may hide names of
+     * the list), or NULL
      */
     const struct item *unseen[LISTS];
 };
@@ -122,7 +122,7 @@ static void check_kernel(const struct index *index, const struct item *kernel)
               "the kernel %s is in no entry", name);
 }
 
-/* Notes the comparisons that were skipped, because a file or a definition is missing. */
+/* If a file or a definition is missing, adds a note that comparisons were skipped. */
 static void note_unseen(const struct index *index, const char *host)
 {
     const char *lack = host == NULL                        ? "host file given"
@@ -172,7 +172,10 @@ static void check_all(const struct tokens *hosts, size_t count, struct index *in
 #define BLOCK ((size_t)64 << 10)
 #define MOST_BLOCKS 4096
 
-/* Reads all of FILE, which may be endless. Returns NULL, or the reason why it cannot be used. */
+/*
+ * Reads FILE, at most MOST_BLOCKS blocks of BLOCK bytes. Returns NULL, or the reason why FILE
+ * cannot be used.
+ */
 static const char *read_all(FILE *file, struct source *source)
 {
     size_t got = BLOCK;

@@ -23,7 +23,8 @@
 #define FLAG_LINK 0x01     /* a global of declare target link */
 #define FLAG_REQUIRES 0x10 /* flags of `requires`: not a kernel or global */
 /*
- * The entry is for a function that runs when the image is loaded or unloaded; it is not launched.
+ * The entry is for a function that is not launched: the function runs when the image is loaded or
+ * unloaded.
  */
 #define FLAG_CONSTRUCTOR 0x02
 #define FLAG_DESTRUCTOR 0x04
@@ -75,7 +76,10 @@ static void sort_tables(struct program *program)
             compare_tables, program);
 }
 
-/* Refuses relocations of an unknown form: the pointers of the entries would seem to be empty. */
+/*
+ * Returns an error for relocations of an unknown form. If they were ignored, the pointers of the
+ * entries would seem to be empty.
+ */
 static int check_relocations(struct program *program)
 {
     enum { CREL = 0x40000014 }; /* clang -Wa,--crel */
@@ -132,8 +136,8 @@ static enum row_kind kind_of(const struct row *row, uint32_t flags, unsigned kin
 }
 
 /*
- * Adds the entry at PLACE as a row. Reads only the numbers of the entry; pointers_read() reads its
- * pointers.
+ * Adds the entry at PLACE as a row. Reads only the numbers of the entry; pointers_read() reads the
+ * entry's pointers.
  */
 static void add_row(struct program *program, size_t table, size_t index, struct elf_place place,
                     const char *symbol)

@@ -10,9 +10,9 @@
 #include <stddef.h>
 
 /*
- * TOKEN_STRING: the text is without quotes. TOKEN_MARK: one punctuation character, such as a
- * bracket. TOKEN_INCLUDE: the text is the rest of the directive, with the quotes of a file name.
- * TOKEN_DEFINE: the text is the name and the replacement of the macro.
+ * The text of a TOKEN_STRING has no quotes. A TOKEN_MARK is one punctuation character, such as a
+ * bracket. The text of a TOKEN_INCLUDE is the directive after `#include`, with the quotes of a file
+ * name. The text of a TOKEN_DEFINE is the name and the replacement of the macro.
  */
 enum token_kind { TOKEN_NAME, TOKEN_NUMBER, TOKEN_STRING, TOKEN_MARK, TOKEN_INCLUDE, TOKEN_DEFINE };
 
@@ -21,8 +21,8 @@ struct token {
     bool conditional; /* between an #if and its #endif */
     const char *text;
     size_t length, line;
-    size_t closing; /* for a bracket: index of the closing bracket */
-    size_t outer;   /* for a bracket: index of the bracket around it */
+    size_t closing; /* if the token is an opening bracket: index of the closing bracket */
+    size_t outer;   /* if the token is an opening bracket: index of the bracket around it */
 };
 
 struct tokens {
@@ -39,8 +39,8 @@ void tokens_read(struct tokens *tokens, const char *text, size_t size);
 
 /*
  * token_is() returns true if TOKEN equals TEXT. token_is_any() returns true if TOKEN equals one of
- * WORDS. The last of WORDS is NULL. Both functions return false for a TOKEN that is not a
- * TOKEN_NAME or a TOKEN_MARK, such as a number.
+ * WORDS. The last of WORDS is NULL. Both functions return false if TOKEN is neither a TOKEN_NAME
+ * nor a TOKEN_MARK.
  */
 bool token_is(const struct token *token, const char *text);
 bool token_is_any(const struct token *token, const char *const *words);
@@ -55,13 +55,16 @@ bool token_ends(const struct token *token, const char *text);
 /* Returns the token at INDEX, or an empty token if INDEX is past either end. */
 const struct token *token_at(const struct tokens *tokens, size_t index);
 
-/* Returns true if the name at INDEX is called, and not declared as in `int f(void)`. */
+/*
+ * Returns true if the token at INDEX is the name in a call, not in a declaration such as `int
+ * f(void)`.
+ */
 bool token_is_call(const struct tokens *tokens, size_t index);
 
 /*
- * If the token INDEX is in the body of a function, returns the index of the `{` of the body,
- * otherwise 0. Call this function for all tokens in order. BODY is the result for the token before,
- * or 0 for the first token.
+ * If the token INDEX is in the body of a function, returns the index of the body's `{`. If not,
+ * returns 0. Call this function for all tokens in order. BODY is the result for token INDEX - 1, or
+ * 0 for the first token.
  */
 size_t token_body(const struct tokens *tokens, size_t index, size_t body);
 

@@ -9,12 +9,15 @@
 
 #include <stdbool.h>
 
-/* Prints names, numbers and libraries to link, as lines or as members of a JSON object. */
+/*
+ * Prints the names, numbers and link libraries that a code generator needs, as lines or as members
+ * of a JSON object.
+ */
 void contract_print(bool json);
 
 /*
- * Prints the adaptations for each release that librex knows, as lines or as a member of a JSON
- * object.
+ * Prints librex's adaptations to each LLVM release that librex knows, as lines or as a member of a
+ * JSON object.
  */
 void contract_print_releases(bool json);
 

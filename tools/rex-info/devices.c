@@ -1,9 +1,10 @@
 /*
  * devices.c - reports the GPUs, and the devices that libomptarget offers for an image.
  *
- * LLVM 19 and later crash if a program asks about devices before a registration. All releases count
- * only devices that can run a registered image. So rex-info registers an image of its own, with a
- * kernel for the host device. It registers the image in a child, because a library may crash.
+ * LLVM 19 and later crash if a program asks about devices before a registration. All LLVM releases
+ * count only devices that can run a registered image. So rex-info registers an image of its own,
+ * with a kernel for the host device. It registers the image in a child, because a library may
+ * crash.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -79,7 +80,7 @@ static void print_no_gpu(int number, const char *why, bool json)
     }
 }
 
-/* Prints a row for each GPU: how the GPU reaches each other GPU. */
+/* Prints a row for each GPU: how the GPU reaches every other GPU. */
 static void print_links(int count)
 {
     fputs("\nlinks between GPUs: nvlink (direct, with atomics), pci (direct), host (by host "
@@ -157,8 +158,8 @@ static void ask(struct answer *answer)
 }
 
 /*
- * Fills in ANSWER in a child. Returns 0 if the child has answered. Otherwise returns the child's
- * wait status, or -1.
+ * Asks in a child process, and copies the child's answer to ANSWER. Returns 0 if the child has
+ * answered. If not, returns the child's wait status if that is not 0, or -1.
  */
 static int ask_child(struct answer *answer)
 {

@@ -17,7 +17,7 @@ struct host {
     char text[640];
 };
 
-/* Asks libomptarget in a child, so that a crash of a library does not end this process. */
+/* Asks libomptarget in a child process, so that a crash of a library does not end this process. */
 void host_ask(struct host *host);
 
 /* Prints the GPUs, and the devices of HOST (NULL: there is no libomptarget). */

@@ -8,7 +8,7 @@
 
 #include "facts.h"
 
-/* Adds the facts of the toolkit, as group "toolkit". */
+/* Adds the facts about the CUDA toolkit to FACTS, as the group "toolkit". */
 void facts_of_toolkit(struct facts *facts);
 
 #endif

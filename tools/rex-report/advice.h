@@ -11,7 +11,8 @@
 #define MOST_ADVICE (MOST_REPEATS + MOST_REASONS + 8)
 
 /*
- * One piece of advice: one or more sentences, and the maximum number of nanoseconds that it saves.
+ * One piece of advice: one or more sentences, and the maximum number of nanoseconds that the advice
+ * can save.
  */
 struct advice {
     char *text;

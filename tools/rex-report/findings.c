@@ -16,7 +16,7 @@
 #define MUCH UINT64_C(1000000) /* bytes; only larger data calls show the speed of copies */
 #define SEEN (1 << 16)         /* number of slots of `seen`; 16 bits of a hash choose the slot */
 
-/* A copy of the memory at BEGIN to a device; from the device if IS_BACK. */
+/* A copy of the memory at `begin` to the device, or, if `is_back` is true, from the device. */
 struct seen {
     uint64_t begin, size;
     int64_t device;
@@ -45,8 +45,9 @@ void findings_end(struct findings *findings)
 /* ---- memory that is copied again ------------------------------------------------------------- */
 
 /*
- * Returns true if the copy was made before, and stores it. Each slot stores one copy, and a
- * collision overwrites the older copy. So the count may be too small, but never too large.
+ * Stores COPY. Returns true if an equal copy is stored already. Each slot stores one copy, and a
+ * collision overwrites the older copy. So the count of repeated copies may be too small, but never
+ * too large.
  */
 static bool was_seen(struct findings *findings, struct seen copy)
 {
@@ -104,8 +105,8 @@ static void count_repeat(struct findings *findings, const struct event *event,
 }
 
 /*
- * Returns true for an update. An update is not a repeat, because the program asks for it after a
- * change of the data.
+ * Returns true if EVENT is an update call. Such a call is not a repeat, because the program makes
+ * the call after it has changed the data.
  */
 static bool is_asked_for(const struct event *event)
 {

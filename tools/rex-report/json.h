@@ -17,19 +17,22 @@ struct json {
     bool wrong;
 };
 
-/* If CHARACTER comes next, skips it and returns true. Otherwise returns false. */
+/*
+ * If CHARACTER comes next, skips it and returns true. If another character comes next, returns
+ * false.
+ */
 bool json_take(struct json *json, char character);
 
-/* Reads a string, decoded in place. Returns "" if there is none. */
+/* Reads a string, and decodes it in place. If the next value is not a string, returns "". */
 char *json_string(struct json *json);
 
 /*
- * Reads a number in thousandths; further digits are cut off. A number out of range becomes the
- * nearest number in range.
+ * Reads a number, and returns it in thousandths. Cuts off further digits. For a number out of
+ * range, returns the nearest number in range.
  */
 int64_t json_thousandths(struct json *json);
 
-/* Reads a number without its digits after the point. */
+/* Reads a number, and cuts off the digits after the decimal point. */
 int64_t json_number(struct json *json);
 
 /* Skips any value. */

@@ -14,7 +14,7 @@ struct mapping {
     uint64_t begin, size, count; /* count: number of regions that map the memory */
 };
 
-/* Sorted by device and begin, without overlaps. */
+/* A list of mappings, sorted by device and begin, without overlaps. */
 struct mappings {
     struct mapping *list;
     size_t count;

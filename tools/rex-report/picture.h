@@ -13,7 +13,9 @@
 /* The names of the kinds of work. */
 extern const char *const busy_names[BUSY_KINDS];
 
-/* Draws TRACK over the whole span of the timeline. LABEL describes it for screen readers. */
+/*
+ * Draws TRACK over the whole span of the timeline. LABEL describes the picture for screen readers.
+ */
 void picture_track(FILE *out, const struct timeline *timeline, const struct track *track,
                    const char *label);
 

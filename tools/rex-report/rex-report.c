@@ -129,7 +129,7 @@ static FILE *open_trace(const char *path)
     return file;
 }
 
-/* Refuses an OUTPUT that is the trace itself: the page would replace it. */
+/* Refuses an OUTPUT that is the trace itself, because the page would replace the trace. */
 static void check_output(const char *output, FILE *trace)
 {
     struct stat one, other;
@@ -139,9 +139,10 @@ static void check_output(const char *output, FILE *trace)
 }
 
 /*
- * Writes to PLACE the path of the file that OUTPUT leads to, maybe by symbolic links. Returns true
- * if a new file in the folder of PLACE may replace PLACE. open() follows the links, so that Linux
- * can refuse links of other users in folders like /tmp (fs.protected_symlinks).
+ * Writes the path of the file OUTPUT to PLACE. If OUTPUT is a symbolic link, PLACE is the path
+ * after all links. Returns true if a new file in the same folder may replace the file PLACE. open()
+ * follows the links, so that Linux can refuse links of other users in folders like /tmp
+ * (fs.protected_symlinks).
  */
 static bool find_place(const char *output, char place[PATH_MAX])
 {
@@ -162,7 +163,8 @@ static bool find_place(const char *output, char place[PATH_MAX])
 
 /*
  * Opens a new file beside OUTPUT, with its name in *BESIDE. Returns NULL if the new file cannot be
- * made, or must not replace OUTPUT: a device, a file with several names, a file of another user.
+ * made. Also returns NULL if OUTPUT must not be replaced, because it is a device, a file with
+ * several names, or a file of another user.
  */
 static FILE *open_beside(const char *output, char **beside)
 {

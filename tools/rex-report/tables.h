@@ -14,8 +14,9 @@ struct table {
     const char *title;
     const char *columns[COLUMNS]; /* a name, then figures; NULL ends them */
     char *(*cells)[COLUMNS];
-    size_t rows, left_out; /* rows, and further rows that the full table has not taken */
-    char *note;            /* text below the table, or NULL */
+    /* number of rows; number of further rows, for which the table was full */
+    size_t rows, left_out;
+    char *note; /* text below the table, or NULL */
 };
 
 enum tables_of { TABLE_KERNELS, TABLE_COPIES, TABLE_WAITING, TABLE_START, TABLES };
@@ -24,12 +25,12 @@ enum tables_of { TABLE_KERNELS, TABLE_COPIES, TABLE_WAITING, TABLE_START, TABLES
 void tables_make(struct table tables[TABLES], const struct study *study);
 void tables_free(struct table tables[TABLES]);
 
-/* Returns a line about the program and its device, which the caller frees. */
+/* Returns a line about the program and its device. The caller frees the line. */
 char *facts_line(const struct study *study);
 
 /*
- * Returns a line about missing events of the trace, which the caller frees; NULL if none is
- * missing.
+ * Returns a line about missing events of the trace, or NULL if no event is missing. The caller
+ * frees the line.
  */
 char *doubts_line(const struct study *study);
 

@@ -10,7 +10,7 @@
 
 #include "common/memory.h"
 
-#define RECENT 256 /* number of the latest slices of a track that are kept */
+#define RECENT 256 /* number of slices that are kept for each track, the latest ones */
 
 void timeline_begin(struct timeline *timeline)
 {
@@ -107,7 +107,7 @@ static bool fits(const struct timeline *timeline)
 }
 
 /*
- * Makes the bins cover the span, which has grown. At least a quarter of the bins stays free on the
+ * Makes the bins cover the span, which has grown. Leaves at least a quarter of the bins free on the
  * side to which the span grew, so that the bins seldom change.
  */
 static void widen(struct timeline *timeline)
@@ -188,7 +188,7 @@ static void remember(struct track *track, struct span span)
 
 /*
  * Adds SPAN, a slice that has ended, to the times of TRACK. Slices inside SPAN ended earlier, and
- * are counted already. So adds only the gaps between these slices.
+ * are counted already. So the function adds only the gaps between these slices.
  */
 static void add_span(const struct timeline *timeline, struct track *track, enum busy kind,
                      struct span span)

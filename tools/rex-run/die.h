@@ -20,7 +20,7 @@ void die(int status, const char *format, ...) __attribute__((format(printf, 2, 3
  */
 void tidy_before_death(void (*tidy)(void));
 
-/* Formats a path; exits if it is longer than the system allows. */
+/* Formats a path; exits if the path is longer than the system allows. */
 void path_of(char path[PATH_MAX], const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

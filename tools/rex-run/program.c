@@ -19,9 +19,9 @@
 
 /* ---- data of an ELF file for the loader ------------------------------------------------------ */
 
-#define MOST_DYNAMIC 0x10000 /* maximum rows of a dynamic section that are read */
+#define MOST_DYNAMIC 0x10000 /* maximum number of rows that are read from a dynamic section */
 
-/* Returns the loader that the file starts with; NULL if there is none. */
+/* Returns the path of the loader that the file names; NULL if the file names no loader. */
 static const char *interpreter_of(const struct rex_elf *elf)
 {
     Elf64_Phdr segment;
@@ -32,7 +32,7 @@ static const char *interpreter_of(const struct rex_elf *elf)
     return interpreter != NULL ? interpreter : "";
 }
 
-/* Finds the value of TAG in the dynamic section. */
+/* Writes the value of TAG in the dynamic section to *VALUE. Returns false if TAG is missing. */
 static bool dynamic_value(const struct rex_elf *elf, int64_t tag, uint64_t *value)
 {
     Elf64_Phdr dynamic;
@@ -138,8 +138,8 @@ static void look_at(struct program *program)
         if (elf.size < sizeof elf.header)
             die(REFUSED, "%s is truncated inside the ELF header", program->path);
         /*
-         * librex was loaded into rex-run itself. A program with an equal machine and loader fits,
-         * too.
+         * librex was loaded into rex-run itself. So librex also fits a program with the machine and
+         * the loader of rex-run.
          */
         open_elf(&own, "/proc/self/exe");
         const char *own_interpreter = interpreter_of(&own);
@@ -158,7 +158,7 @@ static void look_at(struct program *program)
 /*
  * Returns true if FOLDER/NAME can be executed. If the file exists but cannot be executed, and
  * *ERROR is 0, sets *ERROR to the error number. So *ERROR keeps the first error of the search. A
- * folder of PATH that cannot be searched counts as a folder without the file.
+ * folder of PATH that cannot be searched is treated as a folder without the file.
  */
 static bool try_folder(struct program *program, const char *folder, size_t length, const char *name,
                        int *error)

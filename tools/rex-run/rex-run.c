@@ -71,7 +71,7 @@ static void version(void)
     finish();
 }
 
-/* Sets an option; the library checks its value. */
+/* Sets an option; the library checks the value. */
 static void set(enum rex_option option, const char *variable, const char *name, const char *value)
 {
     if (*value == '\0' || rex_configure(option, value) != 0) {
@@ -94,7 +94,7 @@ static void set_log(const char *value)
     }
 }
 
-/* The options; NULL if not given. */
+/* The values of options. NULL: the option is not given. */
 struct request {
     const char *library, *trace, *report;
 };
@@ -154,8 +154,8 @@ static void prepare_trace(const struct request *request)
 }
 
 /*
- * Returns true if the program must run as a child. rex-run then waits for the program, and
- * afterwards removes its own temporary folder or makes the report.
+ * Returns true if the program must run as a child. In that case rex-run waits for the program.
+ * Afterwards rex-run removes its own temporary folder or makes the report.
  */
 static bool is_child(const struct program *program, const struct request *request)
 {

@@ -8,15 +8,15 @@
 
 #include <stdbool.h>
 
-/* Returns true if the log has lines of the level info. */
+/* Returns true if librex logs lines of the level info. */
 bool is_told(void);
 
 /* Stores a line for write_told(). Replaces the line that an earlier call has stored. */
 void tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /*
- * Writes the stored line to librex's log. Call this function only in the process that then starts
- * the program with execv().
+ * Writes the stored line to librex's log. Call this function only in the process that starts the
+ * program with execv().
  */
 void write_told(void);
 
