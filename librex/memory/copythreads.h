@@ -38,8 +38,8 @@ struct rex_copy_crew;
 unsigned rex_copy_crews_of(int processors, unsigned count);
 
 /*
- * Reserves one of the first MOST crews for the caller, until rex_copy_crew_give(). Returns NULL if
- * all MOST crews are in use. Does not wait.
+ * Reserves a crew for the caller, until rex_copy_crew_give(). Considers only the crews with numbers
+ * from 0 to MOST - 1. Returns NULL if all of them are in use. Does not wait.
  */
 struct rex_copy_crew *rex_copy_crew_take(unsigned most);
 void rex_copy_crew_give(struct rex_copy_crew *crew);

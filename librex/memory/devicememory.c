@@ -146,8 +146,9 @@ void *rex_device_alloc(size_t size, int64_t device)
         return NULL;
     }
     /*
-     * A program without kernels may allocate before a module of another binary is registered. So
-     * register a known module first.
+     * A device exists only after a registration. A program without kernels may allocate memory
+     * before the shared object with the kernels has registered its module. So if there is no
+     * device, register a module that librex knows.
      */
     int result = rex_gate_check();
     if (result == REX_OK && rex_device_count() == 0)

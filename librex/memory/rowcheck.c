@@ -241,8 +241,8 @@ static int order_as_mapped(const void *left, const void *right)
 /*
  * Finds the spans that libomptarget maps, and moves them to the front of SPANS, in the order of the
  * rows. Sets *MAPPED to the number of these spans. A span that overlaps an earlier mapped span is
- * not mapped. Returns an error if such a span reaches out of the mapped span that it overlaps, and
- * `may_exceed` of the span is false.
+ * not mapped. Returns an error if a span that is not mapped extends past the mapped span, unless
+ * its `may_exceed` is true.
  */
 static int map_in_order(struct rex_row_span *spans, size_t count, size_t *mapped,
                         const struct rex_map *map, const char *what)

@@ -15,9 +15,9 @@ struct rex_target {
 };
 
 /*
- * Looks up KEY in MODULE's table, and fills TARGET. With REX_CHECK=off, the first call for a kernel
- * also compares the kernel with the image. Returns 0, REX_EINVAL if MODULE is not registered,
- * REX_EKEY, or an error of rex_registration_match().
+ * Looks up KEY in MODULE's table, and fills TARGET. If REX_CHECK is off, the registration has not
+ * compared the kernel with the image. So the first call for the kernel compares them. Returns 0,
+ * REX_EINVAL if MODULE is not registered, REX_EKEY, or an error of rex_registration_match().
  */
 int rex_resolve(const struct rex_module *module, const void *key, struct rex_target *target);
 

@@ -133,7 +133,7 @@ struct rex_range_lock {
     struct rex_range *range; /* array of `count` ranges, sorted by address if there are many */
     size_t count;
     size_t known; /* number of ranges with entries */
-    /* number of rows that are values or private memory, without members of other rows */
+    /* number of rows that are values or private memory; members of other rows are not counted */
     int32_t values;
     int64_t types; /* all type bits of the mapped rows */
     int number;    /* number of the device */
@@ -148,7 +148,7 @@ struct rex_range_lock {
     bool is_waiting; /* the call has to wait */
     /* set by rex_present_enter(): a mapping that has no entry overlaps a range with `is_new` */
     bool is_unseen;
-    /* libomptarget was not called: after a begin call, rex_present_unpin() adds no references */
+    /* libomptarget was not called, so rex_present_unpin() adds no references for a begin call */
     bool is_refused;
     uint64_t launch; /* number of a deferred launch; 0: not deferred */
     bool is_shown; /* the program has a device address of the memory; set by rex_present_unpin() */

@@ -76,12 +76,12 @@ bool rex_present_is_entered(void)
 }
 
 /*
- * Returns the number of references that row I adds or drops. A member adds no reference, because
- * its parent adds the reference. A row with REX_MAP_DELETE ends the whole mapping, even if the row
- * is a member.
+ * Returns the number of references that row I adds or drops. It is 0 for a member that is not an
+ * attached pointer, because the parent of the member adds the reference. It is unknown for a row
+ * with REX_MAP_DELETE, which drops all references.
  *
- * The number is unknown if the row has size 0, or if the row's base lies outside the row. Example:
- * the row a[10:5] has the base `a`. LLVM 15 to 24 also treat a[0] to a[9] as part of the row's
+ * It is also unknown if the row has size 0, or if the row's base lies outside the row. Example: the
+ * row a[10:5] has the base `a`. LLVM 15 to 24 also treat a[0] to a[9] as part of the row's
  * mapping. So a row of size 0 at a[3] may add a reference to the mapping of a[10:5].
  */
 static enum rex_counts counts_of(const struct rex_map *map, int32_t i)
@@ -163,8 +163,8 @@ static void collect_ranges(struct call *own, enum rex_present_call call, const s
 
 /*
  * Called if memory for the ranges of a call is short. Stops launches by the driver for good. Then
- * waits for the calls at work (present.h). For this wait, pins the whole address space as an end
- * call does, and unpins the address space at once.
+ * waits for the calls at work (present.h): pins the whole address space as an end call does, which
+ * waits for them, and then unpins it.
  */
 static void lock_all(int number)
 {

@@ -41,9 +41,10 @@ bool row_is_clangs(const struct row *row)
 }
 
 /*
- * rex/kernel.h writes a table into a host image for LLVM 14 and 15. The symbols of this table's
- * rows begin with `rex_entry_of_`. clang writes a table into every host image. In a kernel's row of
- * clang's table, the name of the key's symbol is the name of the kernel.
+ * Returns true if ROW can be only in the table of a host image, not in the table of a program. Two
+ * rows are recognised. A row that rex/kernel.h has written for LLVM 14 and 15 has a symbol that
+ * begins with `rex_entry_of_`. In a row for a kernel that clang has written into a host image, the
+ * key is the symbol of the kernel itself.
  */
 bool row_is_images(const struct row *row)
 {
