@@ -272,8 +272,8 @@ struct rex_device {
     int handle; /* driver.c; written before the GPU is reported */
 
     /*
-     * context.c, under rex_load_lock(): librex has retained the GPU's context, once for all calls
-     * that keep contexts (rex_contexts_are_kept())
+     * context.c, under rex_load_lock(): librex has retained the GPU's context. All calls that keep
+     * contexts share this one reference (rex_contexts_are_kept()).
      */
     bool is_held;
 

@@ -46,7 +46,7 @@ static int check_map_of_request(const struct rex_request *request)
         return result;
     /*
      * The host device passes each argument in 8 bytes. rex_check_rows() refuses a larger value only
-     * for REX_FOR_LAUNCH.
+     * for REX_FOR_LAUNCH, so refuse it here for a queue.
      */
     for (int32_t i = 0; i < map->count; i++)
         if (map->sizes[i] > 8 && (map->types[i] & REX_MAP_LITERAL) &&

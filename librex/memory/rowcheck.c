@@ -22,10 +22,12 @@ static const char *wrong_member(const struct rex_map *map, int32_t i)
     if (parent >= i)
         return "is a member of a row that does not come before it";
     /*
-     * LLVM 14 to 23 map a member that lies outside its parent, but add no reference for the member.
-     * So the member remains mapped until the end of the process. Accept a row after REX_PARENT_MAX:
-     * a type cannot name a parent after row REX_PARENT_MAX. So the row may name a section around
-     * its parent (rex_map_add_mapped()), and that section need not contain the row.
+     * Refuse a member that lies outside its parent. LLVM 14 to 23 map such a member, but add no
+     * reference for it, so it remains mapped until the end of the process.
+     *
+     * But accept any member after row REX_PARENT_MAX. A type cannot name a parent after that row.
+     * If the parent is after it, rex_map_add_mapped() names an earlier section instead, and this
+     * section need not contain the member.
      */
     if (parent >= 0 && i <= REX_PARENT_MAX && map->sizes[i] > 0 &&
         !rex_row_has(type, REX_MAP_NOT_MAPPED | REX_MAP_PTR_AND_OBJ) &&

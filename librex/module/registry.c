@@ -142,9 +142,7 @@ struct rex_module *rex_modules_find(const void *key)
         if (registration != NULL || known != NULL || rex_is_of_library(module) ||
             !rex_table_is_own(module))
             continue;
-        /*
-         * librex has not checked the table yet, so ignore a partial entry at the end of the table.
-         */
+        /* librex has not checked the table yet: ignore a table that is not aligned. */
         bool aligned = (uintptr_t)module->entries_begin % sizeof(void *) == 0;
         ptrdiff_t count = aligned ? module->entries_end - module->entries_begin : 0;
         for (ptrdiff_t i = 0; i < count && known == NULL; i++)

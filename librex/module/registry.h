@@ -81,12 +81,15 @@ enum rex_need {
     REX_NEED_DEVICES_OR_MODULE
 };
 
-/* Makes NEED true for MODULE. Messages name CALLER, a public function. Returns 0 or an error. */
+/*
+ * Brings MODULE into the state that NEED describes, for example registered. Messages name CALLER, a
+ * public function. Returns 0 or an error.
+ */
 int rex_module_ready(struct rex_module *module, enum rex_need need, const char *caller);
 
 /*
- * Makes NEED true for MODULE, with the results of rex_module_ready(). Enters the gate (omp/gate.h),
- * so that no module ends before rex_gate_leave(). After an error the thread is not inside the gate.
+ * Like rex_module_ready(), with the same results. Also enters the gate (omp/gate.h), so that no
+ * module ends before rex_gate_leave(). After an error the thread is not inside the gate.
  */
 int rex_module_enter(struct rex_module *module, enum rex_need need, const char *caller);
 

@@ -92,10 +92,10 @@ static void settle_table(struct rex_present_table *table, const struct rex_range
 }
 
 /*
- * A row of size 0 may end a mapping beside the row (rex_entries_forget_beside()). Example: a[8:2]
- * is mapped with the base a, and END has the row a[0:0]. For each such row, looks at the nearest
- * entry before the row and at the nearest entry after the row. Removes each of the two entries
- * whose mapping libomptarget no longer has.
+ * A row of size 0 may end the nearest mapping, even if the two do not touch
+ * (rex_entries_forget_beside()). Example: a[8:2] is mapped with the base a, and END has the row
+ * a[0:0]. For each row of size 0, looks at the nearest entry before the row and at the nearest
+ * entry after the row. Removes each of the two entries whose mapping libomptarget no longer has.
  */
 static void look_beside(struct rex_present_table *table, const struct rex_range_lock *end)
 {

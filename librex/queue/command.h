@@ -93,8 +93,8 @@ bool rex_is_nowhere(int number);
 int rex_command_do(int number, const struct rex_command *command);
 
 /*
- * Checks that a graph can capture COMMAND. GPU is the state of the graph. IMMEDIATE is true if the
- * device of the graph executes commands at once. Returns 0 or an error.
+ * Checks that a graph can capture COMMAND. GPU is the graph's struct rex_stream_gpu. IMMEDIATE is
+ * true if the device of the graph executes commands at once. Returns 0 or an error.
  */
 int rex_command_check(struct rex_stream_gpu *gpu, bool immediate,
                       const struct rex_command *command);

@@ -48,7 +48,10 @@ static void print_image(const struct image *image)
                kernels == 1 ? "" : "s");
 }
 
-/* Prints ": (int64_t, pointer)", without the runtime's parameter. */
+/*
+ * Prints ": (int64_t, pointer)", without the runtime's parameter. Prints nothing if the kernel has
+ * no other parameters.
+ */
 static void print_signature(const struct rex_image_symbol *kernel)
 {
     if (kernel->parameters == kernel->env)

@@ -34,7 +34,7 @@ char *facts_line(const struct study *study);
  */
 char *doubts_line(const struct study *study);
 
-/* Returns the name of TRACK for readers; the caller frees it. */
+/* Returns a readable name of TRACK; the caller frees it. */
 char *track_name(const struct track *track);
 
 #endif

@@ -232,7 +232,7 @@ struct missing {
     char folder[PATH_MAX]; /* folder that has a file of this name, or "" */
 };
 
-/* Ends rex-run if the user has named a libomptarget by REX_OMPTARGET: ERROR is about this file. */
+/* If REX_OMPTARGET is set, ERROR is about the file that it names: ends rex-run with ERROR. */
 static void see_error(const char *error)
 {
     const char *named = getenv("REX_OMPTARGET");
