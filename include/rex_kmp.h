@@ -41,7 +41,7 @@
  *
  * Older versions of REX emit a destructor, a constructor and a definition of `__cubin_desc`. The
  * compiler then reports a second definition of `__cubin_desc`, or too many arguments of
- * register_cubin(). The cure is in rex-codegen(7), "Older output of REX".
+ * register_cubin(). The cure is in rex-compiler(7), "Older output".
  *
  * Everything here is since 0.2 unless it says otherwise.
  *
