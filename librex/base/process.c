@@ -376,7 +376,8 @@ __attribute__((constructor(1001))) static void keep_thread_key(void)
  * a lock registers a handler.
  */
 
-static const struct rex_fork_handler *handlers[REX_FORK_RANKS]; /* NULL: no file has the rank */
+/* NULL: no source file has this rank */
+static const struct rex_fork_handler *handlers[REX_FORK_RANKS];
 unsigned rex_fork_count;
 
 void rex_fork_register(unsigned rank, const struct rex_fork_handler *handler)

@@ -31,9 +31,9 @@ struct rex_list {
     bool plain;      /* the file is one image, not a container of images */
     uint64_t packed; /* sum of `packed` of all images */
     /*
-     * Maximum number of unpacked bytes. librex refuses to unpack an image if `packed` of the image
-     * is above this number. rex_image_view_open() refuses even if only the sum of `packed_before`
-     * and `packed` is above this number, because a program may have views of all images open.
+     * Maximum size of an unpacked image, compared with `packed` of the image. For
+     * rex_image_view_open() the maximum is for the sum of `packed` of the image and of all images
+     * before it (`packed_before`), because a program may have views of all images open.
      */
     uint64_t unpack_most;
 };

@@ -25,7 +25,7 @@ int rex_fill_of(struct rex_fill *fill, const char *caller, void *to, const void 
 /* Puts FILL in STREAM. Returns 0, or an error of the driver, which rex_cuda_why() describes. */
 int rex_fill_put(const struct rex_fill *fill, void *stream);
 
-/* Fills the memory on DEVICE. Returns 0 or an error, after the memory is filled. */
+/* Fills the memory on DEVICE, and waits until it is filled. Returns 0 or an error. */
 int rex_fill_now(const struct rex_fill *fill, int64_t device, const char *caller);
 
 #endif

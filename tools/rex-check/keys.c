@@ -13,9 +13,9 @@
 
 /*
  * Names of host keys:
- * - in_entry: keys that this file defines, and to which an entry of this file points;
- * - imported: keys that another file defines, and to which an entry of this file points;
- * - referred: keys that this file defines, and to which a launch site refers (struct site).
+ * - in_entry: keys that the checked file defines, and to which an entry of this file points;
+ * - imported: keys that another file defines, and to which an entry of the checked file points;
+ * - referred: keys that the checked file defines, and to which a launch site refers (struct site).
  */
 struct known {
     struct names in_entry, imported, referred;

@@ -228,7 +228,8 @@ bool lead_to(const struct program *program, const char *library)
 
 struct missing {
     const struct program *program;
-    const char *name;      /* linked file that the loader does not find: libomptarget.so.19.1 */
+    /* linked file that the loader does not find, such as libomptarget.so.19.1 */
+    const char *name;
     char folder[PATH_MAX]; /* folder that has a file of this name, or "" */
 };
 
