@@ -106,7 +106,8 @@ static struct rex_loaded_image *new_loaded_image(struct rex_registration *regist
     image->context = context;
     image->holders = 1;
     if (rex_context_retain(ordinal, &context) != 0) {
-        rex_fail(rex_cuda_memory_error(), "GPU %d: %s", ordinal, rex_cuda_why());
+        rex_fail(rex_cuda_memory_error(), "GPU %d has no context for librex's own launches: %s",
+                 ordinal, rex_cuda_why());
         free(image);
         return NULL;
     }
