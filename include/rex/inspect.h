@@ -293,7 +293,7 @@ typedef void rex_info_row(const char *group, const char *name, const char *value
  *   no GPU can be used; and `trouble`: a reason why libomptarget may not use the GPUs, for example
  *   a driver that is too old for the release, or a missing link libcuda.so.
  * - **launch**: `by`: the library that launches on a GPU, if the call waits for the kernel: the
- *   CUDA driver; or libomptarget, with the reason; or `nobody`, if REX_LAUNCH_BY=driver forbids
+ *   CUDA driver; or libomptarget, with the reason; or `no backend`, if REX_LAUNCH_BY=driver forbids
  *   libomptarget. Only reasons of the whole process count; rex-launches(7) has the reasons of
  *   modules and launches. Without a libomptarget the group is missing.
  * - **setting**: each option of rex_configure(), by the name of its environment variable: the value

@@ -55,8 +55,17 @@ static inline bool rex_runtime_disabled(void)
     return rex_runtime_policy_is("disabled");
 }
 
-/* Fails with REX_EHOST: offloading is disabled, or the device is the host. WHAT comes first. */
-int rex_fail_host(const char *what);
+/*
+ * Fails with REX_EHOST: offloading is disabled, or device NUMBER is the host. The message begins
+ * with WHAT, and is not logged.
+ */
+int rex_fail_host(const char *what, int number);
+
+/*
+ * Fails with REX_ENODEVICE, because device NUMBER is not an NVIDIA GPU. The message begins with
+ * WHAT, and is not logged.
+ */
+int rex_fail_no_gpu(const char *what, int number);
 
 /*
  * Number of devices that libomptarget last returned. If offloading is disabled, the number is
