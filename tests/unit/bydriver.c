@@ -315,7 +315,7 @@ TEST_IN_CHILD(meet_failed_wait)
     start(18);
     CHECK_EQUAL(launch_axpy(), REX_OK);
     setenv("FAKE_CUDA_BREAKS", "cuStreamSynchronize:1:1", 1);
-    REFUSED(launch_axpy(), REX_ECUDA, "kernel \"axpy\": the wait: cuStreamSynchronize");
+    REFUSED(launch_axpy(), REX_ECUDA, "kernel \"axpy\": the wait failed: cuStreamSynchronize");
     CHECK_EQUAL(launch_axpy(), REX_OK);
     /* and one where the device is lost: packets are refused as well, and not by what LLVM 18 cannot do */
     struct __tgt_kernel_arguments packet = {.Version = 2, .Teams = {1, 1, 1}, .Threads = {32, 1, 1}};
@@ -341,15 +341,15 @@ TEST(test_faults)
     static const struct fault faults[] = {
         {"cuStreamCreate:2", SMALL, REX_ECUDA, "axpy: cuStreamCreate", false, NULL},
         {"cuDevicePrimaryCtxRetain:2", SMALL, REX_ECUDA, "axpy: cuDevicePrimaryCtxRetain", false, NULL},
-        {"cuMemHostAlloc:2", SMALL, REX_ENOMEM, "axpy: 262144 bytes of pinned memory: cuMemHostAlloc", false, NULL},
-        {"cuMemAlloc:2", SMALL, REX_ENOMEM, "axpy: 262144 bytes of device memory: cuMemAlloc", false, NULL},
+        {"cuMemHostAlloc:2", SMALL, REX_ENOMEM, "axpy: 262144 bytes of pinned memory cannot be allocated: cuMemHostAlloc", false, NULL},
+        {"cuMemAlloc:2", SMALL, REX_ENOMEM, "axpy: 262144 bytes of device memory cannot be allocated: cuMemAlloc", false, NULL},
         {"cuMemAlloc:2", LARGE, REX_ENOMEM, " bytes: cuMemAlloc", false, NULL},
-        {"cuMemHostAlloc:719", SMALL, REX_ECUDA, "of pinned memory: cuMemHostAlloc", false, NULL},
-        {"cuMemAlloc:719", SMALL, REX_ECUDA, "of device memory: cuMemAlloc", false, NULL},
+        {"cuMemHostAlloc:719", SMALL, REX_ECUDA, "of pinned memory cannot be allocated: cuMemHostAlloc", false, NULL},
+        {"cuMemAlloc:719", SMALL, REX_ECUDA, "of device memory cannot be allocated: cuMemAlloc", false, NULL},
         {"cuMemAlloc:719", LARGE, REX_ECUDA, " bytes: cuMemAlloc", false, NULL},
-        {"cuMemcpyHtoDAsync:1", SMALL, REX_ECUDA, "kernel \"axpy\": a copy to the device: cuMemcpyHtoDAsync", false, NULL},
-        {"cuMemcpyHtoDAsync:1", LARGE, REX_ECUDA, "kernel \"axpy\": a copy to the device: cuMemcpyHtoDAsync", false, NULL},
-        {"cuMemcpyDtoHAsync:1", SMALL, REX_ECUDA, "kernel \"axpy\": a copy from the device: cuMemcpyDtoHAsync", false, NULL},
+        {"cuMemcpyHtoDAsync:1", SMALL, REX_ECUDA, "kernel \"axpy\": a copy to the device failed: cuMemcpyHtoDAsync", false, NULL},
+        {"cuMemcpyHtoDAsync:1", LARGE, REX_ECUDA, "kernel \"axpy\": a copy to the device failed: cuMemcpyHtoDAsync", false, NULL},
+        {"cuMemcpyDtoHAsync:1", SMALL, REX_ECUDA, "kernel \"axpy\": a copy from the device failed: cuMemcpyDtoHAsync", false, NULL},
         {"cuLaunchKernel:1", SMALL, REX_ECUDA,
          "kernel \"axpy\", 2 x 1 x 1 teams of 64 x 1 x 1 threads, 0 bytes of dynamic shared memory: "
          "cuLaunchKernel",
@@ -427,7 +427,7 @@ TEST_IN_CHILD(name_grids)
     launch.dynamic_memory = 70000;
     setenv("FAKE_CUDA_BREAKS", "cuFuncSetAttribute:719:0", 1);
     REFUSED(launch_nothing(&launch), REX_EINVAL,
-            "kernel \"nothing\": 70000 bytes of dynamic shared memory: cuFuncSetAttribute: CUDA_ERROR_LAUNCH_FAILED");
+            "kernel \"nothing\" cannot have 70000 bytes of dynamic shared memory: cuFuncSetAttribute: CUDA_ERROR_LAUNCH_FAILED");
     setenv("FAKE_CUDA_BREAKS", "cuStreamSynchronize:719:0", 1);
     REFUSED(launch_nothing(&launch), REX_ECUDA, GRID_IN_WORDS ": cuStreamSynchronize: CUDA_ERROR_LAUNCH_FAILED");
     REFUSED(launch_nothing(&launch), REX_ECUDA,
@@ -440,7 +440,7 @@ static const struct {
 } loads[] = {
     {"cuDevicePrimaryCtxRetain:719:2", "GPU 0 has no context for librex's own launches: cuDevicePrimaryCtxRetain: CUDA_ERROR_LAUNCH_FAILED"},
     {"cuModuleLoadData:719:1",
-     "device image tests/data/stateless_sm_90.cubin, for librex's own launches on GPU 0: cuModuleLoadData: CUDA_ERROR_LAUNCH_FAILED"},
+     "device image tests/data/stateless_sm_90.cubin cannot be loaded on GPU 0, for librex's own launches: cuModuleLoadData: CUDA_ERROR_LAUNCH_FAILED"},
     {"cuModuleGetFunction:719:0", "kernel \"nothing\": cuModuleGetFunction: CUDA_ERROR_LAUNCH_FAILED"},
     {"cuFuncLoad:719:0", "kernel \"nothing\": cuFuncLoad: CUDA_ERROR_LAUNCH_FAILED"},
 };
