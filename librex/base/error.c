@@ -37,7 +37,9 @@ const char *rex_last_error(void)
 {
     const struct rex_kept_error *last = rex_part_if_any(REX_PART_FAILURE);
     if (rex_thread.has_no_room)
-        return rex_thread_is_over() ? REX_THREAD_IS_OVER : "out of memory, also for the message";
+        return rex_thread_is_over()
+                   ? REX_THREAD_IS_OVER
+                   : "out of memory: an error occurred, and there is no memory for its message";
     return last != NULL ? last->message : "";
 }
 

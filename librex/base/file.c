@@ -249,7 +249,9 @@ const char *rex_output_why(int error)
     switch (error) {
     case REX_OUTPUT_UNREAD: return "the pipe has no reader";
     case EPIPE: return "the pipe no longer has a reader";
-    case REX_OUTPUT_REPLACED: return "the program has closed it, and its path is now another file";
+    case REX_OUTPUT_REPLACED:
+        return "the program has closed librex's file descriptor, and the path now leads to "
+               "another file";
     default: return strerror(error);
     }
 }

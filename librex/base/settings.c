@@ -74,8 +74,9 @@ const struct rex_setting rex_settings[REX_SETTINGS] = {
     [REX_OPTION_WAIT] = {"REX_WAIT", "auto", waits, "auto, spin, yield, block or runtime"},
     [REX_OPTION_ADOPT] = {"REX_ADOPT", "off", switches, "on or off"},
     [REX_OPTION_UNFINISHED] = {"REX_UNFINISHED", "error", unfinished, "error or wait"},
-    [REX_OPTION_TRACE] = {"REX_TRACE", "off", NULL,
-                          "off, \"-\" (a summary), or a file name that is not on, yes, true or 1"},
+    [REX_OPTION_TRACE] =
+        {"REX_TRACE", "off", NULL,
+         "off, \"-\" (prints a summary), or a file name (on, yes, true and 1 are not file names)"},
     [REX_OPTION_CHECK] = {"REX_CHECK", "on", checks, "on, off or full"},
     [REX_OPTION_LAUNCH_BY] = {"REX_LAUNCH_BY", "auto", senders, "auto, driver or runtime"},
     [REX_OPTION_COPY_THREADS] = {"REX_COPY_THREADS", "auto", counts,

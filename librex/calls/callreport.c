@@ -28,11 +28,11 @@ void rex_rows_log(const char *what, int64_t device, const struct __tgt_kernel_ar
     if (teams[0] != 0)
         rex_log(REX_LOG_DEBUG,
                 "%.*s: device %" PRId64 ", %d x %d x %d teams of %d x %d x %d threads, %d bytes of "
-                "dynamic shared memory, %d rows",
+                "dynamic shared memory, rows: %d",
                 REX_KERNEL_NAME(what), device, teams[0], teams[1], teams[2], threads[0], threads[1],
                 threads[2], packet->DynCGroupMem, packet->NumArgs);
     else
-        rex_log(REX_LOG_DEBUG, "%.*s: device %" PRId64 ", %d rows", REX_KERNEL_NAME(what), device,
+        rex_log(REX_LOG_DEBUG, "%.*s: device %" PRId64 ", rows: %d", REX_KERNEL_NAME(what), device,
                 packet->NumArgs);
     for (uint32_t row = 0; (int32_t)row < packet->NumArgs; row++) {
         const char *base = packet->ArgsBase[row], *begin = packet->Args[row];

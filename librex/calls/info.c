@@ -140,20 +140,20 @@ static void say_adaptations_of_calls(const struct to *to, const struct rex_relea
         {release->entries_by_position, "host entries",
          "put in the image's order: the host device matches entries by position"},
         {release->parents_rounded, "rows with members",
-         "compared with mappings from the multiple of 8 below their begin: libomptarget maps them "
-         "from there"},
+         "compared with mappings from their begin rounded down to a multiple of 8 bytes, where "
+         "libomptarget begins the mapping"},
         {release->one_end_a_call, "ends of mappings",
-         "one call for each row if rows share a mapping; a launch that would need this is "
-         "refused: libomptarget aborts if a call ends a mapping twice"},
+         "made in one call for each row if rows share a mapping, and a launch that would need "
+         "several calls is refused: libomptarget aborts if a call ends a mapping twice"},
         {release->one_delete_a_call, "ends of mappings",
-         "one call for each row if rows share a mapping and a row deletes it: libomptarget "
+         "made in one call for each row if rows share a mapping and a row deletes it: libomptarget "
          "crashes if it deletes a mapping that has ended"},
         {release->excess_copied, "implicit rows",
          "refused if they are copied and are larger than the mapping of their call: libomptarget "
-         "copies past its end"},
+         "copies past the end of the mapping"},
         {release->presence_at_entry, "presence",
-         "checked before the call: libomptarget aborts, even if an earlier row of the call would "
-         "map the memory"},
+         "checked before the call: libomptarget aborts if a row marked present is not mapped, "
+         "even if an earlier row of the call would map the memory"},
     };
     say_facts_that_hold(to, all, sizeof all / sizeof *all);
 }
@@ -174,7 +174,7 @@ static void say_adaptations_of_images(const struct to *to, const struct rex_rele
          "modules are registered together, and a registration stays when its module ends"},
         {!release->entries_copied, "copies of entries",
          "kept after a registration has ended: libomptarget remembers their address, and would "
-         "find no entries for a later table there"},
+         "find no entries if a later table had the same address"},
         {release->image_read_later, "images",
          "kept after a registration has ended: libomptarget reads them later"},
         {true, "files of host images",
@@ -223,7 +223,7 @@ static void say_adaptations_of_programs(const struct to *to, const struct rex_re
         {release->packed_slots, "parameters",
          "refused if they are not 8 bytes wide, unless the CUDA driver launches: libomptarget "
          "packs arguments in 8-byte slots"},
-        {release->host_argument_array, "other host kernels",
+        {release->host_argument_array, "host kernels without rex/kernel.h",
          "refused: libomptarget would pass them one array of arguments"},
         {release->old_entries_only, "adopted entries",
          "rewritten if they are in clang 20's form: libomptarget misreads them"},
@@ -415,7 +415,7 @@ int rex_info(int release, rex_info_row *row, void *context)
         bool is_refused = rex_driver_is_demanded() && (reasons & REX_REASON_NO_GPU) == 0;
         rex_reason_text((struct rex_reason){reasons, NULL}, why);
         tell_fact(&to, "launch", "by", "%s: %s",
-                  is_refused ? "nobody (REX_LAUNCH_BY=driver)" : "libomptarget", why);
+                  is_refused ? "no backend (REX_LAUNCH_BY=driver)" : "libomptarget", why);
     }
     say_settings(&to);
     return REX_OK;

@@ -101,17 +101,19 @@ static void activate_contexts(uint64_t wanted)
             continue;
         int state = rex_context_is_active(i, &flags);
         if (state < 0)
-            rex_log(REX_LOG_WARN, "GPU %d: %s", i, rex_cuda_why());
+            rex_log(REX_LOG_WARN, "GPU %d: its context cannot be examined: %s", i, rex_cuda_why());
         else if (state > 0)
-            rex_log(REX_LOG_INFO,
-                    "GPU %d: its context is active already, with flags 0x%x: the wait policy stays",
-                    i, flags);
+            rex_log(
+                REX_LOG_INFO,
+                "GPU %d: its context is active already, with flags 0x%x: REX_WAIT has no effect "
+                "on it",
+                i, flags);
         else if (retain_with_flags(i, flags_of[wait]) != 0)
-            rex_log(REX_LOG_WARN, "GPU %d: the wait policy could not be set: %s", i,
-                    rex_cuda_why());
+            rex_log(REX_LOG_WARN, "GPU %d: REX_WAIT could not take effect: %s", i, rex_cuda_why());
         else {
             rex_devices[i].is_held = true;
-            rex_log(REX_LOG_INFO, "GPU %d: context activated with flags 0x%x", i, flags_of[wait]);
+            rex_log(REX_LOG_INFO, "GPU %d: its context is activated with flags 0x%x", i,
+                    flags_of[wait]);
         }
     }
 }

@@ -120,7 +120,7 @@ bool rex_cuda_forked(void)
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-#define NO_REASON "out of memory for the reason"
+#define NO_REASON "the reason is unknown, because there is no memory for its text"
 
 /* This thread's last failure. */
 struct why {

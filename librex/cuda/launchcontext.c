@@ -259,10 +259,12 @@ int rex_launch_context_make_room(struct rex_launch_context *context, size_t size
     if (size <= context->room)
         return REX_OK;
     if (!rex_launch_context_make_staging(context, size))
-        return rex_fail(rex_cuda_memory_error(), "%.*s: %zu bytes of pinned memory: %s",
+        return rex_fail(rex_cuda_memory_error(),
+                        "%.*s: %zu bytes of pinned memory cannot be allocated: %s",
                         REX_KERNEL_NAME(what), room, rex_cuda_why());
     if (rex_block_allocate(context->device, room, &arena) != 0)
-        return rex_fail(rex_cuda_memory_error(), "%.*s: %zu bytes of device memory: %s",
+        return rex_fail(rex_cuda_memory_error(),
+                        "%.*s: %zu bytes of device memory cannot be allocated: %s",
                         REX_KERNEL_NAME(what), room, rex_cuda_why());
     end_launch_graphs(context);
     if (context->arena != 0)

@@ -22,12 +22,14 @@ void rex_kernel_list_add_all(struct rex_kernel_list *list, const struct rex_kern
         list->count = more->count;
 }
 
+static const char unloaded_kernel[] = "a kernel of a library that is unloaded";
+
 void rex_kernel_list_forget(struct rex_kernel_list *list,
                             const struct rex_registration *registration)
 {
     for (uint32_t i = 0; i < list->count && i < REX_KERNEL_LIST_MAX; i++)
         if (list->kernel[i].registration == registration) {
-            list->kernel[i].name = "a kernel of a library that is unloaded";
+            list->kernel[i].name = unloaded_kernel;
             list->kernel[i].registration = NULL;
         }
 }
@@ -36,9 +38,11 @@ void rex_kernel_list_text(const struct rex_kernel_list *list, char text[REX_KERN
 {
     size_t length = 0, size = REX_KERNEL_LIST_TEXT;
     snprintf(text, size, "no kernel");
-    for (uint32_t i = 0; i < list->count && i < REX_KERNEL_LIST_MAX && length < size; i++)
-        length += (size_t)snprintf(text + length, size - length, "%s\"%.*s\"", i > 0 ? ", " : "",
-                                   REX_KERNEL_NAME(list->kernel[i].name));
+    for (uint32_t i = 0; i < list->count && i < REX_KERNEL_LIST_MAX && length < size; i++) {
+        const char *name = list->kernel[i].name, *quote = name == unloaded_kernel ? "" : "\"";
+        length += (size_t)snprintf(text + length, size - length, "%s%s%.*s%s", i > 0 ? ", " : "",
+                                   quote, REX_KERNEL_NAME(name), quote);
+    }
     if (list->count > REX_KERNEL_LIST_MAX && length < size)
         snprintf(text + length, size - length, " and others");
 }
@@ -80,7 +84,8 @@ int rex_device_tell_loss(int number, const char *what)
         if (__atomic_exchange_n(&loss->is_untold, false, __ATOMIC_ACQ_REL))
             return rex_fail(REX_ECUDA, "%.*s: device %d: %s; launched since the last wait: %s",
                             REX_KERNEL_NAME(what), loss->number, loss->why, loss->kernels);
-        return rex_fail(REX_ECUDA, "%.*s: device %d is lost, because %s failed: %s",
+        return rex_fail(REX_ECUDA,
+                        "%.*s: device %d is lost until the process ends, because %s failed: %s",
                         REX_KERNEL_NAME(what), loss->number, loss->name, loss->why);
     }
     return REX_OK;

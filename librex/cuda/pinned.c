@@ -308,6 +308,8 @@ int rex_host_register(void *address, size_t size)
 
 int rex_host_unregister(void *address)
 {
+    if (address == NULL)
+        return rex_fail_null("rex_host_unregister", "address");
     struct range *range = take_range(address, false);
     if (range == NULL)
         return rex_fail(REX_EINVAL,

@@ -67,11 +67,11 @@ int rex_elf_view(struct rex_elf *elf, const void *bytes, size_t size)
     if (count > (elf->size - header->e_shoff) / sizeof first)
         return rex_elf_refuse(elf, "it is truncated: its section table lies past the end");
     if (count > MOST_SECTIONS)
-        return rex_elf_refuse(elf, "it has more sections than any program");
+        return rex_elf_refuse(elf, "it has more sections than any program has");
     elf->sections = (size_t)count;
     elf->section_names = header->e_shstrndx == SHN_XINDEX ? first.sh_link : header->e_shstrndx;
     if (header->e_phnum > MOST_SEGMENTS)
-        return rex_elf_refuse(elf, "it has more segments than any program");
+        return rex_elf_refuse(elf, "it has more segments than any program has");
     return 0;
 }
 
@@ -87,7 +87,7 @@ int rex_elf_open(struct rex_elf *elf, const void *bytes, size_t size)
      * 16-bit section index of a symbol cannot name all sections.
      */
     if (header->e_shnum == 0)
-        return rex_elf_refuse(elf, "it has more sections than a device image may");
+        return rex_elf_refuse(elf, "it has more sections than a device image can have");
     if (elf->section_names >= elf->sections)
         return rex_elf_refuse(elf, "it names no table of section names");
     for (size_t i = 0; rex_elf_section(elf, i, &section); i++)

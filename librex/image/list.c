@@ -159,7 +159,7 @@ int rex_view_open_within(struct rex_view *view, const void *bytes, size_t size, 
         return REX_OK;
     }
     if (view->overfull)
-        elf.why = "it is compressed, and unpacks to more kernels and globals than its size allows";
+        elf.why = "it is compressed, and has too many kernels and globals for a file of its size";
     rex_view_close(view);
     if (elf.why == NULL)
         return rex_fail_memory(size, "the symbols of a device image");
@@ -285,7 +285,7 @@ const char *rex_item_target(const struct rex_image_item *item, char buffer[REX_T
     static const char *const forms[] = {[REX_IMAGE_CUBIN] = "sm_%u%.1s",
                                         [REX_IMAGE_HOST] = "the CPU",
                                         [REX_IMAGE_PTX] = "compute_%u%.1s (PTX)",
-                                        [REX_IMAGE_OTHER] = "code that librex cannot use"};
+                                        [REX_IMAGE_OTHER] = "another target (not usable)"};
     snprintf(buffer, REX_TARGET_MAX, forms[item->kind], item->architecture, &item->suffix);
     return buffer;
 }

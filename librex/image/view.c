@@ -353,7 +353,8 @@ void rex_signature_apply(struct rex_view *view, struct rex_image_symbol *kernel,
     rex_log(
         REX_LOG_WARN,
         "kernel \"%.*s\": parameter %zu has %u bytes in the list that rex/kernel.h put into the "
-        "image, and %u in the kernel: librex does not check the kinds of its arguments",
+        "image, and %u in the kernel, so librex does not check the types of this kernel's "
+        "arguments",
         REX_KERNEL_NAME(kernel->name), wide, parameters[wide].width, parameters[wide].size);
     for (size_t i = 0; i < count; i++)
         set_kind(&parameters[i], REX_KIND_UNKNOWN);

@@ -54,21 +54,21 @@ static int check_support(const struct rex_loaded_kernel *kernel, const struct re
                {REX_ATTRIBUTE_CLUSTER, REX_CUDA_HAS_CLUSTERS}};
     int ordinal = kernel->image->ordinal, has = 0;
     if (rex_cuda_need(REX_CUDA_ATTRIBUTES) != 0)
-        return rex_fail(REX_EUNSUPPORTED, "kernel \"%.*s\": %s: %s", REX_KERNEL_NAME(kernel->name),
-                        attribute_text(grid), rex_cuda_why());
+        return rex_fail(REX_EUNSUPPORTED, "kernel \"%.*s\": %s cannot be used: %s",
+                        REX_KERNEL_NAME(kernel->name), attribute_text(grid), rex_cuda_why());
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         struct rex_grid one = {.attributes = all[i].attribute};
         if (!(grid->attributes & one.attributes))
             continue;
         if (rex_cuda_attribute(ordinal, all[i].asked, &has) != 0)
-            return rex_fail(REX_ECUDA, "kernel \"%.*s\": %s: %s", REX_KERNEL_NAME(kernel->name),
-                            attribute_text(&one), rex_cuda_why());
+            return rex_fail(REX_ECUDA, "kernel \"%.*s\": %s cannot be used: %s",
+                            REX_KERNEL_NAME(kernel->name), attribute_text(&one), rex_cuda_why());
         if (!has)
             return rex_fail(
                 REX_EUNSUPPORTED,
-                "kernel \"%.*s\": %s: not supported by GPU %d, of compute capability %u.%u",
-                REX_KERNEL_NAME(kernel->name), attribute_text(&one), ordinal,
-                rex_cuda_architecture(ordinal) / 10, rex_cuda_architecture(ordinal) % 10);
+                "kernel \"%.*s\": GPU %d, of compute capability %u.%u, does not support %s",
+                REX_KERNEL_NAME(kernel->name), ordinal, rex_cuda_architecture(ordinal) / 10,
+                rex_cuda_architecture(ordinal) % 10, attribute_text(&one));
     }
     return REX_OK;
 }
@@ -101,7 +101,7 @@ int rex_resident_count(const struct rex_loaded_kernel *kernel, const struct rex_
         each = (uint64_t)processors;
     }
     if (found != 0)
-        return rex_fail(REX_ECUDA, "kernel \"%.*s\": its resident blocks: %s",
+        return rex_fail(REX_ECUDA, "kernel \"%.*s\": its resident blocks cannot be counted: %s",
                         REX_KERNEL_NAME(kernel->name), rex_cuda_why());
     *blocks = (uint64_t)count * each;
     return REX_OK;

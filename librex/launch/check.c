@@ -58,7 +58,7 @@ static int fail_parameter_count(const struct rex_target *target, uint32_t rows,
 {
     const struct rex_layout *layout = target->kernel->layout;
     uint8_t form = __atomic_load_n(&target->kernel->form, __ATOMIC_RELAXED);
-    char list[REX_SIGNATURE_MAX + 1] = "", misfit[REX_MISFIT_MAX] = "", other[80] = "";
+    char list[REX_SIGNATURE_MAX] = "", misfit[REX_MISFIT_MAX] = "", other[80] = "";
     uint32_t count = target->kernel->parameters;
     if (form == REX_FORM_UNKNOWN && (rex_kernel_flags(target->kernel) & REX_KERNEL_NARROW_FIRST))
         form = REX_FORM_PLAIN;
@@ -66,20 +66,18 @@ static int fail_parameter_count(const struct rex_target *target, uint32_t rows,
         uint32_t index;
         int32_t row = first_misfit(layout, map, &index);
         rex_misfit_print(layout, index, map, row, misfit);
-        list[0] = ' ';
-        rex_signature_print(layout->parameter + layout->env, layout->count - layout->env, list + 1);
+        rex_signature_print(layout->parameter + layout->env, layout->count - layout->env, list);
     }
     if (form == REX_FORM_UNKNOWN && count > 0)
-        snprintf(other, sizeof other,
-                 ", or %u if the kernel's first parameter is the runtime's own", count - 1);
+        snprintf(other, sizeof other, ", or %u if the kernel's first parameter is for libomptarget",
+                 count - 1);
     return rex_fail(
         REX_EPARAMS,
-        "kernel \"%.*s\": the number of arguments is %u (map rows: %d), and must be %u%s%s%s%s%s",
+        "kernel \"%.*s\": the number of arguments is %u (map rows: %d), and must be %u%s%s%s%s%s%s",
         REX_KERNEL_NAME(target->name), rows, map->count, count - (form == REX_FORM_ENV), other,
-        form == REX_FORM_ENV
-            ? " (the kernel's first parameter is the runtime's own, and has no row)"
-            : "",
-        list, misfit[0] != '\0' ? ": " : "", misfit);
+        form == REX_FORM_ENV ? " (not counting the first parameter, which is for libomptarget)"
+                             : "",
+        list[0] != '\0' ? ", of types " : "", list, misfit[0] != '\0' ? ": " : "", misfit);
 }
 
 /*

@@ -254,15 +254,16 @@ int rex_launch_map(struct rex_module *module, const struct rex_launch_config *co
     result = resolve_description(module, config, &request);
     if (result == REX_EHOST) {
         rex_gate_leave();
-        return rex_fail_host("nothing was launched");
+        return rex_fail_host("rex_launch: nothing was launched", request.number);
     }
     if (result == REX_OK)
         result = launch_somewhere(&request);
     rex_gate_leave();
     if (result == REX_EHOST)
-        return rex_fail_again(REX_EHOST, "nothing was launched: libomptarget refused the launch; "
-                                         "call rex_offload_init() before other calls of "
-                                         "libomptarget");
+        return rex_fail_again(
+            REX_EHOST,
+            "rex_launch: nothing was launched: libomptarget refused the launch; in future, call "
+            "rex_offload_init() before any other call of libomptarget");
     return result;
 }
 
@@ -341,12 +342,11 @@ int64_t rex_module_resident_blocks(struct rex_module *module,
     block.teams[0] = block.teams[1] = block.teams[2] = 1;
     result = resolve_description(owner != NULL ? owner : module, &block, &request);
     if (result == REX_EHOST)
-        result = rex_fail_host("rex_resident_blocks");
+        result = rex_fail_host("rex_resident_blocks", request.number);
     if (result == REX_OK)
         result = rex_device_known_ordinal(request.number, &ordinal);
     if (result == REX_OK && ordinal < 0)
-        result =
-            rex_fail_again(REX_ENODEVICE, "rex_resident_blocks: the device is not an NVIDIA GPU");
+        result = rex_fail_no_gpu("rex_resident_blocks", request.number);
     if (result == REX_OK)
         result = rex_check_limits(&request.target, &request.grid);
     if (result == REX_OK)
@@ -398,7 +398,7 @@ int rex_module_init(struct rex_module *module)
     result = rex_device_check(-1);
     if (result != REX_OK)
         return result;
-    result = rex_device_lost(rex_openmp_default_device(), "the load of an image");
+    result = rex_device_lost(rex_openmp_default_device(), "an image cannot be loaded");
     if (result != REX_OK)
         return result;
     uint64_t begin = rex_phase_begin();

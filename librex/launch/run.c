@@ -35,7 +35,7 @@
 
 static int run_failed(const struct rex_plan *plan, const char *what)
 {
-    return rex_fail(REX_ECUDA, "kernel \"%.*s\": %s: %s",
+    return rex_fail(REX_ECUDA, "kernel \"%.*s\": %s failed: %s",
                     REX_KERNEL_NAME(plan->packed.kernel->name), what, rex_cuda_why());
 }
 

@@ -104,8 +104,10 @@ static bool register_all(const char *what)
     if (rex_modules_first() == NULL)
         rex_modules_look_around();
     if (rex_modules_first() == NULL) {
-        rex_fail(REX_EKEY, "a data call before any module is known: call rex_module_add() or "
-                           "rex_module_register()");
+        rex_fail(
+            REX_EKEY,
+            "a data call cannot be made before librex knows a module: call rex_module_add() or "
+            "rex_module_register()");
         return false;
     }
     for (module = rex_modules_first(); module != NULL; module = module->next)

@@ -43,31 +43,33 @@ static __attribute__((noinline)) int check_and_put_row(struct rex_map_builder *b
 {
     long long number = builder->row, parent = rex_row_parent(row->type);
     if (row->size < 0)
-        return rex_fail(REX_EINVAL, "map row %lld: the size, %lld bytes, is negative", number,
-                        (long long)row->size);
+        return rex_fail(REX_EINVAL, "rex_map_add: map row %lld: the size, %lld bytes, is negative",
+                        number, (long long)row->size);
     if (parent >= number)
-        return rex_fail(REX_EINVAL,
-                        "map row %lld is a member of row %lld, which does not come before it",
-                        number, parent);
+        return rex_fail(
+            REX_EINVAL,
+            "rex_map_add: map row %lld is a member of row %lld, which does not come before it",
+            number, parent);
     if (parent > REX_PARENT_MAX)
         return rex_fail(
             REX_EINVAL,
-            "map row %lld is a member of row %lld, and the last row that can have members is %d",
+            "rex_map_add: map row %lld is a member of row %lld, and the last row that can have "
+            "members is %d",
             number, parent, REX_PARENT_MAX);
     if (number >= INT32_MAX)
-        return rex_fail(REX_EINVAL, "the map has no room for the rows: the maximum is %d",
+        return rex_fail(REX_EINVAL, "rex_map_add: the map has too many rows: the maximum is %d",
                         INT32_MAX);
     if (builder->columns != NULL && number >= builder->capacity)
         return rex_fail(
             REX_EINVAL,
             "rex_map_build: the first call of the row function gives %lld rows, and the "
-            "second more: it must push equal rows both times",
+            "second gives more: the function must add equal rows both times",
             (long long)builder->capacity);
     row->type = rex_type_inside(builder, row->type);
     if (builder->depth > 0 && row->begin == NULL && row->size > 0 &&
         !rex_row_has(row->type, REX_MAP_NOT_MAPPED))
-        return rex_fail(REX_EINVAL, "map row %lld: a mapper maps NULL (bytes: %lld)", number,
-                        (long long)row->size);
+        return rex_fail(REX_EINVAL, "rex_map_add: map row %lld: a mapper maps NULL (bytes: %lld)",
+                        number, (long long)row->size);
     /*
      * A mapper maps one element of a section, for example s[2] of s[0] to s[9]. Refuse a row that
      * has memory of the section, but does not lie in this element, for example a row with s[3].
@@ -79,8 +81,8 @@ static __attribute__((noinline)) int check_and_put_row(struct rex_map_builder *b
         (begin < element || end > element + (uintptr_t)builder->element_size))
         return rex_fail(
             REX_EINVAL,
-            "map row %lld: %lld bytes at %p do not lie in the mapper's element, %lld bytes at %p: "
-            "check the element size given to rex_map_add_mapped()",
+            "rex_map_add: map row %lld: %lld bytes at %p do not lie in the mapper's element, %lld "
+            "bytes at %p: check the element size given to rex_map_add_mapped()",
             number, (long long)row->size, row->begin, (long long)builder->element_size,
             builder->part.base);
     if (builder->handle != NULL)
@@ -111,8 +113,8 @@ static int add_map(struct rex_map_builder *builder, const struct rex_map *map)
         if (parent >= 0 && parent + first > REX_PARENT_MAX)
             return rex_fail(
                 REX_EINVAL,
-                "map row %lld is a member of row %lld, and the last row that can have members is "
-                "%d",
+                "rex_map_build: map row %lld is a member of row %lld, and the last row that can "
+                "have members is %d",
                 (long long)builder->row, (long long)(parent + first), REX_PARENT_MAX);
         if (parent >= 0)
             row.type = (row.type & ~REX_MAP_MEMBER_OF_MASK) | REX_MAP_MEMBER_OF(parent + first);

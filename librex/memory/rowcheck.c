@@ -64,7 +64,7 @@ static const char *wrong_row(const struct rex_map *map, int32_t i, enum rex_purp
         return "is attached to a pointer at NULL";
     if (purpose == REX_FOR_UPDATE && !rex_row_has(type, REX_MAP_TOFROM) &&
         !rex_row_is_parent(map, i))
-        return "is neither to nor from";
+        return "has neither REX_MAP_TO nor REX_MAP_FROM, and an update needs one of them";
     if (purpose == REX_FOR_LAUNCH && is_value && !is_attached && size > 8)
         return "is a value of more than 8 bytes, which only the CUDA driver can pass: map it, or "
                "use REX_FIRSTPRIVATE";
@@ -78,9 +78,10 @@ static const char *wrong_row(const struct rex_map *map, int32_t i, enum rex_purp
     if (is_private && rex_row_has(type, REX_MAP_FROM))
         return "is private and asks for a copy back";
     if ((is_value || is_private) && !is_attached && !launches)
-        return "is a kernel's argument, and this is not a launch";
+        return "is a kernel's argument, and the call is not a launch";
     if (purpose == REX_FOR_QUEUE && is_private)
-        return "is private, which a queue has no memory for: pass a value, or map it";
+        return "is private, and a queue has no memory for private rows: pass a value, or map the "
+               "row";
     if (purpose == REX_FOR_QUEUE && rex_row_has(type, REX_MAP_ALWAYS))
         return "asks for a copy at every launch, which a queue does not make: use "
                "rex_queue_update()";
@@ -89,7 +90,7 @@ static const char *wrong_row(const struct rex_map *map, int32_t i, enum rex_purp
     if ((type & REX_ROW_RETURNED) == REX_MAP_FB_NULLIFY)
         return "is REX_OR_NULL() of a row other than REX_USE_DEVICE_PTR()";
     if (rex_row_has(type, REX_MAP_DELETE) && purpose != REX_FOR_END && purpose != REX_FOR_UPDATE)
-        return "deletes, which only the end of a mapping can";
+        return "has REX_MAP_DELETE, which only the end of a mapping may have";
     return NULL;
 }
 
@@ -263,9 +264,9 @@ static int map_in_order(struct rex_row_span *spans, size_t count, size_t *mapped
             return rex_fail(
                 REX_EOVERLAP,
                 "%.*s: map row %d, %zu bytes at %p, overlaps row %d, %zu bytes at %p, and does "
-                "not lie in it: libomptarget aborts on that, or copies past its end%s%s%s",
+                "not lie in row %d: libomptarget aborts, or copies past the end of row %d%s%s%s",
                 REX_KERNEL_NAME(what), span->row, rex_span_size(span), (void *)span->begin,
-                other->row, rex_span_size(other), (void *)other->begin,
+                other->row, rex_span_size(other), (void *)other->begin, other->row, other->row,
                 rex_span_contains(span, other) ? "; put the larger row first" : "",
                 rex_row_text(map, span->row, text), rex_row_text(map, other->row, other_text));
     }

@@ -157,10 +157,11 @@ static int check_span(struct look *look, const struct rex_row_span *wanted)
                  (size_t)(found.end - found.begin), (void *)found.begin);
     return rex_fail(
         REX_EOVERLAP,
-        "%.*s: map row %d, %lld bytes at %p, is %s on device %d: libomptarget aborts on that%s%s",
+        "%.*s: map row %d, %lld bytes at %p, is mapped only in %s on device %d: libomptarget "
+        "aborts if a row is mapped only in part%s%s",
         REX_KERNEL_NAME(look->what), wanted->row, (long long)size, begin,
-        presence == REX_PRESENT_INSIDE ? "mapped in its middle" : "mapped in part", look->number,
-        mapped, rex_row_text(look->map, wanted->row, text));
+        presence == REX_PRESENT_INSIDE ? "its middle" : "part", look->number, mapped,
+        rex_row_text(look->map, wanted->row, text));
 }
 
 static int check_mapped_row(struct look *look, int32_t i)

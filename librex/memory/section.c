@@ -166,18 +166,25 @@ int rex_map_add_mapped(struct rex_map_builder *builder, rex_mapper *mapper, stru
     if (element_size <= 0 || section.size < 0 || section.size % element_size != 0)
         return rex_fail(
             REX_EINVAL,
-            "map row %lld: a section of %lld bytes is not a whole number of elements of %lld bytes",
+            "rex_map_add_mapped: map row %lld: a section of %lld bytes is not a whole number of "
+            "elements of %lld bytes",
             row, (long long)section.size, (long long)element_size);
     if (section.begin == NULL && section.size > 0)
-        return rex_fail(REX_EINVAL, "map row %lld: the section begins at NULL (elements: %lld)",
-                        row, (long long)(section.size / element_size));
+        return rex_fail(
+            REX_EINVAL,
+            "rex_map_add_mapped: map row %lld: the section begins at NULL (elements: %lld)", row,
+            (long long)(section.size / element_size));
     if (builder->depth >= DEEPEST)
-        return rex_fail(REX_EINVAL,
-                        "mappers nest deeper than %d: does one call itself without end?", DEEPEST);
+        return rex_fail(
+            REX_EINVAL,
+            "rex_map_add_mapped: mappers nest deeper than %d: does a mapper call itself without "
+            "end?",
+            DEEPEST);
     if (builder->depth == 0 && row > REX_PARENT_MAX)
         return rex_fail(
             REX_EINVAL,
-            "map row %lld is a section with a mapper, and the last row that can have members is %d",
+            "rex_map_add_mapped: map row %lld is a section with a mapper, and the last row that "
+            "can have members is %d",
             row, REX_PARENT_MAX);
     /* Map the section in one row, so that its elements are adjacent on the device. */
     struct rex_row whole = section;

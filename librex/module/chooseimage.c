@@ -395,7 +395,10 @@ int rex_module_image_open(struct rex_module_image *image, const struct rex_modul
         (result == REX_ENOIMAGE || (result == REX_OK && rex_choose_lacks_gpu(&sources))))
         result = turn_to_host_image(&sources, module, result);
     if (result == REX_ENOIMAGE && sources.missing.length == 0)
-        rex_fail(REX_ENOIMAGE, "the module names no device image");
+        rex_fail(
+            REX_ENOIMAGE,
+            "the module names no device image: set image_name of its struct rex_module, or, for "
+            "the program's own module, REX_CUBIN=PATH");
     else if (result == REX_ENOIMAGE)
         fail_no_image(&sources);
     return open_suiting(image, &sources, result, release);

@@ -88,8 +88,9 @@ int rex_image_compile(struct rex_module_image *image, int gpu)
         entered = rex_context_enter(context);
     int result = REX_ECUDA;
     if (entered < 0) {
-        rex_fail(REX_ECUDA, "device image %s: GPU %d, for compiling the PTX: %s", image->path, gpu,
-                 rex_cuda_why());
+        rex_fail(REX_ECUDA,
+                 "device image %s: the context of GPU %d cannot be used to compile the PTX: %s",
+                 image->path, gpu, rex_cuda_why());
         goto leave;
     }
     result = REX_CUDA(cuLinkCreate, 3, options, values, &state);

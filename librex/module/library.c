@@ -45,8 +45,8 @@ static int load_library_on_device(const struct rex_library *library, int number,
     if (is_kept)
         entered = rex_context_enter(context);
     if (entered < 0)
-        result =
-            rex_fail(REX_ECUDA, "device image %s, on GPU %d: %s", path, ordinal, rex_cuda_why());
+        result = rex_fail(REX_ECUDA, "device image %s: the context of GPU %d cannot be used: %s",
+                          path, ordinal, rex_cuda_why());
     else if (name == NULL)
         result = rex_loaded_image_prepare(registration, ordinal, context);
     else if ((*address = rex_loaded_global_address(registration, name, ordinal, context)) == NULL)

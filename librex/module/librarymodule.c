@@ -325,5 +325,6 @@ void rex_library_drop(struct rex_module *module)
     if (!library->is_registered && library->forks == rex_forks())
         free_library_alone(library);
     else if (library->is_registered && end_library(library) != REX_OK)
-        rex_log(REX_LOG_WARN, "%s stays: %s", library->image.path, rex_last_error());
+        rex_log(REX_LOG_WARN, "library %s could not be unloaded, and stays loaded: %s",
+                library->image.path, rex_last_error());
 }

@@ -108,7 +108,8 @@ static struct rex_loaded_image *new_loaded_image(struct rex_registration *regist
     image->context = context;
     image->holders = 1;
     if (rex_context_retain(ordinal, &context) != 0) {
-        rex_fail(rex_cuda_memory_error(), "GPU %d: %s", ordinal, rex_cuda_why());
+        rex_fail(rex_cuda_memory_error(), "GPU %d has no context for librex's own launches: %s",
+                 ordinal, rex_cuda_why());
         free(image);
         return NULL;
     }
@@ -116,8 +117,8 @@ static struct rex_loaded_image *new_loaded_image(struct rex_registration *regist
         0) {
         rex_context_drop(ordinal);
         rex_fail(rex_cuda_memory_error(),
-                 "device image %s, for librex's own launches on GPU %d: %s", path, ordinal,
-                 rex_cuda_why());
+                 "device image %s cannot be loaded on GPU %d, for librex's own launches: %s", path,
+                 ordinal, rex_cuda_why());
         free(image);
         return NULL;
     }
@@ -178,7 +179,8 @@ static int allow_dynamic_memory(struct rex_loaded_kernel *kernel, uint32_t bytes
         if (set == 0)
             __atomic_store_n(&kernel->dynamic_memory, bytes, __ATOMIC_RELEASE);
         else
-            result = rex_fail(REX_EINVAL, "kernel \"%.*s\": %u bytes of dynamic shared memory: %s",
+            result = rex_fail(REX_EINVAL,
+                              "kernel \"%.*s\" cannot have %u bytes of dynamic shared memory: %s",
                               REX_KERNEL_NAME(kernel->name), bytes, rex_cuda_why());
     }
     rex_load_unlock();

@@ -152,7 +152,8 @@ static int divide(struct rex_registration *whole, struct candidate *candidates, 
         if (candidates[i].count > 0)
             result = new_part(&candidates[i], whole);
         else
-            rex_log(REX_LOG_INFO, "device image %s has no entry in this binary: not registered",
+            rex_log(REX_LOG_INFO,
+                    "device image %s is not registered: no offload entry of this binary is for it",
                     candidates[i].image.path);
     }
     for (size_t i = 0; result != REX_OK && i < count; i++)

@@ -199,7 +199,7 @@ static int give_to_runtime(struct rex_registration *registration,
     if (*cause == '\0' && for_gpu && rex_device_trouble(release, trouble, sizeof trouble))
         cause = trouble;
     result = rex_fail(
-        REX_ERUNTIME, "LLVM %d's libomptarget (%s) accepted device image %s for no device%s%s",
+        REX_ERUNTIME, "LLVM %d's libomptarget (%s) refused device image %s on every device%s%s",
         release->number, rex_runtime_path(), image->path, *cause != '\0' ? "; " : "", cause);
 unhold:
     if (for_gpu)
@@ -307,7 +307,7 @@ static int register_opened(struct rex_registration *registration, struct rex_mod
         memset(&image->view, 0, sizeof image->view);
     }
     read_reasons(registration);
-    rex_log(REX_LOG_INFO, "registered %s for %u offload entries", image->path,
+    rex_log(REX_LOG_INFO, "registered device image %s (offload entries: %u)", image->path,
             registration->table.count);
     return REX_OK;
 }

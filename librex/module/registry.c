@@ -272,12 +272,12 @@ int rex_modules_claim(struct rex_registration *registration, bool on_host)
             if (same == NULL)
                 continue;
             const char *names[] = {small->entries[i].name, same->entry->name};
-            result =
-                rex_fail(REX_EKEY,
-                         "kernel \"%.*s\" has the host key of \"%.*s\" in a module that is "
-                         "registered already: two binaries define one symbol id__; make the keys "
-                         "hidden",
-                         REX_KERNEL_NAME(names[turned]), REX_KERNEL_NAME(names[!turned]));
+            result = rex_fail(
+                REX_EKEY,
+                "kernel \"%.*s\" has the host key of \"%.*s\" in a module that is "
+                "registered already: two binaries define the same symbol NAME__id__; give the "
+                "keys hidden visibility",
+                REX_KERNEL_NAME(names[turned]), REX_KERNEL_NAME(names[!turned]));
         }
         if (result != REX_OK || on_host == rex_registration_on_host(theirs) ||
             rex_runtime_disabled())
@@ -290,10 +290,10 @@ int rex_modules_claim(struct rex_registration *registration, bool on_host)
          */
         result = rex_fail(
             REX_EUNSUPPORTED,
-            "device image %s is for %s, but %s of a registered module is for %s: give each module "
-            "a CUBIN, or run all on the CPU (host images, and CUDA_VISIBLE_DEVICES= in the "
-            "environment); libomptarget would end the process at the first use of a device for "
-            "which a module has no image",
+            "device image %s is for %s, but device image %s of a registered module is for %s; "
+            "libomptarget ends the process if a module has no image for a device: give each "
+            "module a CUBIN, or run all on the CPU (host images, and CUDA_VISIBLE_DEVICES= in the "
+            "environment)",
             registration->image_path, on_host ? "the CPU" : "a GPU", theirs->image_path,
             on_host ? "a GPU" : "the CPU");
     }

@@ -233,8 +233,8 @@ static int check_environment(const struct rex_image_symbol *symbol, const char *
     if ((symbol->environment_mode & MODE_GENERIC) && release->strict_flags == 0)
         rex_log(
             REX_LOG_INFO,
-            "kernel \"%.*s\" in %s: its environment is generic: LLVM %d adds 32 threads to each "
-            "block",
+            "kernel \"%.*s\" in %s was compiled in clang's generic mode: LLVM %d adds 32 threads "
+            "to each block",
             REX_KERNEL_NAME(symbol->name), path, release->number);
     return REX_OK;
 }

@@ -104,8 +104,9 @@ static int try_all_images(const struct trial *trial, int ordinal)
 static int fail_no_context(int ordinal)
 {
     int result = rex_cuda_memory_error();
-    return rex_fail(result, "the load of an image: GPU %d %s: %s", ordinal,
-                    result == REX_ENOMEM ? "is out of memory for a context" : "gives no context",
+    return rex_fail(result, "an image cannot be loaded: GPU %d %s: %s", ordinal,
+                    result == REX_ENOMEM ? "has too little memory for a context"
+                                         : "has no usable context",
                     rex_cuda_why());
 }
 

@@ -17,34 +17,35 @@
  * then the reasons of one launch. %s in a text stands for a name, for example of the variable that
  * causes the reason.
  */
-#define REX_REASON_LIST(X)                                                                     \
-    X(ASKED, "%s=runtime")                                                                     \
-    X(NO_DRIVER, "there is no NVIDIA GPU, or its driver is too old")                           \
-    X(UNSEEN_CALLS,                                                                            \
-      "the program is linked with libomptarget itself, so that librex does not see all calls") \
-    X(DISABLED, "offloading is disabled")                                                      \
-    X(ENVIRONMENT, "%s is set, which libomptarget obeys")                                      \
-    X(TOOL, "an OMPT tool is loaded")                                                          \
-    X(UNIFIED, "a module requires unified shared memory")                                      \
-    X(NOT_WAITED, "the program has made calls with mappers that are not waited for")           \
-    X(NO_MEMORY, "there was no memory to keep launches and a data call apart")                 \
-    X(DEVICE, "the device is not an NVIDIA GPU")                                               \
-    X(GLOBALS, "its module has device globals, such as \"%s\", which a second load would "     \
-               "duplicate")                                                                    \
-    X(DEVICE_RUNTIME, "its module uses LLVM's device runtime: %s")                             \
-    X(DEVICE_LIBRARY, "its module calls %s on the device")                                     \
-    X(MODE, "only libomptarget launches kernels of its execution mode")                        \
-    X(PARAMETERS, "the image does not describe its parameters")                                \
-    X(NOWAIT, "it is not waited for")                                                          \
-    X(FLAGS, "its packet has flags that only libomptarget knows")                              \
-    X(MAPPER, "a row has a mapper")                                                            \
-    X(TYPE, "a row has a type that only libomptarget maps")                                    \
-    X(ROWS, "its rows are not in order")                                                       \
-    X(LOOSE, "a call that is not waited for, or has failed, has used a row")                   \
-    X(UNSEEN, "a row is mapped in part, or was mapped by a call librex did not see")           \
-    X(OVERLAP, "rows that are mapped for the launch overlap")                                  \
-    X(BESIDE, "libomptarget launches with a row at the same time")                             \
-    X(NESTED, "it is launched inside of a data call that may change its rows")                 \
+#define REX_REASON_LIST(X)                                                                      \
+    X(ASKED, "%s=runtime")                                                                      \
+    X(NO_DRIVER, "there is no NVIDIA GPU, or its driver is too old")                            \
+    X(UNSEEN_CALLS,                                                                             \
+      "the program is linked with libomptarget itself, so that librex does not see all calls")  \
+    X(DISABLED, "offloading is disabled")                                                       \
+    X(ENVIRONMENT, "%s is set, which libomptarget obeys")                                       \
+    X(TOOL, "an OMPT tool is loaded")                                                           \
+    X(UNIFIED, "a module requires unified shared memory")                                       \
+    X(NOT_WAITED, "the program has made asynchronous (nowait) calls with mappers")              \
+    X(NO_MEMORY, "memory ran out for librex's table of mappings")                               \
+    X(DEVICE, "the device is not an NVIDIA GPU")                                                \
+    X(GLOBALS, "its module has device globals, such as \"%s\", which a second load would "      \
+               "duplicate")                                                                     \
+    X(DEVICE_RUNTIME, "its module uses LLVM's device runtime: %s")                              \
+    X(DEVICE_LIBRARY, "its module calls %s on the device")                                      \
+    X(MODE, "only libomptarget launches kernels of its execution mode")                         \
+    X(PARAMETERS, "the image does not describe its parameters")                                 \
+    X(NOWAIT, "it is asynchronous (nowait)")                                                    \
+    X(FLAGS, "its packet has flags that only libomptarget knows")                               \
+    X(MAPPER, "a row has a mapper")                                                             \
+    X(TYPE, "a row has a type that only libomptarget maps")                                     \
+    X(ROWS, "a column or a row's address is NULL, a row's size is negative or too large, or a " \
+            "private row is empty")                                                             \
+    X(LOOSE, "an asynchronous or failed call has used the memory of a row")                     \
+    X(UNSEEN, "a row is mapped in part, or was mapped by a call that librex did not see")       \
+    X(OVERLAP, "rows that are mapped for the launch overlap")                                   \
+    X(BESIDE, "libomptarget launches with a row at the same time")                              \
+    X(NESTED, "it is launched inside a data call that may change its rows")                     \
     X(CALLED, "the program calls libomptarget itself")
 
 enum rex_reason_number {

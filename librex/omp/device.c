@@ -50,7 +50,10 @@ int rex_devices_enter(void)
         (rex_process_reasons() & REX_REASON_UNSEEN_CALLS))
         return result;
     rex_gate_leave();
-    return rex_fail(REX_EINVAL, "the last module has ended, and libomptarget has no device");
+    return rex_fail(
+        REX_EINVAL,
+        "no module is registered any more, so libomptarget has no device: call rex_offload_init() "
+        "first");
 }
 
 /*
@@ -124,14 +127,21 @@ bool rex_runtime_policy_is(const char *word)
     return policy != NULL && strcasecmp(policy, word) == 0;
 }
 
-int rex_fail_host(const char *what)
+int rex_fail_host(const char *what, int number)
 {
     char message[128];
-    snprintf(message, sizeof message,
-             rex_runtime_disabled() ? "%s: offloading is disabled (OMP_TARGET_OFFLOAD)"
-                                    : "%s: the device is the host",
-             what);
+    if (rex_runtime_disabled())
+        snprintf(message, sizeof message, "%s: offloading is disabled (OMP_TARGET_OFFLOAD)", what);
+    else
+        snprintf(message, sizeof message, "%s: device %d is the host", what, number);
     return rex_fail_again(REX_EHOST, message);
+}
+
+int rex_fail_no_gpu(const char *what, int number)
+{
+    char message[128];
+    snprintf(message, sizeof message, "%s: device %d is not an NVIDIA GPU", what, number);
+    return rex_fail_again(REX_ENODEVICE, message);
 }
 
 int rex_devices_ask(bool is_alone)
@@ -325,7 +335,7 @@ int rex_device_ordinal(const char *what, int number, int *ordinal)
     rex_device_used();
     void *memory = omp->alloc(sizeof *ordinal, number);
     if (memory == NULL)
-        return rex_fail(REX_ENOMEM, "%s: device %d has no memory", what, number);
+        return rex_fail(REX_ENOMEM, "%s: device %d has too little free memory", what, number);
     int result = REX_CUDA(cuPointerGetAttribute, ordinal, POINTER_DEVICE_ORDINAL,
                           (uint64_t)(uintptr_t)memory);
     omp->free(memory, number);
@@ -348,7 +358,7 @@ int rex_device_known_ordinal(int number, int *ordinal)
     *ordinal = rex_device_noted_ordinal(number);
     if (*ordinal != REX_ORDINAL_UNKNOWN)
         return REX_OK;
-    int result = rex_device_ordinal("launches by the driver", number, ordinal);
+    int result = rex_device_ordinal("a launch by the driver", number, ordinal);
     if (result == REX_OK)
         __atomic_store_n(&ordinals[number], *ordinal + 2, __ATOMIC_RELEASE);
     return result;
@@ -366,7 +376,7 @@ int rex_device_gpu(int64_t device)
     if (result != REX_OK)
         return result;
     if (ordinal < 0)
-        return rex_fail_again(REX_ENODEVICE, "rex_device_gpu: the device is not an NVIDIA GPU");
+        return rex_fail_no_gpu("rex_device_gpu", number);
     return ordinal;
 }
 

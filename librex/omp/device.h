@@ -58,10 +58,16 @@ static inline bool rex_runtime_disabled(void)
 }
 
 /*
- * Fails with REX_EHOST, because offloading is disabled or the device is the host. The message
- * begins with WHAT.
+ * Fails with REX_EHOST, because offloading is disabled or device NUMBER is the host. The message begins
+ * with WHAT, and is not logged.
  */
-int rex_fail_host(const char *what);
+int rex_fail_host(const char *what, int number);
+
+/*
+ * Fails with REX_ENODEVICE, because device NUMBER is not an NVIDIA GPU. The message begins with
+ * WHAT, and is not logged.
+ */
+int rex_fail_no_gpu(const char *what, int number);
 
 /*
  * Number of devices that libomptarget last returned. If offloading is disabled, the number is

@@ -72,7 +72,7 @@ int rex_gate_check(void)
                                    "inside libomptarget: start the child with exec, or fork while "
                                    "no other thread launches or maps");
     if (reason == REX_EINVAL)
-        return rex_fail(REX_EINVAL, "the process is ending, and libomptarget with it: do this "
+        return rex_fail(REX_EINVAL, "the process is ending, and libomptarget with it: use librex "
                                     "before main() returns or exit() is called");
     if (rex_thread.part != NULL || rex_thread_list())
         return REX_OK;

@@ -167,8 +167,8 @@ static void bind_to(void *handle, const struct rex_candidate *candidate)
         snprintf(bound.doubt, sizeof bound.doubt, "%s", candidate->doubt);
     bound.point_slots(handle, candidate->release);
     __atomic_store_n(&bound.release, candidate->release, __ATOMIC_RELEASE);
-    rex_log(REX_LOG_INFO, "bound LLVM %d's libomptarget, %s (%s)", candidate->release->number,
-            candidate->path, bound.chosen);
+    rex_log(REX_LOG_INFO, "bound LLVM %d's libomptarget, %s (chosen by %s)",
+            candidate->release->number, candidate->path, bound.chosen);
     if (*candidate->doubt != '\0')
         rex_log(REX_LOG_WARN, "libomptarget %s: %s", candidate->path, candidate->doubt);
 }
@@ -277,7 +277,7 @@ static __attribute__((noinline)) int bind_named(const char *path, const char *ho
         return REX_OK;
     result = REX_ENORUNTIME;
 fail:
-    return rex_fail(result, "libomptarget %s (%s) cannot be used: %s", path, how, why);
+    return rex_fail(result, "libomptarget %s (chosen by %s) cannot be used: %s", path, how, why);
 }
 
 static __attribute__((noinline)) int bind_best(void)
@@ -286,7 +286,7 @@ static __attribute__((noinline)) int bind_best(void)
     char why[1024];
     struct rex_report report = {0};
     struct rex_candidate *all = NULL;
-    bound.chosen = "the best found";
+    bound.chosen = "librex, as the best found";
     size_t count = rex_search(&all, &report);
     enum outcome outcome = UNOPENED;
     for (size_t i = 0; i < count && outcome == UNOPENED && report.error == 0; i++) {
@@ -349,7 +349,7 @@ static __attribute__((noinline)) int choose(void)
     char path[PATH_MAX];
     if (rex_loaded(names, path)) {
         warn_of_other(path);
-        return bind_named(path, "already in this process", true);
+        return bind_named(path, "the process, which has loaded it", true);
     }
     _Static_assert(REX_SETTING_MAX <= sizeof path, "a path must have room for a setting");
     return rex_setting_text(REX_OPTION_OMPTARGET, path)
@@ -368,8 +368,8 @@ int rex_runtime_find(bool starts_driver, rex_slots_hook *point_slots)
     if (binding)
         return rex_fail(
             REX_ENORUNTIME,
-            "librex was called by a library that it was just opening: load that library "
-            "after rex_offload_init()");
+            "a library called librex while librex was loading it, for example with libomptarget: "
+            "load that library after rex_offload_init()");
     if (!rex_can_open_libraries())
         return rex_fail(
             REX_ENORUNTIME,

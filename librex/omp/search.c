@@ -52,12 +52,12 @@ static __attribute__((noinline)) bool is_trusted_library(const char *path, enum 
             return true; /* rex_search_tell() reports a missing file */
         bool is_kept = above > 1 && (status.st_mode & S_ISVTX);
         if ((status.st_mode & S_IWOTH) && !is_kept) {
-            snprintf(why, why_size, "every user may write %s", place);
+            snprintf(why, why_size, "not safe to load: every user may write %s (chmod o-w)", place);
             return false;
         }
         bool is_ours = status.st_uid == root || (status.st_uid == getuid() && !is_secure);
         if (is_strict && !is_ours) {
-            snprintf(why, why_size, "%s belongs to another user (%u)", place,
+            snprintf(why, why_size, "not safe to load: %s belongs to another user (%u)", place,
                      (unsigned)status.st_uid);
             return false;
         }
@@ -400,7 +400,7 @@ static __attribute__((noinline)) bool suits_loaded_openmp(const struct rex_candi
     else if (!candidate->release->openmp_first) {
         snprintf(why, why_size,
                  "it needs " OPENMP_SONAME
-                 ", and this process already runs %s: two OpenMP runtimes abort",
+                 ", and this process already runs %s: a process with two OpenMP runtimes aborts",
                  loaded);
         *result = -1;
         return true;

@@ -129,7 +129,7 @@ static int sync_or_refuse(struct rex_unfinished *busy, const char *what, const c
     }
     return rex_fail(REX_EBUSY,
                     "%s: queue \"%s\" has unfinished work that may use %s: call rex_queue_sync() "
-                    "before, or set %s=wait",
+                    "first, or set %s=wait",
                     what, busy->name, object, rex_settings[REX_OPTION_UNFINISHED].variable);
 }
 
@@ -162,26 +162,26 @@ int rex_before_unmap(const struct rex_map *map, int number, const char *what)
 }
 
 static int sync_with_module(const struct rex_registration *registration, bool last,
-                            const char *what)
+                            const char *what, const char *object)
 {
     int result = REX_OK;
     for (EACH(each))
         if (result == REX_OK &&
             (each->runs(each, registration) || (last && each->uses(each, NULL, 0, REX_ANY_DEVICE))))
-            result = sync_or_refuse(each, what, "it");
+            result = sync_or_refuse(each, what, object);
     return result;
 }
 
 int rex_before_unload(const struct rex_registration *registration, bool last)
 {
     static const char what[] = "the end of a module";
-    int result = sync_with_module(registration, last, what);
+    int result = sync_with_module(registration, last, what, "the module");
     return result == REX_OK ? rex_device_lost(REX_ANY_DEVICE, what) : result;
 }
 
 int rex_before_library_unload(const struct rex_registration *registration)
 {
-    return sync_with_module(registration, false, "rex_library_unload");
+    return sync_with_module(registration, false, "rex_library_unload", "the library");
 }
 
 void rex_unfinished_forget(const struct rex_registration *registration)
@@ -194,7 +194,7 @@ void rex_unfinished_sync(const struct rex_map *map, int number, const char *call
 {
     for (EACH(each))
         if (map != NULL ? uses_a_row(each, map, number) : each->uses(each, NULL, 0, number)) {
-            rex_log(REX_LOG_WARN, "%s waits for queue \"%s\": call rex_queue_sync() before", call,
+            rex_log(REX_LOG_WARN, "%s waits for queue \"%s\": call rex_queue_sync() first", call,
                     each->name);
             sync_outside(each);
         }

@@ -39,7 +39,8 @@ static int64_t find_window(int64_t waited, bool *is_open)
  */
 static void log_wait(struct rex_present_table *table, struct rex_table_wait *wait)
 {
-    static const char *const names[] = {"a launch", "a launch", "an update", "a begin", "an end"};
+    static const char *const names[] = {"a launch", "a launch", "a data update", "a data begin",
+                                        "a data end"};
     wait->is_told = true;
     pthread_mutex_unlock(&table->lock);
     rex_log(REX_LOG_WARN,

@@ -30,7 +30,7 @@
 
 static int command_failed(const char *what)
 {
-    return rex_fail(REX_ECUDA, "%s: %s", what, rex_cuda_why());
+    return rex_fail(REX_ECUDA, "%s failed: %s", what, rex_cuda_why());
 }
 
 /* Reports a failed copy of SIZE bytes. WHAT names the direction of the copy. */
@@ -38,10 +38,10 @@ static int copy_failed(const struct rex_stream_gpu *gpu, const char *what, const
                        const void *from, size_t size)
 {
     if (gpu->queue == NULL)
-        return rex_fail(REX_ECUDA, "a graph: %s, %zu bytes from %p to %p: %s", what, size, from, to,
-                        rex_cuda_why());
-    return rex_fail(REX_ECUDA, "queue \"%s\": %s, %zu bytes from %p to %p: %s", gpu->queue, what,
-                    size, from, to, rex_cuda_why());
+        return rex_fail(REX_ECUDA, "a graph: %s failed, %zu bytes from %p to %p: %s", what, size,
+                        from, to, rex_cuda_why());
+    return rex_fail(REX_ECUDA, "queue \"%s\": %s failed, %zu bytes from %p to %p: %s", gpu->queue,
+                    what, size, from, to, rex_cuda_why());
 }
 
 static int submit_launch(struct rex_stream_gpu *gpu, void *stream,
@@ -65,8 +65,10 @@ static int submit_launch(struct rex_stream_gpu *gpu, void *stream,
 
 static int copy_not_mapped(const struct rex_command *command, int number)
 {
-    return rex_fail(REX_EABSENT, "queue update: %zu bytes at %p are not mapped whole on device %d",
-                    command->copy.size, command->copy.host, number);
+    return rex_fail(
+        REX_EABSENT,
+        "an update in a queue or graph: %zu bytes at %p are not mapped whole on device %d",
+        command->copy.size, command->copy.host, number);
 }
 
 /*
@@ -194,8 +196,8 @@ int rex_command_submit(struct rex_stream_gpu *gpu, void *stream, const struct re
     case REX_COMMAND_WAIT: return rex_event_wait(command->event.event, false, stream);
     case REX_COMMAND_GRAPH:
         if (REX_CUDA(cuGraphLaunch, command->graph->made.executable, stream) != 0)
-            return rex_fail(REX_ECUDA, "a graph of %zu launches: %s", command->graph->launches,
-                            rex_cuda_why());
+            return rex_fail(REX_ECUDA, "a graph could not be launched (launches: %zu): %s",
+                            command->graph->launches, rex_cuda_why());
         rex_addresses_use_all(&gpu->addresses, &command->graph->gpu.addresses);
         return REX_OK;
     default:
@@ -294,7 +296,8 @@ int rex_command_check(struct rex_stream_gpu *gpu, bool immediate, const struct r
     if (is_launch) {
         int entered = rex_context_enter(gpu->context);
         if (entered < 0)
-            return command_failed("a graph");
+            return rex_fail(REX_ECUDA, "the context of a graph cannot be entered: %s",
+                            rex_cuda_why());
         int result = rex_pack_launch(gpu, command->launch.module, &command->launch.description,
                                      &command->launch.map, &packed);
         rex_context_leave(entered);

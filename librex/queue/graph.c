@@ -299,7 +299,8 @@ int rex_graph_set_args(struct rex_graph *graph, size_t number, const struct rex_
     if (!graph->immediate) {
         int entered = rex_context_enter(graph->gpu.context);
         if (entered < 0) {
-            result = rex_fail(REX_ECUDA, "the context of a graph: %s", rex_cuda_why());
+            result =
+                rex_fail(REX_ECUDA, "the context of a graph cannot be entered: %s", rex_cuda_why());
             goto free_map;
         }
         result = rex_pack_launch(&graph->gpu, command.launch.module, &command.launch.description,
@@ -307,7 +308,8 @@ int rex_graph_set_args(struct rex_graph *graph, size_t number, const struct rex_
         if (result == REX_OK &&
             rex_packed_set(&packed, &graph->gpu.arguments, graph->made.executable,
                            graph->made.launch[number].node) != 0)
-            result = rex_fail(REX_ECUDA, "kernel \"%.*s\" in a graph: %s",
+            result = rex_fail(REX_ECUDA,
+                              "kernel \"%.*s\" in a graph: its arguments could not be set: %s",
                               REX_KERNEL_NAME(packed.kernel->name), rex_cuda_why());
         rex_context_leave(entered);
         if (result != REX_OK)

@@ -91,7 +91,7 @@ int rex_library_launch(struct rex_library *library, const struct rex_launch_conf
                 "device image %s is for a GPU, but queue \"%s\" is of device %d, which is not an "
                 "NVIDIA GPU",
                 library->image.path, queue->name, queue->gpu.number);
-        return rex_fail_host("nothing was launched");
+        return rex_fail_host("rex_library_launch: nothing was launched", queue->gpu.number);
     }
     const struct rex_registration *registration = rex_library_registration(library);
     const struct rex_kernel *found = rex_table_find(&registration->table, launch->key);
@@ -101,12 +101,13 @@ int rex_library_launch(struct rex_library *library, const struct rex_launch_conf
     const struct rex_image_symbol *kernel =
         &rex_library_view(library)->symbols[library->symbol[found - registration->table.kernels]];
     size_t wanted = count < MOST_ARGUMENTS ? count : MOST_ARGUMENTS;
-    if (kernel->parameters != REX_PARAMETERS_UNKNOWN)
+    bool is_known = kernel->parameters != REX_PARAMETERS_UNKNOWN;
+    if (is_known)
         wanted = (size_t)kernel->parameters - kernel->env;
     if (count != wanted)
-        return rex_fail(REX_EPARAMS,
-                        "kernel \"%.*s\": the number of arguments is %zu, and must be %zu",
-                        REX_KERNEL_NAME(kernel->name), count, wanted);
+        return rex_fail(REX_EPARAMS, "kernel \"%.*s\": the number of arguments is %zu, and %s %zu",
+                        REX_KERNEL_NAME(kernel->name), count,
+                        is_known ? "must be" : "can be at most", wanted);
     for (size_t i = 0; i < count; i++)
         if (arguments[i] == NULL)
             return rex_fail(REX_EINVAL, "kernel \"%.*s\": the address of argument %zu is NULL",

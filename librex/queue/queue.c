@@ -138,7 +138,7 @@ static int create_queue(struct rex_queue **queue, struct rex_module *module, int
     struct rex_queue *made = new_queue(number, name, flags);
     if (made == NULL)
         return REX_ENOMEM;
-    result = rex_device_ordinal("queues", number, &made->gpu.ordinal);
+    result = rex_device_ordinal("a queue", number, &made->gpu.ordinal);
     made->immediate = made->gpu.ordinal < 0;
     if (result != REX_OK)
         goto free_made;
@@ -149,8 +149,11 @@ static int create_queue(struct rex_queue **queue, struct rex_module *module, int
         rex_unfinished_add(&made->unfinished);
     } else {
         if (rex_log_is_first(&said))
-            rex_log(REX_LOG_INFO, "queues do everything at once: device %d is not an NVIDIA GPU",
-                    number);
+            rex_log(
+                REX_LOG_INFO,
+                "queues have no streams, and each command ends before its call returns: device %d "
+                "is not an NVIDIA GPU",
+                number);
         /* For a device without streams, accept only NULL, the default stream. */
         if (stream != NULL && *stream != NULL) {
             result = rex_fail(REX_ENODEVICE,
@@ -284,7 +287,10 @@ void *rex_module_queue_global(struct rex_module *module, struct rex_queue *queue
     int number = queue->gpu.number;
     const struct rex_kernel *global = rex_parts_find(&registration, variable);
     if (global == NULL || global->entry->size == 0) {
-        rex_fail(REX_EKEY, "rex_queue_global: %p is not a global of the module", variable);
+        if (variable == NULL)
+            rex_fail(REX_EKEY, "rex_queue_global: the global is NULL");
+        else
+            rex_fail(REX_EKEY, "rex_queue_global: %p is not a global of the module", variable);
         goto unlock;
     }
     if (queue->immediate) {

@@ -142,7 +142,7 @@ ptx|2|it is PTX: give the program first, then its images|0|no findings
 cubin|2|it is a CUBIN|1|image for sm_90, 6 kernels
 object|0|no findings|2|it is for this processor, but it is not a shared object
 library|||0|no findings
-sections|2|it has more sections than any program|2|it has more sections than any program
+sections|2|it has more sections than any program has|2|it has more sections than any program has
 comment|||2|it is none of these: CUBIN
 images|||2|its OffloadBinary is truncated
 CASES

@@ -268,7 +268,7 @@ for words in 'app.c half.cu -o ./half.cu' '-c half.cu -o half.cu'; do
     # shellcheck disable=SC2086
     refused 2 'half.cu is also an input' "$rex_cc" --host $words
 done
-refused 2 'is the name of a device image' "$rex_cc" --host -shared twice.c half.cu -o images/rex_lib_host.so
+refused 2 'is the name that rex-cc gives a device image' "$rex_cc" --host -shared twice.c half.cu -o images/rex_lib_host.so
 cmp half.cu kernels.cu || fail 'a source is written over'
 for output in half.o half; do [ ! -e $output ] || fail "$output is there without its kernels for GPUs"; done
 
@@ -329,11 +329,11 @@ while read -r words; do
     cp older.cubin $cubin
     run "$build/tools/rex-check" -q marks/app
     ends 0
-    prints "$cubin: note: it is from another build of rex-cc than marks/app"
+    prints "$cubin: note: it and marks/app were made by different runs of rex-cc"
     # Without the program's mark one image is compared with the other.
     objcopy --remove-section .rex_program marks/app marks/unmarked
     run "$build/tools/rex-check" -q marks/unmarked
-    prints "marks/rex_lib_host.so: note: it is from another build of rex-cc than $cubin"
+    prints "marks/rex_lib_host.so: note: it and $cubin were made by different runs of rex-cc"
     # The program inside has no image for GPUs, and would take that.
     host_build -O1 --embed -o marks/app
     [ ! -e $cubin ] || fail "$words: the CUBIN of an older build stays beside images inside"
@@ -345,7 +345,7 @@ COMPILERS
 # One that was put there by hand, or for another program.
 kept() {
     host_build "$@"
-    says "warning: $cubin is from another build, and a GPU will run its kernels"
+    says "warning: $cubin is from another build, this build makes no image for GPUs, and a program on a GPU will run"
     cmp -s by-hand $cubin || fail "$*: another CUBIN than was there"
 }
 cp "$top/tests/data/sm_90.cubin" by-hand
@@ -353,7 +353,7 @@ cp by-hand $cubin
 kept -o marks/app
 kept --embed -o marks/app
 run "$rex_cc" --host --images kernels.cu -o marks
-says 'a GPU will run its kernels'
+says 'a program on a GPU will run the kernels of the other build'
 if [ -n "$nvcc" ]; then
     works "$rex_cc" app.c kernels.cu -o marks/other
     cp $cubin by-hand
@@ -377,7 +377,7 @@ cp by-hand $cubin
 run env -u CLANG -u NVCC PATH="$work/bare" "$rex_cc" app.c kernels.cu -o marks/app
 ends 0
 says 'neither nvcc nor clang is found: kernels are compiled only for the CPU, as with --host'
-says 'a GPU will run its kernels'
+says 'a program on a GPU will run the kernels of the other build'
 run env -u CLANG -u NVCC PATH="$work/bare" "$rex_cc" --host -c kernels.cu
 says_no neither
 

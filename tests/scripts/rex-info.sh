@@ -98,7 +98,7 @@ jq -r '.releases | to_entries[] | [.key,
         if $facts["late images"] then "used again" elif $facts[.] == null then "freed" elif . == "images" then "stays" else "stay" end)] | @tsv' \
     "$work/abi" | by_release >"$work/table"
 sed -n '/^LLVM\timage\tcopies/,/^\.TE/{/^[0-9]/p;}' "$page" | diff -u "$work/table" - || fail "the table of memory in $page is not librex's own"
-strict=$(jq -r '.releases | to_entries | map(select(.value["other host kernels"]).key) | join(" and ")' "$work/abi")
+strict=$(jq -r '.releases | to_entries | map(select(.value["host kernels without rex/kernel.h"]).key) | join(" and ")' "$work/abi")
 grep -q "^LLVM $strict refuse host images whose kernels REX_DEVICE_KERNEL does not make" "$page" || fail "$page does not say that LLVM $strict refuse host images"
 grep -q "on $strict, a host image whose kernels" include/rex/module.h || fail "rex_module_register() does not say the same of LLVM $strict"
 
@@ -107,7 +107,7 @@ grep -q "on $strict, a host image whose kernels" include/rex/module.h || fail "r
 none() { REX_OMPTARGET=/nonexistent/libomptarget.so run env "$@"; }
 none "$info" --json
 ends 1
-is '.summary | split(" launches ") | .[1]' "nothing: libomptarget /nonexistent/libomptarget.so (REX_OMPTARGET) cannot be used: open: No such file or directory"
+is '.summary | split(" launches ") | .[1]' "nothing: libomptarget /nonexistent/libomptarget.so (chosen by REX_OMPTARGET) cannot be used: open: No such file or directory"
 is '.libomptarget.error | contains("/nonexistent/libomptarget.so")' true
 is '.host' null
 [ "$(grep -c /nonexistent "$work/err")" = 1 ] || fail 'no libomptarget: not said on standard error'
@@ -156,7 +156,7 @@ cuda;25;;.libomptarget.release;24
 cuda;25;;.libomptarget.trouble;it is LLVM 25's, which this librex does not know, and is treated as LLVM 24's
 cuda;22;REX_LAUNCH_BY=runtime;.launch.by;libomptarget: REX_LAUNCH_BY=runtime
 cuda;22;OMP_NUM_TEAMS=3;.launch.by;libomptarget: OMP_NUM_TEAMS is set, which libomptarget obeys
-cuda;22;OMP_TOOL_LIBRARIES=/tool.so REX_LAUNCH_BY=driver;.launch.by;nobody (REX_LAUNCH_BY=driver): an OMPT tool is loaded
+cuda;22;OMP_TOOL_LIBRARIES=/tool.so REX_LAUNCH_BY=driver;.launch.by;no backend (REX_LAUNCH_BY=driver): an OMPT tool is loaded
 cuda;22;FAKE_CUDA_FAILS=100;.driver.error;cuInit: CUDA_ERROR_NO_DEVICE
 cuda;22;FAKE_CUDA_FAILS=100;.gpus | length;0
 cuda;22;FAKE_CUDA_FAILS=800;.driver["what helps"];null

@@ -179,8 +179,8 @@ TEST_IN_CHILD(old_driver)
     start("cuda-11.4", 90, 16);
     static const char why[] = "the CUDA driver is too old: cuLaunchKernelEx came with CUDA 11.8, and the driver is of CUDA 11.4";
     CHECK_EQUAL(launch_one(of_teams(8, 0)), REX_OK);
-    REFUSED(launch_one(of_teams(8, REX_LAUNCH_COOPERATIVE)), REX_EUNSUPPORTED, "kernel \"nothing\": a cooperative launch: %s", why);
-    REFUSED(launch_one(in_clusters(8, 2, 0, 0)), REX_EUNSUPPORTED, "kernel \"nothing\": thread block clusters: %s", why);
+    REFUSED(launch_one(of_teams(8, REX_LAUNCH_COOPERATIVE)), REX_EUNSUPPORTED, "kernel \"nothing\": a cooperative launch cannot be used: %s", why);
+    REFUSED(launch_one(in_clusters(8, 2, 0, 0)), REX_EUNSUPPORTED, "kernel \"nothing\": thread block clusters cannot be used: %s", why);
     /* Blocks are counted by what has been there for longer. */
     struct rex_launch_config one = of_teams(1, 0), pairs = in_clusters(8, 2, 0, 0);
     CHECK_EQUAL(rex_module_resident_blocks(&module, &one), MOST);
@@ -193,7 +193,7 @@ TEST_IN_CHILD(old_gpu)
     start("cuda", 90, 22);
     setenv("FAKE_CUDA_SM", "89", 1);
     REFUSED(launch_one(in_clusters(8, 2, 0, 0)), REX_EUNSUPPORTED,
-            "kernel \"nothing\": thread block clusters: not supported by GPU 0, of compute capability 8.9");
+            "kernel \"nothing\": GPU 0, of compute capability 8.9, does not support thread block clusters");
     CHECK_EQUAL(launch_one(of_teams(8, REX_LAUNCH_COOPERATIVE)), REX_OK);
     expect_ran(1, true, 0, 0, 0);
 }
@@ -206,10 +206,10 @@ TEST_IN_CHILD(failing_driver)
             "kernel \"nothing\", 8 x 1 x 1 teams of 64 x 1 x 1 threads, 0 bytes of dynamic shared memory: cuLaunchKernelEx: CUDA_ERROR_UNKNOWN");
     setenv("FAKE_CUDA_BREAKS", "cuOccupancyMaxActiveBlocksPerMultiprocessor:719:0", 1);
     REFUSED(launch_one(of_teams(8, REX_LAUNCH_COOPERATIVE)), REX_ECUDA,
-            "kernel \"nothing\": its resident blocks: cuOccupancyMaxActiveBlocksPerMultiprocessor: CUDA_ERROR_LAUNCH_FAILED");
+            "kernel \"nothing\": its resident blocks cannot be counted: cuOccupancyMaxActiveBlocksPerMultiprocessor: CUDA_ERROR_LAUNCH_FAILED");
     setenv("FAKE_CUDA_BREAKS", "cuOccupancyMaxActiveClusters:719:0", 1);
     REFUSED(launch_one(in_clusters(8, 2, 0, 0)), REX_ECUDA,
-            "kernel \"nothing\": its resident blocks: cuOccupancyMaxActiveClusters: CUDA_ERROR_LAUNCH_FAILED");
+            "kernel \"nothing\": its resident blocks cannot be counted: cuOccupancyMaxActiveClusters: CUDA_ERROR_LAUNCH_FAILED");
     unsetenv("FAKE_CUDA_BREAKS");
     CHECK_EQUAL(launch_one(of_teams(8, REX_LAUNCH_COOPERATIVE)), REX_OK);
 }
@@ -230,7 +230,7 @@ TEST_IN_CHILD(nowait)
 {
     start("cuda", 90, 22);
     REFUSED(launch_one(of_teams(8, REX_LAUNCH_COOPERATIVE | REX_LAUNCH_NOWAIT)), REX_EUNSUPPORTED,
-            "kernel \"nothing\": only the CUDA driver makes a cooperative launch, and librex does not launch the kernel by the driver: it is not waited for");
+            "kernel \"nothing\": only the CUDA driver makes a cooperative launch, and librex does not launch the kernel by the driver: it is asynchronous (nowait)");
     CHECK_EQUAL(by_runtime(), 0);
 }
 
@@ -301,7 +301,7 @@ TEST_IN_CHILD(resident_blocks)
     launch.threads[0] = 64;
     launch.device = 1;
     REFUSED((int)rex_module_resident_blocks(&module, &launch), REX_EHOST,
-            "rex_resident_blocks: the device is the host");
+            "rex_resident_blocks: device 1 is the host");
     launch.device = 2;
     CHECK_EQUAL(rex_module_resident_blocks(&module, &launch), REX_EDEVICE);
     launch.device = 0;

@@ -486,7 +486,7 @@ static void openmp(const void *context)
     if (is_other && release >= 19) {
         refused(path, "this process already runs");
         CHECK_MENTIONS(rex_last_error(), "libiomp5.so");
-        CHECK_MENTIONS(rex_last_error(), "two OpenMP runtimes abort");
+        CHECK_MENTIONS(rex_last_error(), "a process with two OpenMP runtimes aborts");
     } else {
         use_release(release);
         CHECK_EQUAL(rex_runtime_bind(), 0);

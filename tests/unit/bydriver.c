@@ -315,7 +315,7 @@ TEST_IN_CHILD(meet_failed_wait)
     start(18);
     CHECK_EQUAL(launch_axpy(), REX_OK);
     setenv("FAKE_CUDA_BREAKS", "cuStreamSynchronize:1:1", 1);
-    REFUSED(launch_axpy(), REX_ECUDA, "kernel \"axpy\": the wait: cuStreamSynchronize");
+    REFUSED(launch_axpy(), REX_ECUDA, "kernel \"axpy\": the wait failed: cuStreamSynchronize");
     CHECK_EQUAL(launch_axpy(), REX_OK);
     /* and one where the device is lost: packets are refused as well, and not by what LLVM 18 cannot do */
     struct __tgt_kernel_arguments packet = {.Version = 2, .Teams = {1, 1, 1}, .Threads = {32, 1, 1}};
@@ -341,22 +341,22 @@ TEST(test_faults)
     static const struct fault faults[] = {
         {"cuStreamCreate:2", SMALL, REX_ECUDA, "axpy: cuStreamCreate", false, NULL},
         {"cuDevicePrimaryCtxRetain:2", SMALL, REX_ECUDA, "axpy: cuDevicePrimaryCtxRetain", false, NULL},
-        {"cuMemHostAlloc:2", SMALL, REX_ENOMEM, "axpy: 262144 bytes of pinned memory: cuMemHostAlloc", false, NULL},
-        {"cuMemAlloc:2", SMALL, REX_ENOMEM, "axpy: 262144 bytes of device memory: cuMemAlloc", false, NULL},
+        {"cuMemHostAlloc:2", SMALL, REX_ENOMEM, "axpy: 262144 bytes of pinned memory cannot be allocated: cuMemHostAlloc", false, NULL},
+        {"cuMemAlloc:2", SMALL, REX_ENOMEM, "axpy: 262144 bytes of device memory cannot be allocated: cuMemAlloc", false, NULL},
         {"cuMemAlloc:2", LARGE, REX_ENOMEM, " bytes: cuMemAlloc", false, NULL},
-        {"cuMemHostAlloc:719", SMALL, REX_ECUDA, "of pinned memory: cuMemHostAlloc", false, NULL},
-        {"cuMemAlloc:719", SMALL, REX_ECUDA, "of device memory: cuMemAlloc", false, NULL},
+        {"cuMemHostAlloc:719", SMALL, REX_ECUDA, "of pinned memory cannot be allocated: cuMemHostAlloc", false, NULL},
+        {"cuMemAlloc:719", SMALL, REX_ECUDA, "of device memory cannot be allocated: cuMemAlloc", false, NULL},
         {"cuMemAlloc:719", LARGE, REX_ECUDA, " bytes: cuMemAlloc", false, NULL},
-        {"cuMemcpyHtoDAsync:1", SMALL, REX_ECUDA, "kernel \"axpy\": a copy to the device: cuMemcpyHtoDAsync", false, NULL},
-        {"cuMemcpyHtoDAsync:1", LARGE, REX_ECUDA, "kernel \"axpy\": a copy to the device: cuMemcpyHtoDAsync", false, NULL},
-        {"cuMemcpyDtoHAsync:1", SMALL, REX_ECUDA, "kernel \"axpy\": a copy from the device: cuMemcpyDtoHAsync", false, NULL},
+        {"cuMemcpyHtoDAsync:1", SMALL, REX_ECUDA, "kernel \"axpy\": a copy to the device failed: cuMemcpyHtoDAsync", false, NULL},
+        {"cuMemcpyHtoDAsync:1", LARGE, REX_ECUDA, "kernel \"axpy\": a copy to the device failed: cuMemcpyHtoDAsync", false, NULL},
+        {"cuMemcpyDtoHAsync:1", SMALL, REX_ECUDA, "kernel \"axpy\": a copy from the device failed: cuMemcpyDtoHAsync", false, NULL},
         {"cuLaunchKernel:1", SMALL, REX_ECUDA,
          "kernel \"axpy\", 2 x 1 x 1 teams of 64 x 1 x 1 threads, 0 bytes of dynamic shared memory: "
          "cuLaunchKernel",
          false, NULL},
         {"cuLaunchKernel:1", LARGE, REX_ECUDA, "0 bytes of dynamic shared memory: cuLaunchKernel", false, NULL},
         {"cuLaunchKernel:700", SMALL, REX_ECUDA,
-         "axpy: device 0 is lost, because kernel \"axpy\" failed: cuLaunchKernel", true, NULL},
+         "axpy: device 0 is lost until the process ends, because kernel \"axpy\" failed: cuLaunchKernel", true, NULL},
         {"cuStreamBeginCapture:1", SMALL, REX_OK, NULL, false, NULL},
         {"cuStreamEndCapture:1", SMALL, REX_OK, NULL, false, NULL},
         {"cuStreamGetCaptureInfo:1", SMALL, REX_OK, NULL, false, NULL},
@@ -364,9 +364,9 @@ TEST(test_faults)
         {"cuGraphExecKernelNodeSetParams:1", SMALL, REX_OK, NULL, false, NULL},
         {"cuGraphLaunch:1", SMALL, REX_OK, NULL, false, NULL},
         {"cuStreamSynchronize:1", SMALL, REX_ECUDA,
-         "axpy: device 0 is lost, because kernel \"axpy\" failed: cuStreamSynchronize", true, NULL},
+         "axpy: device 0 is lost until the process ends, because kernel \"axpy\" failed: cuStreamSynchronize", true, NULL},
         {"cuStreamSynchronize:700", SMALL, REX_ECUDA,
-         "axpy: device 0 is lost, because kernel \"axpy\" failed: cuStreamSynchronize", true, NULL},
+         "axpy: device 0 is lost until the process ends, because kernel \"axpy\" failed: cuStreamSynchronize", true, NULL},
     };
     for (size_t i = 0; i < 2 * COUNT(faults); i++) {
         struct fault fault = faults[i / 2];
@@ -427,20 +427,20 @@ TEST_IN_CHILD(name_grids)
     launch.dynamic_memory = 70000;
     setenv("FAKE_CUDA_BREAKS", "cuFuncSetAttribute:719:0", 1);
     REFUSED(launch_nothing(&launch), REX_EINVAL,
-            "kernel \"nothing\": 70000 bytes of dynamic shared memory: cuFuncSetAttribute: CUDA_ERROR_LAUNCH_FAILED");
+            "kernel \"nothing\" cannot have 70000 bytes of dynamic shared memory: cuFuncSetAttribute: CUDA_ERROR_LAUNCH_FAILED");
     setenv("FAKE_CUDA_BREAKS", "cuStreamSynchronize:719:0", 1);
     REFUSED(launch_nothing(&launch), REX_ECUDA, GRID_IN_WORDS ": cuStreamSynchronize: CUDA_ERROR_LAUNCH_FAILED");
     REFUSED(launch_nothing(&launch), REX_ECUDA,
-            "nothing: device 1 is lost, because kernel \"nothing\" failed: cuStreamSynch");
+            "nothing: device 1 is lost until the process ends, because kernel \"nothing\" failed: cuStreamSynch");
 }
 
 /* The image is loaded by the first launch that can. */
 static const struct {
     const char *call, *words;
 } loads[] = {
-    {"cuDevicePrimaryCtxRetain:719:2", "GPU 0: cuDevicePrimaryCtxRetain: CUDA_ERROR_LAUNCH_FAILED"},
+    {"cuDevicePrimaryCtxRetain:719:2", "GPU 0 has no context for librex's own launches: cuDevicePrimaryCtxRetain: CUDA_ERROR_LAUNCH_FAILED"},
     {"cuModuleLoadData:719:1",
-     "device image tests/data/stateless_sm_90.cubin, for librex's own launches on GPU 0: cuModuleLoadData: CUDA_ERROR_LAUNCH_FAILED"},
+     "device image tests/data/stateless_sm_90.cubin cannot be loaded on GPU 0, for librex's own launches: cuModuleLoadData: CUDA_ERROR_LAUNCH_FAILED"},
     {"cuModuleGetFunction:719:0", "kernel \"nothing\": cuModuleGetFunction: CUDA_ERROR_LAUNCH_FAILED"},
     {"cuFuncLoad:719:0", "kernel \"nothing\": cuFuncLoad: CUDA_ERROR_LAUNCH_FAILED"},
 };
@@ -929,11 +929,11 @@ TEST_IN_CHILD(refuse_plain)
     char *bytes = (char *)y;
     start(18);
     REFUSED(launch_on(0, REX_FIRSTPRIVATE(x), REX_ATTACH(REX_MAP_TOFROM, bytes, 0, 1)), REX_EUNSUPPORTED,
-            "the CUDA driver did not launch the kernel: a row is mapped in part, or was mapped by a call librex did not see");
+            "the CUDA driver did not launch the kernel: a row is mapped in part, or was mapped by a call that librex did not see");
     CHECK(the_record()->counts[FAKE_BEGIN] == the_record()->counts[FAKE_END] && computed == 0);
     struct rex_launch_config launch = plainly;
     launch.flags = REX_LAUNCH_NOWAIT;
-    REFUSED(launch_nothing(&launch), REX_EUNSUPPORTED, "the CUDA driver did not launch the kernel: it is not waited for");
+    REFUSED(launch_nothing(&launch), REX_EUNSUPPORTED, "the CUDA driver did not launch the kernel: it is asynchronous (nowait)");
     CHECK_EQUAL(launch_on(0, REX_FIRSTPRIVATE(x), REX_ATTACH(REX_MAP_TOFROM, bytes, 0, 0)), REX_OK);
     expect_sent(1, 0);
 }

@@ -201,10 +201,10 @@ static void register_with(const void *breaks)
 TEST(test_policy_told)
 {
     static const char *const told[][2] = {
-        {NULL, "librex: info: GPU 0: its context is active already, with flags 0x8: the wait policy stays\n"},
-        {"cuDevicePrimaryCtxGetState:1:0", "librex: warning: GPU 0: cuDevicePrimaryCtxGetState: "},
-        {"cuDevicePrimaryCtxSetFlags:1:0", "librex: warning: GPU 0: the wait policy could not be set: cuDevicePrimaryCtxSetFlags: "},
-        {"cuDevicePrimaryCtxRetain:1:0", "librex: warning: GPU 0: the wait policy could not be set: cuDevicePrimaryCtxRetain: "},
+        {NULL, "librex: info: GPU 0: its context is active already, with flags 0x8: REX_WAIT has no effect on it\n"},
+        {"cuDevicePrimaryCtxGetState:1:0", "librex: warning: GPU 0: its context cannot be examined: cuDevicePrimaryCtxGetState: "},
+        {"cuDevicePrimaryCtxSetFlags:1:0", "librex: warning: GPU 0: REX_WAIT could not take effect: cuDevicePrimaryCtxSetFlags: "},
+        {"cuDevicePrimaryCtxRetain:1:0", "librex: warning: GPU 0: REX_WAIT could not take effect: cuDevicePrimaryCtxRetain: "},
     };
     for (size_t i = 0; i < COUNT(told); i++)
         CHECK_MENTIONS(in_child(register_with, told[i][0]), told[i][1]);

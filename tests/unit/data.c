@@ -386,7 +386,7 @@ TEST_IN_CHILD(have_none)
     start(22);
     NO_ADDRESS(rex_device_alloc(((size_t)1 << 20) + 1, 1), REX_ENOMEM, "rex_device_alloc: device 1 has too little memory for 1048577 bytes");
     setenv("FAKE_CUDA_BREAKS", "cuMemAlloc:2:0", 1);
-    REFUSED(rex_device_gpu(1), REX_ENOMEM, "rex_device_gpu: device 1 has no memory");
+    REFUSED(rex_device_gpu(1), REX_ENOMEM, "rex_device_gpu: device 1 has too little free memory");
 }
 
 /* ---- kernels, for messages ---------------------------------------------------------------------------------------------------------- */

@@ -147,7 +147,7 @@ TEST_IN_CHILD(refuse_memory)
     start();
     launch.dynamic_memory = UINT32_C(1) << 31;
     CHECK_EQUAL(launch_module_in(queue, &module, &launch, NULL), REX_EINVAL);
-    CHECK_MENTIONS(rex_last_error(), "\"none\": 2147483648 bytes of dynamic shared memory: cuFuncSetAttribute: CUDA_ERROR_");
+    CHECK_MENTIONS(rex_last_error(), "\"none\" cannot have 2147483648 bytes of dynamic shared memory: cuFuncSetAttribute: CUDA_ERROR_");
     CHECK_EQUAL(driver_calls("cuFuncSetAttribute"), 0);
     launch.dynamic_memory--;
     CHECK_EQUAL(launch_module_in(queue, &module, &launch, NULL), REX_OK);

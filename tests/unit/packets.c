@@ -479,7 +479,7 @@ TEST_ON_FAKES(runtime_offers_no_device, 14, 18, 19, 24)
     the_record()->devices = 0;
     CHECK(register_cubin(SM_90) == NULL);
     CHECK_EQUAL(rex_last_error_code(), REX_ERUNTIME);
-    CHECK_MENTIONS(strstr(rex_last_error(), rex_runtime_path()), ") accepted device image " SM_90 " for no device");
+    CHECK_MENTIONS(strstr(rex_last_error(), rex_runtime_path()), ") refused device image " SM_90 " on every device");
     CHECK(the_record()->registered == 0 && context_users() == 0); /* taken back */
     the_record()->devices = 1;
     CHECK(register_cubin(SM_90) != NULL);

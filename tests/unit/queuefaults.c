@@ -69,21 +69,21 @@ static void say_of_queues(struct rex_queue *queue)
     BROKEN(ENTER, rex_module_queue_create(&none, &module, 0, "none", 0, NULL),
            "queue \"none\": %s");
     BROKEN("cuPointerGetAttribute", rex_module_queue_create(&none, &module, 0, "none", 0, NULL),
-           "queues: %s");
+           "a queue: %s");
     BROKEN("cuStreamCreateWithPriority", rex_module_queue_create(&none, &module, 0, "none", 0, NULL),
            "queue \"none\": %s");
     CHECK(none == NULL);
     BROKEN(ENTER, launch(queue), "queue \"one\": %s");
     BROKEN("cuMemcpyHtoDAsync", rex_queue_copy_to(queue, device, bytes, 16),
-           "queue \"one\": a copy to the device, 16 bytes from %p to %p: %s", (void *)bytes,
+           "queue \"one\": a copy to the device failed, 16 bytes from %p to %p: %s", (void *)bytes,
            (void *)device);
     BROKEN("cuMemcpyDtoHAsync", rex_queue_copy_from(queue, bytes, device, 16),
-           "queue \"one\": a copy from the device, 16 bytes from %p to %p: %s", (void *)device,
+           "queue \"one\": a copy from the device failed, 16 bytes from %p to %p: %s", (void *)device,
            (void *)bytes);
-    BROKEN("cuMemsetD8Async", rex_queue_fill(queue, device, bytes, 1, 16), "a fill: %s");
-    BROKEN("cuMemsetD16Async", rex_queue_fill(queue, device, bytes, 2, 2), "a fill: %s");
-    BROKEN("cuMemsetD32Async", rex_queue_fill(queue, device, bytes, 4, 4), "a fill: %s");
-    BROKEN("cuLaunchHostFunc", rex_queue_host_func(queue, called, NULL), "a call from a queue: %s");
+    BROKEN("cuMemsetD8Async", rex_queue_fill(queue, device, bytes, 1, 16), "a fill failed: %s");
+    BROKEN("cuMemsetD16Async", rex_queue_fill(queue, device, bytes, 2, 2), "a fill failed: %s");
+    BROKEN("cuMemsetD32Async", rex_queue_fill(queue, device, bytes, 4, 4), "a fill failed: %s");
+    BROKEN("cuLaunchHostFunc", rex_queue_host_func(queue, called, NULL), "a call from a queue failed: %s");
     BROKEN("cuLaunchKernel", launch(queue), LAUNCHED ": %s");
     CHECK_EQUAL(rex_queue_query(queue), 1);
     CHECK_EQUAL(launch(queue), REX_OK);
@@ -98,8 +98,8 @@ static void say_of_events(struct rex_queue *queue)
     struct rex_event *event;
     double seconds;
     CHECK_EQUAL(rex_event_create(&event), REX_OK);
-    BROKEN(RETAIN, rex_event_record(event, queue), "an event: %s");
-    BROKEN("cuEventCreate", rex_event_record(event, queue), "an event: %s");
+    BROKEN(RETAIN, rex_event_record(event, queue), "an event could not be made: %s");
+    BROKEN("cuEventCreate", rex_event_record(event, queue), "an event could not be made: %s");
     BROKEN("cuEventRecord", rex_event_record(event, queue), "rex_event_record: %s");
     REFUSED(rex_event_sync(event), REX_EINVAL, "rex_event_sync: the event was never recorded");
     CHECK_EQUAL(rex_event_record(event, queue), REX_OK);
@@ -130,17 +130,17 @@ static int end_branches(struct rex_queue *queue, struct rex_queue *other)
 
 static void say_of_captures(struct rex_queue *queue, struct rex_queue *other)
 {
-    BROKEN(ENTER, end_branches(queue, other), "the context of a graph: %s");
-    BROKEN(RETAIN, end_branches(queue, other), "the context of a graph: %s");
-    BROKEN("cuEventCreate", end_branches(queue, other), "an event of a graph: %s");
-    BROKEN("cuStreamCreate", end_branches(queue, other), "a stream of a graph: %s");
-    BROKEN("cuStreamBeginCapture", end_branches(queue, other), "the beginning of a graph: %s");
-    BROKEN("cuStreamGetCaptureInfo", end_branches(queue, other), "a launch of a graph: %s");
-    BROKEN("cuEventRecord", end_branches(queue, other), "an event of a graph: %s");
-    BROKEN("cuStreamWaitEvent", end_branches(queue, other), "a wait of a graph: %s");
-    BROKEN("cuStreamEndCapture", end_branches(other, queue), "the end of a graph: %s");
-    BROKEN("cuGraphInstantiate", end_branches(queue, other), "the nodes of a graph: %s");
-    BROKEN("cuGraphUpload", end_branches(queue, other), "the nodes of a graph: %s");
+    BROKEN(ENTER, end_branches(queue, other), "a graph could not be made: %s");
+    BROKEN(RETAIN, end_branches(queue, other), "a graph could not be made: %s");
+    BROKEN("cuEventCreate", end_branches(queue, other), "a graph could not be made: %s");
+    BROKEN("cuStreamCreate", end_branches(queue, other), "a graph could not be made: %s");
+    BROKEN("cuStreamBeginCapture", end_branches(queue, other), "a graph could not be made: %s");
+    BROKEN("cuStreamGetCaptureInfo", end_branches(queue, other), "a graph could not be made: %s");
+    BROKEN("cuEventRecord", end_branches(queue, other), "a graph could not be made: %s");
+    BROKEN("cuStreamWaitEvent", end_branches(queue, other), "a graph could not be made: %s");
+    BROKEN("cuStreamEndCapture", end_branches(other, queue), "a graph could not be made: %s");
+    BROKEN("cuGraphInstantiate", end_branches(queue, other), "a graph could not be made: %s");
+    BROKEN("cuGraphUpload", end_branches(queue, other), "a graph could not be made: %s");
     /* Where something has failed before, that is what is said. */
     BROKEN("cuLaunchKernel", end_branches(queue, other), LAUNCHED ": %s");
 }
@@ -151,22 +151,22 @@ static void say_of_graphs(struct rex_queue *queue)
     int64_t a = 1, b = 2;
     REX_MAP(args, REX_VALUE(b), REX_VALUE(a));
     CHECK_EQUAL(rex_graph_begin(queue), REX_OK);
-    BROKEN(ENTER, launch(queue), "a graph: %s");
+    BROKEN(ENTER, launch(queue), "the context of a graph cannot be entered: %s");
     CHECK_EQUAL(launch(queue), REX_OK);
     CHECK_EQUAL(launch(queue), REX_OK);
     CHECK_EQUAL(rex_graph_end(&graph, queue), REX_OK);
     CHECK_EQUAL(rex_graph_launches(graph), 2);
     BROKEN(ENTER, rex_graph_launch(graph, queue), "rex_graph_launch: %s");
-    BROKEN("cuGraphLaunch", rex_graph_launch(graph, queue), "a graph of 2 launches: %s");
+    BROKEN("cuGraphLaunch", rex_graph_launch(graph, queue), "a graph could not be launched (launches: 2): %s");
     REFUSED(rex_graph_set_args(graph, 2, &args), REX_EINVAL,
             "rex_graph_set_args: launch 2 does not exist (launches in the graph: 2)");
     BROKEN("cuGraphExecKernelNodeSetParams", rex_graph_set_args(graph, 1, &args),
-           "kernel \"plain\" in a graph: %s");
-    BROKEN(ENTER, rex_graph_set_args(graph, 1, &args), "a graph: %s");
+           "kernel \"plain\" in a graph: its arguments could not be set: %s");
+    BROKEN(ENTER, rex_graph_set_args(graph, 1, &args), "the context of a graph cannot be entered: %s");
     /* The first one looks whether the launch is right. */
     setenv("FAKE_CUDA_BREAKS", ENTER ":719:2", 1);
     REFUSED(rex_graph_set_args(graph, 1, &args), REX_ECUDA,
-            "the context of a graph: " ENTER ": CUDA_ERROR_LAUNCH_FAILED");
+            "the context of a graph cannot be entered: " ENTER ": CUDA_ERROR_LAUNCH_FAILED");
     unsetenv("FAKE_CUDA_BREAKS");
     CHECK_EQUAL(rex_graph_set_args(graph, 1, &args), REX_OK);
     CHECK_EQUAL(rex_graph_launch(graph, queue), REX_OK);
@@ -219,14 +219,14 @@ TEST_OF_EACH(lose_in_another, bool, by_graph, false, true)
                          : rex_queue_fill(idle, (void *)4096, "", 1, 16),
                 REX_ECUDA);
     CHECK_MENTIONS(rex_last_error(),
-                   by_graph ? "a graph of 1 launches: cuGraphLaunch: CUDA_ERROR_LAUNCH_FAILED"
-                            : "a fill: cuMemsetD8Async: CUDA_ERROR_LAUNCH_FAILED");
+                   by_graph ? "a graph could not be launched (launches: 1): cuGraphLaunch: CUDA_ERROR_LAUNCH_FAILED"
+                            : "a fill failed: cuMemsetD8Async: CUDA_ERROR_LAUNCH_FAILED");
     REFUSED(by_graph ? rex_graph_launch(graph, idle) : launch(idle), REX_ECUDA,
             "queue \"idle\": device 1 is lost: cuStreamQuery: CUDA_ERROR_LAUNCH_FAILED");
     REX_MAP(map, REX_TO(value, 4));
     CHECK_EQUAL(rex_module_data_enter(&module, 1, &map), REX_ECUDA);
     CHECK_MENTIONS(rex_last_error(),
-                   "data enter: device 1 is lost, because queue \"idle\" failed: cuStreamQuery");
+                   "data enter: device 1 is lost until the process ends, because queue \"idle\" failed: cuStreamQuery");
     CHECK_EQUAL(rex_module_data_enter(&module, 0, &map), REX_OK);
     CHECK_EQUAL(by_graph ? rex_queue_sync(queue) : launch(queue), REX_ECUDA);
     CHECK_MENTIONS(rex_last_error(), "queue \"doomed\": ");
@@ -245,7 +245,7 @@ TEST_IN_CHILD(lose_at_launch)
     CHECK_EQUAL(launch(queue), REX_ECUDA);
     CHECK_MENTIONS(rex_last_error(), "queue \"one\": device 0 is lost: cuLaunchKernel");
     CHECK_EQUAL(rex_module_fini(&module), REX_ECUDA);
-    CHECK_MENTIONS(rex_last_error(), "is lost, because queue \"one\" failed: cuLaunchKernel");
+    CHECK_MENTIONS(rex_last_error(), "is lost until the process ends, because queue \"one\" failed: cuLaunchKernel");
 }
 
 /* A driver without graphs has no queues; the rest works. */

@@ -72,7 +72,7 @@ static const struct process {
     {"REX_LAUNCH_BY", "driver", NULL, NULL, THE_DRIVER},
     {"REX_LAUNCH_BY", "runtime", "OMP_NUM_TEAMS", "2", "libomptarget: REX_LAUNCH_BY=runtime"},
     {"REX_LAUNCH_BY", "driver", "OMP_NUM_TEAMS", "2",
-     "nobody (REX_LAUNCH_BY=driver): OMP_NUM_TEAMS is set, which libomptarget obeys"},
+     "no backend (REX_LAUNCH_BY=driver): OMP_NUM_TEAMS is set, which libomptarget obeys"},
     {"FAKE_CUDA_DEVICES", "0", NULL, NULL, "libomptarget: there is no NVIDIA GPU, or its driver is too old"},
     {"FAKE_CUDA_DEVICES", "0", "REX_LAUNCH_BY", "driver", "libomptarget: there is no NVIDIA GPU, or its driver is too old"},
 };
@@ -166,7 +166,7 @@ TEST_OF_EACH(not_waited, bool, launches, false, true)
         else
             begin_nowait(NULL, 0, 1, base, base, sizes, types, NULL, mappers, 0, NULL, 0, NULL);
     }
-    expect_sender("libomptarget: the program has made calls with mappers that are not waited for");
+    expect_sender("libomptarget: the program has made asynchronous (nowait) calls with mappers");
 }
 
 static const struct library {

@@ -121,23 +121,24 @@ static void say_nowhere(const struct program *program, struct report *report)
         return; /* another note reports that the program is an image */
     if (!names->found && program->table_count > 0 && program->tables[0].clangs)
         report_note(report, program->path,
-                    "no image given: clang puts its images into the linked program, where they are "
-                    "not read: names not compared");
+                    "no image given: clang puts its images into the linked program, where "
+                    "rex-check does not read them: kernel names are not compared");
     else if (!names->found)
         report_note(report, program->path,
-                    "no image given, and the file names none (it has no struct rex_module): "
-                    "names not compared");
+                    "no image given, and the file does not name one (it has no struct rex_module): "
+                    "kernel names are not compared");
     else if (names->image == NULL && names->host_image == NULL)
         report_note(
             report, program->path,
-            "no image given, and the program's struct rex_module names none: names not compared");
+            "no image given, and the program's struct rex_module does not name one: kernel names "
+            "are not compared");
     else
-        report_note(report, program->path,
-                    "no image given: names not compared; the program needs %s%s%s; %s in "
-                    "$REX_CUBIN_PATH, the program's folder or the current one",
-                    names->image != NULL ? names->image : "", both ? " or " : "",
-                    names->host_image != NULL ? names->host_image : "",
-                    both ? "neither is" : "it is not");
+        report_note(
+            report, program->path,
+            "no image given: kernel names are not compared; the program needs %s%s%s; %s in "
+            "$REX_CUBIN_PATH, the program's folder or the current one",
+            names->image != NULL ? names->image : "", both ? " or " : "",
+            names->host_image != NULL ? names->host_image : "", both ? "neither is" : "it is not");
 }
 
 int images_find(struct images *images, const struct program *program, struct report *report,

@@ -120,7 +120,7 @@ static void check_call(struct calls *calls, struct place at, const struct token 
         report_finding_at(
             report, FINDING_INIT, at, NULL,
             "rex_offload_init() comes after %.*s() in line %zu: the time includes the registration "
-            "of the image: call rex_offload_init() before",
+            "of the image: call rex_offload_init() before the clock is read",
             (int)clock->length, clock->text, clock->line);
     if (!token->conditional)
         calls->init = at;
@@ -172,5 +172,6 @@ void check_init(const struct tokens *hosts, size_t count, bool launches, struct 
         report_finding_at(
             report, FINDING_INIT, calls.clock, NULL,
             "the program reads a clock in this line, but never calls rex_offload_init(): "
-            "the time includes the registration of the image: call rex_offload_init() before");
+            "the time includes the registration of the image: call rex_offload_init() before the "
+            "clock is read");
 }

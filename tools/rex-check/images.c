@@ -161,7 +161,7 @@ static void check_build(struct images *images, const struct program *program, co
     if (build[0] == '\0' || strcmp(build, images->build) == 0)
         return;
     if (images->build[0] != '\0') {
-        report_note(report, path, "it is from another build of rex-cc than %s", images->built);
+        report_note(report, path, "it and %s were made by different runs of rex-cc", images->built);
         return;
     }
     memcpy(images->build, build, sizeof build);

@@ -257,7 +257,7 @@ static void check_architectures(const struct images *images, struct report *repo
         else if (image->view->architecture != first->view->architecture)
             report_finding(report, FINDING_MIXED_ARCHITECTURES, image->path, NULL,
                            "it is for %s, but %s is for %s: images for several GPUs belong in one "
-                           "fatbin, or in a list with colons",
+                           "fatbin, or in a list such as REX_CUBIN=A:B",
                            image_target(image, one), first->path, image_target(first, other));
     }
 }

@@ -90,10 +90,10 @@ static void check_entry(const struct index *index, const struct item *entry)
     if (is_twice)
         FOUND(KEY_SHARED, entry, NULL, "entry %s is defined a second time", symbol);
     else if (by_key != NULL)
-        FOUND(KEY_SHARED, entry, NULL, "entry %s has the key of %s, %s", symbol, by_key->symbol,
-              key);
+        FOUND(KEY_SHARED, entry, NULL, "entry %s has the same key as entry %s: %s", symbol,
+              by_key->symbol, key);
     if (by_name != NULL && !(is_twice && by_name == by_key))
-        FOUND(NAME_SHARED, entry, NULL, "entry %s names the kernel of %s, %s", symbol,
+        FOUND(NAME_SHARED, entry, NULL, "entry %s names the same kernel as entry %s: %s", symbol,
               by_name->symbol, name);
     if (name != NULL && index->devices > 0 && index->unseen[KERNELS] == NULL &&
         !has(index, KERNELS, name))

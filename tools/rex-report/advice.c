@@ -79,11 +79,12 @@ static void about_failures(struct list *list, const struct findings *findings)
     char *count = figure_count(findings->failed), *name = result_name(findings->result);
     if (findings->failed == 1)
         add(list, UINT64_MAX,
-            "1 launch of %s failed with %s: its results are missing. REX_LOG=debug logs more.",
+            "1 launch of %s failed and returned %s: its results are missing. "
+            "REX_LOG=debug logs more.",
             findings->failed_kernel, name);
     else if (findings->failed > 1)
         add(list, UINT64_MAX,
-            "%s launches failed, the last one of %s with %s: their results are missing. "
+            "%s launches failed, and the last one, of %s, returned %s: their results are missing. "
             "REX_LOG=debug logs more.",
             count, findings->failed_kernel, name);
     free(name);
@@ -111,8 +112,8 @@ static void about_waiting(struct list *list, const struct findings *findings)
     char *count = figure_count(findings->waited), *took = figure_time(findings->waited_took);
     char *saved = figure_time(saves);
     add(list, saves,
-        "%s launches were waited for, %s in all, though the same thread launched again next: a "
-        "queue (rex_queue_create(3)) would save up to %s.",
+        "%s launches were waited for, %s in all, though the next call of the same thread was "
+        "another launch: a queue (rex_queue_create(3)) would save up to %s.",
         count, took, saved);
     free(count);
     free(took);
@@ -144,7 +145,7 @@ static void about_sender(struct list *list, const struct by_runtime *by)
     char *count = figure_count(by->launches), *took = figure_time(by->took);
     char *saved = figure_time(saves);
     add(list, saves,
-        "%s launches of %s%s went by libomptarget, %s in all, because %s: by the driver "
+        "%s launches of %s%s were made by libomptarget, %s in all, because %s: by the driver "
         "(rex-launches(7)) they would take up to %s less.",
         count, by->kernel, by->others ? " and other kernels" : "", took, by->because, saved);
     free(count);

@@ -179,8 +179,8 @@ static void refuse_early(const struct program *program)
 {
     if (program->script)
         die(REFUSED,
-            "%s is a script: name the program itself for --omptarget, which reads the linked name "
-            "there",
+            "%s is a script: --omptarget needs the program itself, to read which libomptarget it "
+            "is linked with",
             program->path);
     if (*program->rpath != '\0')
         die(REFUSED,
@@ -291,7 +291,7 @@ static void see_linked(const char *name, const char *path, void *context)
     rex_info(0, see_found, missing);
     missing->name = NULL;
     tell("%s is linked with %s, which the loader does not find, and %s%s", program, name,
-         *missing->folder != '\0' ? "runs on the one in " : "no folder has", missing->folder);
+         *missing->folder != '\0' ? "runs on the one in " : "no folder has it", missing->folder);
 }
 
 void find_linked(const struct program *program)

@@ -365,7 +365,7 @@ static const struct {
     {BEGIN, {0, NOWHERE, 0, TO}, NULL},
     {BEGIN, {NOWHERE, 0, 8, TO | POINTER}, "is attached to a pointer at NULL"},
     {BEGIN, {NOWHERE, 0, 8, TO}, NULL},
-    {UPDATE, {0, 0, 8, PRESENT}, "is neither to nor from"},
+    {UPDATE, {0, 0, 8, PRESENT}, "has neither REX_MAP_TO nor REX_MAP_FROM, and an update needs one of them"},
     {LAUNCH,
      {0, 0, 9, LITERAL},
      "is a value of more than 8 bytes, which only the CUDA driver can pass: map it, or use "
@@ -376,10 +376,10 @@ static const struct {
     {LAUNCH, {0, 0, 8, LITERAL | FROM}, "is a literal and asks for a copy"},
     {LAUNCH, {0, 0, 8, PRIVATE | TO}, NULL},
     {LAUNCH, {0, 0, 8, PRIVATE | FROM}, "is private and asks for a copy back"},
-    {BEGIN, {0, 0, 8, LITERAL}, "is a kernel's argument, and this is not a launch"},
+    {BEGIN, {0, 0, 8, LITERAL}, "is a kernel's argument, and the call is not a launch"},
     {QUEUE,
      {0, 0, 8, PRIVATE},
-     "is private, which a queue has no memory for: pass a value, or map it"},
+     "is private, and a queue has no memory for private rows: pass a value, or map the row"},
     {QUEUE,
      {0, 0, 8, TO | REX_MAP_ALWAYS},
      "asks for a copy at every launch, which a queue does not make: use rex_queue_update()"},
@@ -388,7 +388,7 @@ static const struct {
      {0, 0, 8, REX_MAP_RETURN_PARAM},
      "asks for its device address, which only a data region returns"},
     {BEGIN, {0, 0, 8, REX_MAP_RETURN_PARAM}, NULL},
-    {BEGIN, {0, 0, 8, REX_MAP_DELETE}, "deletes, which only the end of a mapping can"},
+    {BEGIN, {0, 0, 8, REX_MAP_DELETE}, "has REX_MAP_DELETE, which only the end of a mapping may have"},
     {END, {0, 0, 8, REX_MAP_DELETE}, NULL},
 };
 
@@ -431,17 +431,18 @@ static const struct {
     REX_EABSENT, "row " #row ", " #size " bytes at [" #place "], is not mapped on device 0"
 #define IN_PART(row, size, place)                                                                  \
     REX_EABSENT, "row " #row ", " #size " bytes at [" #place "], is mapped in part on device 0"
-#define OVER_MAPPED REX_EOVERLAP, "row 0, 16 bytes at [504], is mapped in part on device 0: "
+#define OVER_MAPPED REX_EOVERLAP, "row 0, 16 bytes at [504], is mapped only in part on device 0: "
 #define OVER_ROW(row, size, place, other, other_size, other_place, rest)                           \
     REX_EOVERLAP,                                                                                  \
         "row " #row ", " #size " bytes at [" #place "], overlaps row " #other ", " #other_size     \
         " bytes at [" #other_place                                                                 \
-        "], and does not lie in it: libomptarget aborts on that, or copies past its end" rest
+        "], and does not lie in row " #other                                                       \
+        ": libomptarget aborts, or copies past the end of row " #other rest
 #define LOST(row, size, place, way, other, other_size, other_place)                                \
     REX_EOVERLAP,                                                                                  \
-        "row " #row ", " #size " bytes at [" #place "], is copied " way " the device, and row "    \
-        #other ", in which it lies, " #other_size " bytes at [" #other_place                       \
-        "], is not: libomptarget makes the copies of row " #other " alone"
+        "row " #row ", " #size " bytes at [" #place "], asks for a copy " way                      \
+        " the device; row " #other " around it, " #other_size " bytes at [" #other_place       \
+        "], does not, and libomptarget copies only as row " #other " asks"
 #define LARGER "; put the larger row first"
 #define LATER                                                                                      \
     "row 0, of no length at [8], lies in row 1: LLVM 14 aborts unless the empty row comes later"
@@ -459,8 +460,8 @@ static const struct {
      {{0, 500, 100, TO}},
      1,
      REX_EOVERLAP,
-     "is mapped in its middle on device 0: libomptarget aborts on that; 64 bytes at [512] are "
-     "mapped"},
+     "is mapped only in its middle on device 0: libomptarget aborts if a row is mapped only in "
+     "part; 64 bytes at [512] are mapped"},
     /* an implicit row may be larger than its mapping where nothing of it is copied */
     {ALL, BEGIN, {{0, 500, 100, IMPLICIT | REX_MAP_ALWAYS}}, 1, DONE},
     {ALL, BEGIN, {{0, 504, 16, TO | IMPLICIT}}, 1, DONE},

@@ -888,7 +888,7 @@ TEST(update_a_pointer_of_a_mapper)
     OK(rex_data_exit(-1, &plain));
 }
 
-#define UNSEEN "a row is mapped in part, or was mapped by a call librex did not see"
+#define UNSEEN "a row is mapped in part, or was mapped by a call that librex did not see"
 #define TYPE "a row has a type that only libomptarget maps"
 /*
  * In this order, around each launch two other calls, if any; launches add 1, or not where they have
@@ -923,10 +923,10 @@ static const struct sender {
     {NULL, launches_by_mapper, NULL, 0, "a row has a mapper"},
     {NULL, launches, NULL, 1, NULL},
     {NULL, launches_raw, NULL, 1, "the program calls libomptarget itself"},
-    {NULL, launches_nowait, NULL, 1, "it is not waited for"},
+    {NULL, launches_nowait, NULL, 1, "it is asynchronous (nowait)"},
     {NULL, launches, NULL, 1, NULL},
-    {begins, launches_nowait, ends, 1, "it is not waited for"},
-    {NULL, launches, NULL, 1, "a call that is not waited for, or has failed, has used a row"},
+    {begins, launches_nowait, ends, 1, "it is asynchronous (nowait)"},
+    {NULL, launches, NULL, 1, "an asynchronous or failed call has used the memory of a row"},
     {NULL, launches, NULL, 1, NULL},
 };
 enum { SENDERS = sizeof senders / sizeof *senders };

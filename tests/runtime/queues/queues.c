@@ -278,10 +278,10 @@ TEST(disabled)
 static void count_said(enum rex_log_level level, const char *message, void *times)
 {
     (void)level;
-    *(int *)times += strstr(message, "queues do everything at once") != NULL;
+    *(int *)times += strstr(message, "queues have no streams") != NULL;
 }
 
-/* The log says at level info that queues do everything at once: on the host device, and there once.
+/* The log says at level info that queues have no streams: on the host device, and there once.
  */
 TEST(said_once)
 {
@@ -751,7 +751,7 @@ static void check_lost(const struct rex_map *region, void *memory)
     struct rex_queue *other = NULL;
     int64_t value = 0;
     FAILS(rex_data_enter(-1, region), REX_ECUDA,
-          "data enter: device 0 is lost, because queue \"faulty\"");
+          "data enter: device 0 is lost until the process ends, because queue \"faulty\"");
     FAILS(rex_data_update(-1, region), REX_ECUDA, "is lost");
     FAILS(rex_data_exit(-1, region), REX_ECUDA, "is lost");
     FAILS(rex_offload_fini(), REX_ECUDA, "is lost");
@@ -792,7 +792,7 @@ static void find_out(int way)
 {
     static int64_t value[VALUES];
     static const char *const says[] = {"rex_event_sync: cuEventSynchronize: ",
-                                       "rex_device_free: device 0 is lost, because queue \"faulty\"",
+                                       "rex_device_free: device 0 is lost until the process ends, because queue \"faulty\"",
                                        "launched since the last wait: \"fault\""};
     struct rex_event *event;
     struct rex_graph *graph = NULL;

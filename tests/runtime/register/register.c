@@ -155,7 +155,7 @@ TEST(no_memory_for_image, .gpu = ON_GPU)
 TEST(no_memory_for_context, .gpu = ON_GPU)
 {
     break_driver("cuDevicePrimaryCtxRetain:2:0");
-    check_no_memory(rex_offload_init(), "GPU 0 is out of memory for a context: cuDevicePrimaryCtxRetain");
+    check_no_memory(rex_offload_init(), "GPU 0 has too little memory for a context: cuDevicePrimaryCtxRetain");
 }
 
 /* LLVM 19 and later crash if they are asked about memory then. */

@@ -82,8 +82,8 @@ static void exchange(struct rows *rows, int one, int other)
 }
 
 static const char *const spoilt[] = {
-    "number of arguments is 3 (map rows: 3), and must be 4%s " LIST ": parameter 3, a pointer, has no row",
-    "number of arguments is 5 (map rows: 5), and must be 4%s " LIST ": map row 4 has no parameter",
+    "number of arguments is 3 (map rows: 3), and must be 4%s, of types " LIST ": parameter 3, a pointer, has no row",
+    "number of arguments is 5 (map rows: 5), and must be 4%s, of types " LIST ": map row 4 has no parameter",
     "kernel \"axpy%s\": map row 2 is 0x3e8, a number too small for an address, and parameter 2 is a pointer",
     "kernel \"axpy%s\": map row 0 is an address of mapped memory, and parameter 0 is int64_t",
     "kernel \"axpy%s\": map row 1 is a value of 4 bytes, and parameter 1 is double",
@@ -126,7 +126,7 @@ static void check_refused(int result, size_t number, const char *list)
 {
     if (result != REX_EPARAMS)
         fail_msg("case %zu: %s: %s", number, rex_error_name(result), rex_last_error());
-    const char *of_env = number < 2 ? " (the kernel's first parameter is the runtime's own, and has no row)" : "_env";
+    const char *of_env = number < 2 ? " (not counting the first parameter, which is for libomptarget)" : "_env";
     char words[300];
     snprintf(words, sizeof words, spoilt[number],
              strstr(rex_last_error(), "axpy_env") != NULL ? of_env : "");
