@@ -1,13 +1,14 @@
 /*
  * Lesson 3: errors, and the host's version of a kernel.
  *
- * Most calls of librex return 0 or a negative error. For an error librex prints the reason to
- * standard error, and rex_last_error() returns it. A refused call has launched and copied nothing.
+ * Most calls of librex return 0 or a negative error. For an error librex by default prints the
+ * reason to standard error, and rex_last_error() returns it. A refused call has launched and copied
+ * nothing.
  *
  * REX_EHOST is not a failure. It asks the program to run the kernel's host version, because
- * offloading is disabled or the default device is the host. librex does not print it. Every other
- * error means that something is wrong. Most lessons have no host version: they print a message and
- * exit with 1.
+ * offloading is disabled or the device is the host. librex does not print it. Every other error of
+ * a launch means that something is wrong. Most lessons have no host version: they print a message
+ * and exit with 1.
  *
  * rex_offload_init() registers the program's image. Without it the first launch or data call
  * registers the image. If many threads launch at once, one registers, and the others wait for its

@@ -9,8 +9,8 @@
  * The linker puts the entries of all files into one table, in any order. Keys and names match the
  * kernels, not the order.
  *
- * If REX_KERNEL lists the parameters, the compiler checks the rows of each launch. Leave out the
- * last row of `pull` below, and gcc reports
+ * If REX_KERNEL lists the parameters, the compiler checks the rows of each launch macro. Leave out
+ * the last row of `pull` below, and gcc reports
  *
  *     error: too few arguments to function 'pull__arguments__'
  *
@@ -32,7 +32,7 @@ int take_step(int64_t count, double *position, double *velocity)
     int error =
         REX_LAUNCH_FOR(pull, count, REX_VALUE(count), REX_PRESENT(REX_ALLOC(position, count)),
                        REX_PRESENT(REX_ALLOC(velocity, count)));
-    /* A launch returns after its kernel is done, so `move` reads the values that `pull` wrote. */
+    /* A kernel runs after those of earlier launches, so `move` reads the values of `pull`. */
     if (error == 0)
         error =
             REX_LAUNCH_FOR(move, count, REX_VALUE(count), REX_PRESENT(REX_ALLOC(position, count)),

@@ -1,7 +1,7 @@
 /*
  * Lesson 5: one number out of many: sums, extremes, counts.
  *
- * The threads of a kernel run at once, and their results are combined in one place. The kernels
+ * The threads of a kernel may run at once, and their results are combined in one place. The kernels
  * show three ways: loops for a sum or an extreme, atomics, and teams that share memory. All three
  * are right on a GPU and on the CPU. A CPU uses one thread, or many if kernels.cu is compiled with
  * -fopenmp.

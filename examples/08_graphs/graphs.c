@@ -2,9 +2,10 @@
  * Lesson 8: graphs, launches that are sent again together.
  *
  * Launches and copies in a queue between rex_graph_begin() and rex_graph_end() are captured: librex
- * checks and keeps them, and runs none. The CUDA driver prepares a graph once. Then one call sends
- * all its launches. Making a graph takes longer than sending its launches once, so it pays if they
- * repeat many times. Their values may change: rex_graph_set_args() gives a launch other arguments.
+ * checks and keeps them, and runs none. The CUDA driver prepares a graph once, and again if its
+ * memory has other addresses. Then one call sends all its launches. Making a graph takes longer
+ * than sending its launches once, so it pays if they repeat many times. Their values may change:
+ * rex_graph_set_args() gives a launch other arguments.
  *
  * A graph keeps host addresses. If a later region maps the memory again, the next
  * rex_graph_launch() finds the new copy. A region must end after rex_queue_sync(), as in lesson 7.

@@ -2,8 +2,8 @@
  * Lesson 11: shared objects with kernels and device images of their own.
  *
  * libscale.so is linked in the usual way. libshift.so is a plug-in: the program opens it, closes it
- * and opens it again. Each shared object is a module. For every linked binary librex keeps a table
- * of entries, the name of an image and a state, so modules are independent of each other. A
+ * and opens it again. Each shared object is a module. For every module librex keeps a table of
+ * entries, the name of an image and a state, so modules are independent of each other. A
  * module's first launch or data call registers it. (On LLVM 18 librex refuses the plug-in: LLVM 18
  * loads no image that is registered after a device's first use.)
  *

@@ -52,7 +52,7 @@ static int register_images(const char *cubin, const char *host_image)
     return rex_module_register(&module, NULL);
 }
 
-/* A hand-written wrapper. librex checks the packet, adapts a copy to the release, and launches. */
+/* A hand-written wrapper. librex checks the packet, and launches. */
 static int launch(int64_t n, double *y)
 {
     void *packed_n = rex_pack_literal_arg_bytes(&n, sizeof n);
@@ -87,7 +87,7 @@ static int use(const char *cubin, const char *host_image, double *y)
         return 1;
     }
     printf("%s: y[0] = %g\n", rex_module_on_host(&module) ? host_image : cubin, y[0]);
-    /* Unregisters the descriptor. The module can be registered again, with any images. */
+    /* Ends the registration. The module can be registered again, with other images. */
     return rex_module_fini(&module);
 }
 

@@ -16,7 +16,7 @@
 
 enum { COUNT = 100000, BLOCKS = 64, THREADS = 128 };
 
-/* Puts two copies, a launch and a copy back into a queue, which runs them in order; waits once. */
+/* Puts two copies, a launch and a copy back into a queue, which runs them in order; then waits. */
 static int axpy(struct rex_library *library, double a, const double *x, double *y)
 {
     size_t size = COUNT * sizeof *x;

@@ -40,7 +40,7 @@ struct __tgt_offload_entry shift__omp_offload_entry__
 extern struct __tgt_offload_entry first_entry __asm__("__start_omp_offloading_entries") HIDDEN;
 extern struct __tgt_offload_entry behind_entries __asm__("__stop_omp_offloading_entries") HIDDEN;
 
-/* Static, because libomptarget keeps pointers to it; LLVM 15 to 20 read the bytes again later. */
+/* Static, because libomptarget keeps pointers to it; LLVM 15 to 21 read the bytes again later. */
 static _Alignas(16) char bytes[1 << 20];
 static size_t size;
 static struct __tgt_device_image image;
@@ -66,7 +66,7 @@ static void ensure_registered(void)
 
 static double y[COUNT], a = 2.0;
 
-/* A thread: adds a to one part of y. For version 2 of the packet LLVM adds no kernel parameter. */
+/* A thread: adds a to a part of y. For a packet of version 2 only LLVM 18 adds a parameter. */
 static void *launch(void *part)
 {
     static ident_t location = {0, 2, 0, 0, ";registration.c;launch;0;0;;"};

@@ -2,8 +2,8 @@
  * devices.c - nn's device run with --devices: each device has a share of the records.
  *
  * Look at search_shares(). One thread puts the copies and launches of all devices into their
- * queues. It waits once for all devices, so each device is as busy as a single device. In this file
- * a launch takes all of a device's records, and not a window of ten.
+ * queues. It waits for all devices together, so each device is as busy as a single device. In this
+ * file a launch takes all of a device's records, and not a window of ten.
  *
  * From pinned memory the copies to all devices run in parallel, hence rex_host_register(). If it
  * fails, the copies are slower.

@@ -51,7 +51,7 @@ static int push_swarms(struct rex_map_builder *builder, void *context)
 
 /* ---- the steps ------------------------------------------------------------------------------- */
 
-/* Counts a launch, and returns its configuration: a team for each swarm. */
+/* Counts a launch, and returns its configuration: a team for each swarm, up to MOST_TEAMS. */
 static struct rex_launch_config config_of(struct region *region)
 {
     int64_t swarms = region->simulation->swarms;

@@ -4,7 +4,7 @@
  * Look at step(). A launch reads one of the two rows of results and writes the other, and
  * take_steps() swaps them. Each array is REX_PRESENT: the region has mapped it, so the launch
  * copies nothing and only looks up the device's address. The program copies the grid to the device
- * once, and 100 000 numbers back.
+ * once, and the last row of results back.
  *
  * The host reads no data between two launches. So walk_down() can put all launches in a queue, or
  * capture them in a graph. step() is equal for all ways: it waits if the queue in its configuration

@@ -340,6 +340,10 @@ link_parts() {
 }
 link_parts parts part_beta.o
 expect two-images 0 parts
+# librex takes these images, whatever lies beside the program.
+echo broken >rex_lib_host.so
+expect two-images 0 parts
+rm rex_lib_host.so
 gcc -x c -O2 -shared -fPIC -I"$top/include" -DNAME=alpha -DFACTOR=2 -o beta.so \
     "$top/tests/runtime/parts/image/kernels.cu"
 gcc -O2 -I"$top/include" -DNAME=beta "-DIMAGE=\"beta.so\"" -c -o part_beta.o \

@@ -156,7 +156,8 @@ int images_find(struct images *images, const struct program *program, struct rep
         if (program->module.image != NULL)
             result = try_names(images, program, folders, program->module.image,
                                "the program's image", report, why);
-        if (result == 0 && program->module.host_image != NULL)
+        /* librex takes a host image in the program, not the file. */
+        if (result == 0 && program->module.host_image != NULL && !has_embedded)
             result = try_names(images, program, folders, program->module.host_image,
                                "the program's host image", report, why);
     }
