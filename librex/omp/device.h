@@ -58,8 +58,8 @@ static inline bool rex_runtime_disabled(void)
 }
 
 /*
- * Fails with REX_EHOST, because offloading is disabled or device NUMBER is the host. The message begins
- * with WHAT, and is not logged.
+ * Fails with REX_EHOST, because offloading is disabled or device NUMBER is the host. The message
+ * begins with WHAT, and is not logged.
  */
 int rex_fail_host(const char *what, int number);
 
