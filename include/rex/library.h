@@ -13,7 +13,8 @@
  *
  * A program needs no entries and no image of its own. After a library is loaded, rex_queue_create()
  * and the calls of rex/device.h that need a registered module, such as rex_device_alloc(), need no
- * other module.
+ * other module. But if offloading is disabled, rex_queue_create() returns REX_EENTRIES in a binary
+ * without entries.
  *
  * Images are those that rex_module_register() takes: CUBIN, fatbin, PTX, OffloadBinary or a host
  * image. Of several images librex chooses one, as for a module. The CUDA driver compiles PTX.
