@@ -8,8 +8,8 @@
  *
  * REX_KERNEL() declares a function, axpy__arguments__(), which is never defined. REX_LAUNCH()
  * writes a call of this function inside a sizeof, which evaluates nothing. The call has an argument
- * for each row that passes one to the kernel. So the compiler reports a row that does not fit its
- * parameter. In C the result is equivalent to these lines:
+ * for each row that passes one to the kernel. So the compiler reports most rows that do not fit
+ * their parameters. In C the result is equivalent to these lines:
  *
  *     int axpy__arguments__(int, struct rex_integer n, struct rex_double a, const double *x,
  *                           double *y);
@@ -34,10 +34,11 @@
  * ---- Types that the compiler compares ---------------------------------------------------------
  *
  * C would convert a double to an integer parameter without an error. So the structs below stand for
- * the arithmetic types in the call of axpy__arguments__(). All integer types are one struct,
- * because an int may be passed to an int64_t. librex compares the widths at the launch, before the
- * kernel runs. Each other type, such as a pointer or a struct, stands for itself. A pointer to
- * double fits a pointer to const double, as in each call of a function.
+ * float, double and the integer types in the call of axpy__arguments__(). All integer types are one
+ * struct, because an int may be passed to an int64_t. If the image has the widths of the
+ * parameters, librex compares the widths at the launch, before the kernel runs. Each other type,
+ * such as a pointer or a struct, stands for itself. A pointer to double fits a pointer to const
+ * double, as in each call of a function.
  */
 
 /**
@@ -294,7 +295,7 @@ struct rex_at_most_64_rows {
 #define REX_ELEMENT_sizeof(...) REX_ELEMENT_1
 /**
  * REX_ELEMENT_2(row): is for REX_OF_UNKNOWN. If @row is a struct rex_row, the result is @row and a
- * comma. If @row has another type, the compiler reports REX_NO_ROW once.
+ * comma. If @row has another type, the compiler reports REX_NO_ROW.
  */
 #define REX_ELEMENT_2(row)                                                                     \
     _Generic((row), struct rex_row                                                             \

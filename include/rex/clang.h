@@ -8,11 +8,11 @@
  *
  * These names have nvcc's meanings: the keywords, `threadIdx` and the like, barriers, fences,
  * exchanges in a warp, atomics, bits of integers, memcpy(), memset(), printf(), assert(), and the
- * functions of <math.h> for double and float. A function that a GPU computes by one instruction, or
- * exactly by a few, is a builtin of clang. The other functions (exp, sin, pow and so on) need the
- * toolkit's libdevice. The compiler refuses them unless the command defines REX_LIBDEVICE. Such a
- * command must also link libdevice, as rex-cc does. Vector types (`float4`), textures, cooperative
- * groups and launches by <<<>>> need nvcc.
+ * functions of <math.h> that rex/clangmath.h lists, for double and float. A function that a GPU
+ * computes by one instruction, or exactly by a few, needs no library. The other functions (exp,
+ * sin, pow and so on) need the toolkit's libdevice. The compiler refuses them unless the command
+ * defines REX_LIBDEVICE. Such a command must also link libdevice, as rex-cc does. Vector types
+ * (`float4`), textures, cooperative groups and launches by <<<>>> need the CUDA toolkit.
  *
  * Everything here is since 0.2.
  *

@@ -20,10 +20,11 @@
  *         rex_image_list_close(list);
  *     }
  *
- * The bytes of an image may be hostile. librex executes no code of an image, reads nothing outside
- * the buffer, and refuses a malformed image with the reason in rex_last_error(). The bytes must
- * outlive lists and views. librex does not change a list or a view after opening it, so any number
- * of threads may read it.
+ * The bytes of an image may be hostile. These functions execute no code of an image, and read
+ * nothing outside the buffer. They refuse an image that they cannot read, with the reason in
+ * rex_last_error(). They skip PTX of an unknown form, which the CUDA driver may refuse later. The
+ * bytes must outlive lists and views. librex does not change a list or a view after opening it, so
+ * any number of threads may read it.
  *
  * Everything here is since 0.2 unless it says otherwise. Guide: librex(7).
  *
@@ -63,8 +64,8 @@ extern "C" {
  * REX_IMAGE_CUBIN  code for one NVIDIA architecture.
  * REX_IMAGE_HOST   a shared object for libomptarget's host device.
  * REX_IMAGE_PTX    NVIDIA's portable assembly, which the driver compiles for a GPU.
- * REX_IMAGE_OTHER  an image that librex cannot use: code for another maker's GPU, or a compiler's
- *                  intermediate code. It occurs in files with several images.
+ * REX_IMAGE_OTHER  an image that librex cannot use, such as code for another maker's GPU, or a
+ *                  compiler's intermediate code. It occurs only in a fatbin or an OffloadBinary.
  */
 enum rex_image_kind { REX_IMAGE_CUBIN, REX_IMAGE_HOST, REX_IMAGE_PTX, REX_IMAGE_OTHER };
 
@@ -102,8 +103,9 @@ struct rex_image_list {
  * Any thread.
  *
  * Returns 0, REX_EINVAL (a pointer is NULL), REX_ENOMEM or REX_EIMAGE. REX_EIMAGE is the error for
- * an empty file, a file that is not an image, an image for another processor, and a damaged fatbin
- * or OffloadBinary. After an error nothing has changed.
+ * an empty file, a file that is not an image, and a file of code for another processor. REX_EIMAGE
+ * is also the error for a fatbin or OffloadBinary that librex cannot read. After an error nothing
+ * has changed.
  */
 REX_API int rex_image_list_open(struct rex_image_list **list, const void *bytes, size_t size,
                                 const char *name);
@@ -133,11 +135,11 @@ struct rex_image_view;
  * Any thread.
  *
  * Returns 0, REX_EINVAL (a pointer is NULL, or image @index does not exist), REX_ENOMEM,
- * REX_EUNSUPPORTED (the library that decompresses the image is missing; the message names the
+ * REX_EUNSUPPORTED (the library that decompresses the image cannot be used; the message names the
  * library) or REX_EIMAGE (the bytes are not a usable image). Compressed images have a limit: the
- * decompressed sizes of image @index and of the compressed images before it are added. If the sum
- * is above 16 MiB plus ten times the size of the file, the call returns REX_EIMAGE. After an error
- * nothing has changed.
+ * decompressed sizes of image @index and of the compressed images before it are added, with 512
+ * bytes for each image. If the sum is above 16 MiB plus ten times the size of the file, the call
+ * returns REX_EIMAGE. After an error nothing has changed.
  */
 REX_API int rex_image_view_open(struct rex_image_view **view, const struct rex_image_list *list,
                                 size_t index, const char *name);
@@ -159,9 +161,9 @@ struct rex_image_parameter {
  * the image's bytes, or into the view.
  *
  * If the image is PTX, @registers, @shared_memory and a kernel's @size are 0, because the driver
- * has not compiled the code yet. A host image has only @size, @call and the facts of signatures;
- * its parameters have 8 bytes. @env, @plain and @signature come from the signature. The view does
- * not list signatures as symbols.
+ * has not compiled the code yet. For a host image only @name, @kernel, @size, @call and the facts
+ * of signatures are known; its parameters have 8 bytes. @env, @plain and @signature come from the
+ * signature. The view does not list signatures as symbols.
  */
 struct rex_image_symbol {
     const char *name;    /**< name, as in an offload entry. */
@@ -175,7 +177,10 @@ struct rex_image_symbol {
     /** maximum number of threads of a block by __launch_bounds__; 0: the image sets no maximum. */
     uint32_t max_threads;
     uint32_t registers; /**< number of registers of a thread; 0: unknown. */
-    /** static shared memory of a block in bytes, with the memory that the compiler reserves. */
+    /**
+     * static shared memory of a block in bytes; 0 if the kernel has none. If the number is not 0,
+     * it includes the memory that the compiler reserves (1 KiB on sm_90).
+     */
     uint32_t shared_memory;
     /**
      * value of the symbol NAME_exec_mode, by which LLVM 14 to 17 decide how to launch; -1: no such
@@ -183,11 +188,11 @@ struct rex_image_symbol {
      */
     int16_t exec_mode;
     /**
-     * mode in the symbol NAME_kernel_environment, by which LLVM 18 and later decide how to launch:
-     * 1 is generic, 2 is SPMD, 3 is both.
+     * mode in a CUBIN's symbol NAME_kernel_environment, by which LLVM 18 and later decide how to
+     * launch: 1 is generic, 2 is SPMD, 3 is both; 0: no such symbol.
      */
     uint8_t environment_mode;
-    /** size of the symbol NAME_kernel_environment in bytes; 0: no such symbol. */
+    /** size of a CUBIN's symbol NAME_kernel_environment in bytes; 0: no such symbol. */
     uint32_t environment_size;
     bool kernel; /**< true for a kernel, false for a global. */
     /** true if, by the signature, the first parameter is the runtime's. */
@@ -272,8 +277,9 @@ REX_API const char *rex_nearest_name(const char *name, const char *const *names,
 
 /**
  * rex_info_row: a function that receives one fact from rex_info(). @group, @name and @value are
- * strings, never NULL, that are valid until the function returns. @context is the @context of
- * rex_info(). The function may call any librex function except rex_info() with a @release of 0.
+ * strings, never NULL, that are valid until the function returns or calls librex. @context is the
+ * @context of rex_info(). The function may call any librex function except rex_info() with a
+ * @release of 0.
  */
 typedef void rex_info_row(const char *group, const char *name, const char *value, void *context);
 
@@ -284,14 +290,14 @@ typedef void rex_info_row(const char *group, const char *name, const char *value
  * - **librex**: version, file, compiler, architecture.
  * - **libomptarget**: path, release, chosen by, told by; `trouble`, if its plugins are missing or
  *   librex does not know its release; or `error`: the reason if no libomptarget can be used.
- * - **adapted**: for each adaptation of librex to the release, the subject, and the adaptation with
- *   its reason.
+ * - **adapted**: for each adaptation of librex to the release, the subject, and the adaptation,
+ *   usually with its reason.
  * - **searched**: each pattern of folders in which librex looks for a libomptarget.
- * - **found**: each candidate in these folders, and its release or the reason why it is refused,
- *   the best first.
+ * - **found**: each candidate in these folders, and its release, the best first; then each refused
+ *   candidate, and the reason.
  * - **plugin**: the plugins of the bound libomptarget that are files (LLVM 14 to 18). For LLVM
  *   releases with built-in plugins there is one row, `all`.
- * - **driver**: kernel module, file (the driver's library), CUDA version; or `error`: the reason if
+ * - **driver**: kernel module, file (the driver's library); CUDA version, or `error`: the reason if
  *   no GPU can be used; and `trouble`: a reason why libomptarget may not use the GPUs, for example
  *   a driver that is too old for the release, or a missing link libcuda.so.
  * - **launch**: the row `by` has the library that makes a GPU launch if the call waits for the
@@ -309,7 +315,7 @@ typedef void rex_info_row(const char *group, const char *name, const char *value
  * If @release is the number of an LLVM release, 14 to 24, the facts are about that release, which
  * need not be installed. Any thread may make the call. The groups are:
  *
- * - **adapted**: librex's adaptations to the release, with reasons.
+ * - **adapted**: librex's adaptations to the release, usually with reasons.
  * - **programs**: a row for each release of clang, such as `clang 19`. The value is `yes` if the
  *   release's libomptarget passes the right parameters to the kernels of a program that this clang
  *   built. The value is `on GPUs alone` if only the host device passes wrong parameters. In other
@@ -328,11 +334,11 @@ REX_API int rex_info(int release, rex_info_row *row, void *context);
 
 /**
  * rex_runtime_tell(): returns the LLVM release of the libomptarget @path, 14 to 24. The call
- * detects the release from the exported symbols; it loads and runs nothing. For a release that
- * librex does not know, returns the known release whose rules librex applies. Returns REX_EINVAL if
- * @path is NULL. Returns REX_ENORUNTIME if the file is not a libomptarget for this machine or
- * cannot be read. Also returns REX_ENORUNTIME if every user can write to the file or to the file's
- * folder. Any thread.
+ * detects the release from the exported symbols, and releases that export equal symbols from the
+ * names of libraries in the file; it loads and runs nothing. For a release that librex does not
+ * know, returns the known release whose rules librex applies. Returns REX_EINVAL if @path is NULL.
+ * Returns REX_ENORUNTIME if the file is not a libomptarget for this machine or cannot be read. Also
+ * returns REX_ENORUNTIME if every user can write to the file or to the file's folder. Any thread.
  */
 REX_API int rex_runtime_tell(const char *path);
 

@@ -12,13 +12,15 @@
  *     rex_library_unload(library);
  *
  * A program needs no entries and no image of its own. After a library is loaded, rex_queue_create()
- * and the calls of rex/device.h that need a registered module, such as rex_device_alloc(), work.
+ * and the calls of rex/device.h that need a registered module, such as rex_device_alloc(), need no
+ * other module. But if offloading is disabled, rex_queue_create() returns REX_EENTRIES in a binary
+ * without entries.
  *
  * Images are those that rex_module_register() takes: CUBIN, fatbin, PTX, OffloadBinary or a host
- * image. librex chooses the image for the device, and the CUDA driver compiles PTX.
+ * image. Of several images librex chooses one, as for a module. The CUDA driver compiles PTX.
  *
- * A call that fails stores, launches and ends nothing. A call with an unloaded library returns
- * REX_EINVAL. After another library is loaded, librex may no longer find such a mistake.
+ * A call with an unloaded library fails with REX_EINVAL. After another library is loaded, librex
+ * may no longer find such a mistake.
  *
  * Any number of threads may use a library. Do not unload it while another thread uses it.
  *
@@ -44,7 +46,8 @@ struct rex_library;
 
 /**
  * rex_library_load(): loads an image on @device at once. On another device the image is loaded at
- * the library's first use on that device.
+ * the library's first use on that device. If @device is the host, or offloading is disabled, the
+ * call loads the image on no device.
  *
  * @library  receives the new library; end it with rex_library_unload().
  * @device   device number; -1: the default device at this call.
@@ -56,10 +59,11 @@ struct rex_library;
  *
  * Returns 0; REX_EINVAL (@library or @name is NULL, or the process is ending); REX_EDEVICE;
  * REX_ENODEVICE (no image fits a device of this machine, or REX_REQUIRE_GPU is on and the image is
- * for the CPU); REX_ENOKERNEL (the image has no kernel); REX_EUNSUPPORTED (the image and @device
- * are not both for GPUs or both for the CPU; or a reason of rex_module_register()). For the reasons
- * of rex_module_register(), the call also returns REX_ENOMEM, REX_ENORUNTIME, REX_ERUNTIME,
- * REX_ENOIMAGE, REX_EREAD, REX_EIMAGE, REX_EUNSAFE, REX_ECUDA, REX_EFORK or REX_EBUSY.
+ * for the CPU); REX_ENOKERNEL (the image has no kernel, and is not a host image with globals);
+ * REX_EUNSUPPORTED (the image is for GPUs, and @device is neither the host nor an NVIDIA GPU; or a
+ * reason of rex_module_register()). For the reasons of rex_module_register(), the call also returns
+ * REX_ENOMEM, REX_ENORUNTIME, REX_ERUNTIME, REX_ENOIMAGE, REX_EREAD, REX_EIMAGE, REX_EUNSAFE,
+ * REX_ECUDA, REX_EFORK or REX_EBUSY.
  */
 REX_API int rex_library_load(struct rex_library **library, int64_t device, const void *image,
                              size_t size, const char *name);
@@ -88,18 +92,19 @@ REX_API const struct rex_image_view *rex_library_view(const struct rex_library *
  * which is valid until @library is unloaded. A host image made with rex/kernel.h has the globals of
  * REX_DEVICE_GLOBAL(). Returns 0; REX_EINVAL (a pointer is NULL, or @library was unloaded);
  * REX_ENOKERNEL (no global has this name; the message has the nearest name, or the first names in
- * the image); REX_EABSENT (the device is the host, or offloading is disabled); REX_EDEVICE;
- * REX_EUNSUPPORTED (the image is for GPUs, and the device is not an NVIDIA GPU; or the driver is
- * older than CUDA 11.4); REX_ENOMEM; or REX_ECUDA.
+ * the image); REX_EABSENT (the device is the host, offloading is disabled, or a host image is not
+ * on the device yet); REX_EDEVICE; REX_EUNSUPPORTED (the image is for GPUs, and the device is
+ * neither the host nor an NVIDIA GPU; or the driver is older than CUDA 11.4); REX_ENOMEM; or
+ * REX_ECUDA.
  */
 REX_API int rex_library_global(void **address, size_t *size, struct rex_library *library,
                                int64_t device, const char *name);
 
 /**
  * rex_library_launch(): puts a launch of a kernel of @library in a queue, or in the graph that the
- * queue captures, and returns. The call maps and copies nothing: arguments that are addresses are
- * device addresses. To replace the arguments in a graph, pass a map of REX_VALUE()s to
- * rex_graph_set_args().
+ * queue captures, as rex_launch() does. The call maps and copies nothing: arguments that are
+ * addresses are device addresses. To replace the arguments in a graph, pass a map of REX_VALUE()s
+ * to rex_graph_set_args(), with REX_BY_VALUE() for more than 8 bytes.
  *
  * @launch     the kernel's key, the grid and the queue; the device is -1 or the queue's.
  * @arguments  @count addresses, one for each argument, in order; NULL if @count is 0. The call
@@ -110,23 +115,23 @@ REX_API int rex_library_global(void **address, size_t *size, struct rex_library 
  * Returns 0; REX_EHOST (nothing was launched, because offloading is disabled or the device is the
  * host); REX_EINVAL (a pointer, or an element of @arguments, is NULL; @library was unloaded; or a
  * reason of rex_launch()); REX_EKEY (no kernel of @library has the key); REX_EPARAMS (@count is not
- * the kernel's number of parameters; or the argument of a pointer parameter in the image's
- * signature is not an address); REX_EDEVICE (the device is not the queue's; or the image is for
- * GPUs, and the queue is not on an NVIDIA GPU); REX_ENOKERNEL (the image does not describe the
- * parameters); REX_EUNSUPPORTED (a parameter on the host device has more than 8 bytes, or a reason
- * of rex_launch()); REX_ECUDA; REX_ENOMEM; or REX_EFORK.
+ * the kernel's number of parameters without the runtime's; or the argument of a pointer parameter
+ * in the image's signature is not an address); REX_EDEVICE (the device is not the queue's; or the
+ * image is for GPUs, and the queue is neither on the host nor on an NVIDIA GPU); REX_ENOKERNEL (an
+ * image for GPUs does not describe the parameters); REX_EUNSUPPORTED (a parameter on the host
+ * device has more than 8 bytes, or a reason of rex_launch()); REX_ECUDA; REX_ENOMEM; or REX_EFORK.
  */
 REX_API int rex_library_launch(struct rex_library *library, const struct rex_launch_config *launch,
                                void *const *arguments, size_t count);
 
 /**
  * rex_library_unload(): ends @library; NULL is ignored. The image stays loaded until the last graph
- * with launches of @library is destroyed. With REX_UNFINISHED=wait (rex_configure()) the call waits
- * for unfinished launches of @library. Returns 0; REX_EINVAL (@library was unloaded before);
- * REX_EBUSY (a queue has unfinished launches of @library, or the call was made inside a launch, a
- * data call or the program's log function); REX_ECUDA (the wait failed); REX_EFORK (the image is
- * for GPUs, and this process's parent loaded it); or, for a host image, an error of
- * rex_module_fini(). After an error @library has not ended.
+ * with launches of @library is destroyed. Returns 0; REX_EINVAL (@library was unloaded before);
+ * REX_EBUSY (a queue with unfinished commands has launched kernels of @library since the queue was
+ * last idle; or the call was made inside a launch, a data call or the program's log function);
+ * REX_ECUDA (a wait failed); REX_EFORK (the image is for GPUs, and this process's parent loaded
+ * it); or, for a host image, an error of rex_module_fini(). After an error @library has not ended.
+ * With REX_UNFINISHED=wait (rex_configure()) the call waits for such a queue instead.
  */
 REX_API int rex_library_unload(struct rex_library *library);
 

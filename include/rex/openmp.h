@@ -7,12 +7,13 @@
  * is below REX_DETAIL_WORTH stays on the calling thread.
  *
  * A longer run has as many threads as OpenMP would start, which depends on the process's processor
- * mask and OMP_NUM_THREADS, but at most rex_detail_processors. Before the image is loaded, librex
- * writes to that variable the number of processors that the mask, the control groups and the share
- * of an MPI job leave to the process. If OMP_THREAD_LIMIT is a smaller number, librex writes that
- * number. If OMP_NUM_THREADS is set, librex writes nothing. In a child of the process that loaded
- * the image a loop has one thread: the OpenMP library would wait for threads that the child does
- * not have.
+ * mask and OMP_NUM_THREADS, but at most rex_detail_processors. Until a loop has run twice on one
+ * thread, a run needs ten times REX_DETAIL_WORTH to have several threads. librex writes to
+ * rex_detail_processors before the image is loaded. The number is that of the processors that the
+ * mask, the control groups and the share of an MPI job leave. If OMP_THREAD_LIMIT is a smaller
+ * number, librex writes that number. If OMP_NUM_THREADS is not empty, or the image does not need a
+ * shared library of OpenMP, librex writes nothing. In a child of the process that loaded the image
+ * a loop has one thread: the OpenMP library would wait for threads that the child does not have.
  *
  * All names here are reserved.
  *
@@ -56,7 +57,7 @@ extern int omp_in_parallel(void);
 #define REX_DETAIL_WORTH 20e-6
 /*
  * REX_DETAIL_SHORT: time in seconds. If the expected time of a loop is less, only the first two
- * runs and every 16th later run are timed.
+ * runs on one thread and then every 16th run are timed.
  */
 #define REX_DETAIL_SHORT 2e-6
 /*
@@ -86,9 +87,9 @@ __attribute__((__weak__)) int rex_detail_process = 0;
 extern void GOMP_parallel_start(void (*function)(void *), void *data, unsigned threads);
 extern void GOMP_parallel_end(void);
 /*
- * GOMP_parallel(function, data, threads, flags): GCC compiles each region to a call to this
- * function. The definition below replaces the library's function, which is slow for a region of one
- * thread.
+ * GOMP_parallel(function, data, threads, flags): GCC compiles the parallel region of each loop of
+ * rex/kernel.h to a call to this function. The definition below replaces the library's function,
+ * which is slow for a region of one thread.
  */
 extern __attribute__((__visibility__("hidden"))) void
 GOMP_parallel(void (*function)(void *), void *data, unsigned threads, unsigned flags);
@@ -150,8 +151,9 @@ REX_DEVICE int rex_detail_threads(void)
 
 /*
  * rex_detail_begin(place, count, guess): begins a run, and chooses the number of its threads. The
- * first two runs may wait for new memory, so their times may be too long. So in these two runs a
- * loop starts threads only if its expected time is ten times REX_DETAIL_WORTH or more.
+ * first two runs on one thread may wait for new memory, so their times may be too long. So until a
+ * loop has run twice on one thread, it starts threads only if its expected time is ten times
+ * REX_DETAIL_WORTH or more.
  */
 REX_DEVICE struct rex_detail_run rex_detail_begin(struct rex_detail_place *place, double count,
                                                   double guess)
@@ -175,8 +177,8 @@ REX_DEVICE struct rex_detail_run rex_detail_begin(struct rex_detail_place *place
 /*
  * rex_detail_end(run): updates the stored time of an index. In a run on one thread, the thread may
  * have waited for a processor. So such a run at most doubles the stored time; each of the first two
- * runs may multiply it by 16. In a run on several threads, the threads may have waited for each
- * other. So such a run never raises the stored time.
+ * runs on one thread may multiply it by 16. In a run on several threads, the threads may have
+ * waited for each other. So such a run never raises the stored time.
  */
 REX_DEVICE void rex_detail_end(struct rex_detail_run *run)
 {

@@ -16,28 +16,31 @@
  * **Order.** The commands of one queue run in the order of the calls. Two queues, or a queue and
  * calls that wait, have no common order; rex_queue_sync() and events make one.
  *
- * **Memory.** Launches and rex_queue_update() take host addresses. A launch in a queue maps and
- * copies nothing: if a byte of a row is not mapped on the queue's device yet, the call is
- * REX_EABSENT. rex_queue_copy_to(), rex_queue_copy_from() and rex_queue_fill() take device memory
- * from rex_device_alloc() or rex_mapped_ptr(). Mappings, host memory that is copied, and the
- * modules of kernels must last until the program has waited for the queue.
+ * **Memory.** The memory rows of launches and of rex_queue_update() have host addresses. A launch
+ * in a queue maps and copies nothing: if a byte of a memory row is not mapped on the queue's device
+ * yet, the call is REX_EABSENT. rex_queue_copy_to(), rex_queue_copy_from() and rex_queue_fill()
+ * take device addresses, for example from rex_device_alloc() or rex_mapped_ptr(). Mappings, host
+ * memory that is copied, and the modules of kernels must last until the program has waited for the
+ * queue.
  *
- * **Errors** of the device are reported by a later call for the queue, at the latest by the next
- * call that waits. After a kernel has failed on a GPU, every later launch, copy and data call for
- * that GPU is REX_ECUDA, in the whole process.
+ * **Errors** of the device are reported by a later call, at the latest by the next call that waits
+ * for the failed command. If a kernel fails while it runs on a GPU, the GPU is lost for the
+ * process. After a call has reported the failure, all launches, copies and data calls that need the
+ * GPU are REX_ECUDA.
  *
- * **Without an NVIDIA GPU** a queue runs each command at once, with the rules and results that a
- * command has on a GPU. If offloading is disabled or the device is the host, launches of kernels,
- * and of graphs with kernels, are REX_EHOST, and an update copies nothing. If offloading is
- * disabled, copies and fills are REX_EINVAL.
+ * **Without an NVIDIA GPU** a queue runs each command at once. The rules for rows and mappings are
+ * those of a GPU. Launches with features that only the CUDA driver has, such as REX_BY_VALUE() of
+ * more than 8 bytes, are REX_EUNSUPPORTED. If offloading is disabled or the device is the host,
+ * launches of kernels, and of graphs with kernels, are REX_EHOST, and an update copies nothing. But
+ * the capture of a launch succeeds. If offloading is disabled, copies and fills are REX_EINVAL.
  *
  * **Threads.** Any number of threads may use a queue, an event or a graph; each call is atomic. Do
  * not destroy an object while another thread uses it. In a child of fork() every call that would
  * use a GPU's queue is REX_EFORK, and the functions rex_*_destroy() free only the child's memory.
  *
- * For an argument that is NULL, a function returns REX_EINVAL if its comment does not allow NULL.
- * For a queue, event or graph that was destroyed, a function returns REX_EINVAL. A new object gets
- * the address that has been free for longest.
+ * For an argument that is NULL, the error is REX_EINVAL if the function's comment says nothing
+ * else. For a queue, event or graph that was destroyed, the error is REX_EINVAL until a new object
+ * has its address. A new object gets the address that has been free for longest.
  *
  * Everything here is since 0.2 unless it says otherwise. Guide: rex-queues(7).
  *
@@ -67,25 +70,25 @@ struct rex_graph;
  */
 #define REX_QUEUE_NO_CACHE 0x1u
 /**
- * REX_QUEUE_BLOCKING: a flag of rex_queue_create(). Every call waits until its command is done.
- * Waiting is slow, but the call that causes an error returns the error.
+ * REX_QUEUE_BLOCKING: a flag of rex_queue_create(). Every call outside a capture waits until its
+ * command is done. Waiting is slow, but the call that causes an error returns the error.
  */
 #define REX_QUEUE_BLOCKING 0x2u
 /**
  * REX_QUEUE_OWN_GLOBALS: a flag of rex_queue_create(). The queue may launch kernels of modules with
  * REX_GLOBAL(). Without the flag such a launch on a GPU returns REX_EUNSUPPORTED. In all queues of
  * a GPU these kernels use a second copy of the globals, which rex_queue_global() finds. Kernels
- * that use a `__device__` variable without REX_GLOBAL() need no flag, although queues use a second
- * copy of the variable.
+ * that use a `__device__` variable without REX_GLOBAL() need no flag. But launches by the driver,
+ * such as those in queues, use another copy of the variable than launches by libomptarget.
  */
 #define REX_QUEUE_OWN_GLOBALS 0x4u
 /**
- * REX_QUEUE_PRIORITY(level): flag bits of rex_queue_create(). If kernels wait for free
- * multiprocessors of a GPU, kernels of queues with a higher level run first. No kernel is
- * interrupted, and copies have no priority. Levels are 0 to 15; a queue without the flag has level
- * 0. A GPU has fewer levels, and treats any higher level as its own highest level. A graph has the
- * priority of the queue that it is launched in. Priorities have no effect in a queue that runs each
- * command at once.
+ * REX_QUEUE_PRIORITY(level): flag bits of rex_queue_create(). If blocks of kernels wait for free
+ * multiprocessors of a GPU, the GPU prefers blocks of queues with a higher level. No running block
+ * is interrupted, and copies have no priority. Levels are 0 to 15; a queue that rex_queue_create()
+ * makes without the flag has level 0. A GPU has fewer levels, and treats any higher level as its
+ * own highest level. A graph has the priority of the queue that it is launched in. Priorities have
+ * no effect in a queue that runs each command at once.
  */
 #define REX_QUEUE_PRIORITY(level) ((unsigned)(level) << 8)
 
@@ -97,9 +100,10 @@ struct rex_graph;
 
 /**
  * rex_queue_create(): makes a queue. If this binary's module is not registered, the call first
- * registers the module. A binary without entries must first load a library (rex/library.h) or a
- * shared object with kernels. When a module's first queue on a GPU is made, all kernels of the
- * module are loaded on that GPU, before the first launch.
+ * registers the module. In a binary without entries, first load a library (rex/library.h) or a
+ * shared object with kernels. If offloading is disabled, the call returns REX_EENTRIES in such a
+ * binary. When this binary's first queue on a GPU is made, all kernels of the module are loaded on
+ * that GPU, before the first launch. If a kernel cannot be loaded, its launch returns the error.
  *
  * @queue   receives the new queue; destroy it with rex_queue_destroy().
  * @device  device number; -1: the default device at this call.
@@ -145,30 +149,30 @@ REX_API int rex_queue_destroy(struct rex_queue *queue);
 
 /**
  * rex_queue_copy_to(): copies @size bytes from the host's @from to device memory @to. From pinned
- * memory (rex_host_alloc()) the copy runs concurrently with the program and with kernels of other
- * queues. With other memory the call may wait until a part of the bytes is copied, and from 4 MiB
- * on until all bytes are copied. Do not change or free the memory at @from until the copy is done.
- * If @size is 0, @to and @from may be NULL. Returns 0, REX_EINVAL, REX_ECUDA, REX_ERUNTIME,
- * REX_ENOMEM or REX_EFORK.
+ * memory (rex_host_alloc()) the copy can run concurrently with the program and with kernels of
+ * other queues. With other memory the call may wait until a part of the bytes is copied, and from 4
+ * MiB on until all are copied. Do not change or free the memory at @from until the copy is done. If
+ * @size is 0, @to and @from may be NULL. Returns 0, REX_EINVAL, REX_ECUDA, REX_ERUNTIME, REX_ENOMEM
+ * or REX_EFORK.
  */
 REX_API int rex_queue_copy_to(struct rex_queue *queue, void *to, const void *from, size_t size);
 
 /**
- * rex_queue_copy_from(): copies @size bytes from device memory @from to the host's @to. As in
- * rex_queue_copy_to(), the call may wait if the host's memory is not pinned. Do not read, change or
- * free the memory at @to until the copy is done. Returns 0, REX_EINVAL, REX_ECUDA, REX_ERUNTIME,
- * REX_ENOMEM or REX_EFORK.
+ * rex_queue_copy_from(): copies @size bytes from device memory @from to the host's @to. If the
+ * host's memory is not pinned, the call may wait until all bytes are copied, whatever @size is. Do
+ * not read, change or free the memory at @to until the copy is done. If @size is 0, @to and @from
+ * may be NULL. Returns 0, REX_EINVAL, REX_ECUDA, REX_ERUNTIME, REX_ENOMEM or REX_EFORK.
  */
 REX_API int rex_queue_copy_from(struct rex_queue *queue, void *to, const void *from, size_t size);
 
 /**
  * rex_queue_update(): copies each row of @map (REX_MAP()), first each REX_TO() to the device, then
- * each REX_FROM() from the device. If a row is not mapped, no row is copied. Leave pointers that a
- * mapping has attached (REX_ATTACH()) out of @map: unlike rex_data_update(), this function
- * overwrites such a pointer on the device with the host's pointer. The rules of rex_queue_copy_to()
- * and rex_queue_copy_from() hold for the host's memory. The program may change @map after the call.
- * Returns 0, REX_EINVAL, REX_EABSENT (the message names the row), REX_ECUDA, REX_ERUNTIME,
- * REX_ENOMEM or REX_EFORK.
+ * each REX_FROM() from the device. If a row that has to be copied is not mapped, no row is copied.
+ * Leave pointers that a mapping has attached (REX_ATTACH()) out of @map: unlike rex_data_update(),
+ * this function overwrites such a pointer on the device with the host's pointer. The rules of
+ * rex_queue_copy_to() and rex_queue_copy_from() hold for the host's memory. The program may change
+ * @map after the call. Returns 0, REX_EINVAL, REX_EABSENT (the message names the row), REX_ECUDA,
+ * REX_ERUNTIME, REX_ENOMEM or REX_EFORK.
  */
 REX_API int rex_queue_update(struct rex_queue *queue, const struct rex_map *map);
 
@@ -184,8 +188,8 @@ REX_API int rex_queue_fill(struct rex_queue *queue, void *to, const void *patter
 /**
  * rex_queue_host_func(): calls @function with @argument, which may be NULL, after all earlier
  * commands are done; later commands wait until @function returns. @function runs on a thread of the
- * driver or on the calling thread, and must not call librex, libomptarget or CUDA. After a kernel
- * has failed on the queue's GPU, @function is not called. Returns 0, REX_EINVAL, REX_ECUDA,
+ * driver or on the calling thread, and must not call librex, libomptarget or CUDA. If an earlier
+ * kernel has failed on the queue's GPU, @function is not called. Returns 0, REX_EINVAL, REX_ECUDA,
  * REX_ENOMEM or REX_EFORK.
  */
 REX_API int rex_queue_host_func(struct rex_queue *queue, void (*function)(void *argument),
@@ -196,10 +200,10 @@ REX_API int rex_queue_host_func(struct rex_queue *queue, void (*function)(void *
  */
 
 /**
- * rex_queue_sync(): waits until all commands of @queue are done; REX_WAIT (rex_configure()) sets
- * how the thread waits. Returns 0; REX_ECUDA if a command failed: the message has the driver's name
- * of the error, and the kernels launched since the last wait; REX_EINVAL (@queue is NULL, or is
- * being captured) or REX_EFORK.
+ * rex_queue_sync(): waits until all earlier commands of @queue are done; REX_WAIT (rex_configure())
+ * sets how the thread waits. Returns 0; REX_ECUDA if a command failed: the message has the driver's
+ * name of the error and, if a kernel has failed, up to 8 kernels launched since the last wait;
+ * REX_EINVAL (@queue is NULL, or is being captured) or REX_EFORK.
  */
 REX_API int rex_queue_sync(struct rex_queue *queue);
 
@@ -237,10 +241,10 @@ REX_API void rex_mappings_changed(void);
 
 /**
  * REX_BY_VALUE(object): an object of any size by value, for a kernel that has a parameter of the
- * object's type. For an object of up to 8 bytes, REX_BY_VALUE() is REX_VALUE(). A larger @object
- * must be an lvalue, and is read at the launch. Only the CUDA driver can pass such an object: in
- * queues on a GPU, and in other launches that the driver makes. A queue on the host device returns
- * REX_EUNSUPPORTED.
+ * object's type. @object must be an lvalue. An object of up to 8 bytes is read when the row is
+ * made. Its bytes are passed, without the extension and the kind of REX_VALUE(). A larger object is
+ * read at the launch. Only the CUDA driver can pass a larger object: in queues on a GPU, and in
+ * other launches that the driver makes. A queue on the host device returns REX_EUNSUPPORTED.
  *
  *     struct parameters { double step, mass; int64_t count; } parameters; // as in advance.cu
  *     REX_LAUNCH_WITH(advance, in_queue, REX_BY_VALUE(parameters), REX_ALLOC(position, n));
@@ -283,17 +287,17 @@ REX_API int rex_event_record(struct rex_event *event, struct rex_queue *queue);
 
 /**
  * rex_queue_wait_event(): makes later commands of @queue wait until @event is done. @event may have
- * been recorded in another queue, and on another device. The calling thread waits only if @queue
- * runs each command at once. Returns 0, REX_EINVAL (@event was never recorded, or was recorded in a
- * graph that @queue cannot take part in; or @queue is being captured, and @event was not recorded
- * in that capture), REX_ECUDA, REX_ENOMEM or REX_EFORK.
+ * been recorded in another queue, and on another device. The calling thread waits for @event only
+ * if @queue runs each command at once or has REX_QUEUE_BLOCKING. Returns 0, REX_EINVAL (@event was
+ * never recorded, or was recorded in a graph that @queue cannot take part in; or @queue is being
+ * captured, and @event was not recorded in that capture), REX_ECUDA, REX_ENOMEM or REX_EFORK.
  */
 REX_API int rex_queue_wait_event(struct rex_queue *queue, struct rex_event *event);
 
 /**
  * rex_event_sync(): waits until @event is done. Returns 0, REX_EINVAL (@event was never recorded,
- * or was recorded in a graph), REX_ECUDA or REX_EFORK. If a kernel has failed, the message names
- * the kernels that the device's queues have launched since their last wait.
+ * or was recorded in a graph), REX_ECUDA or REX_EFORK. If a kernel has failed, the message names up
+ * to 8 kernels that the device's queues have launched since their last wait.
  */
 REX_API int rex_event_sync(struct rex_event *event);
 
@@ -304,10 +308,11 @@ REX_API int rex_event_sync(struct rex_event *event);
 REX_API int rex_event_query(struct rex_event *event);
 
 /**
- * rex_event_elapsed(): writes to @seconds the time from @begin to @end. The device measures the
- * time with a resolution of about half a microsecond. Both events must be done. Returns 0; or, with
- * @seconds unchanged, REX_EINVAL (an event was never recorded, or was recorded in a graph; or the
- * events are of different devices), REX_ECUDA (an event is not done, or an error of
+ * rex_event_elapsed(): writes to @seconds the time from @begin to @end. A GPU measures the time
+ * with a resolution of about half a microsecond, and with the precision of a float. For a queue
+ * that runs each command at once, the host measures the time. Both events must be done. Returns 0;
+ * or, with @seconds unchanged, REX_EINVAL (an event was never recorded, or was recorded in a graph;
+ * or the events are of different devices), REX_ECUDA (an event is not done, or an error of
  * rex_event_sync()) or REX_EFORK.
  */
 REX_API int rex_event_elapsed(double *seconds, struct rex_event *begin, struct rex_event *end);
@@ -325,13 +330,14 @@ REX_API int rex_event_elapsed(double *seconds, struct rex_event *begin, struct r
  *     rex_queue_sync(queue);
  *     rex_graph_destroy(graph);
  *
- * A graph stores host addresses, and looks up their device addresses again after a mapping has
- * ended. Host memory that is copied, and memory with a device address in the graph, must exist
- * whenever the graph is launched.
+ * A graph stores the host addresses of rows, and looks up their device addresses again after a
+ * mapping has ended. Host memory that is copied, and memory with a device address in the graph,
+ * must exist while a launch of the graph is not done.
  *
  * While a queue is being captured, rex_queue_sync(), rex_queue_query(), rex_queue_destroy(),
- * rex_graph_launch() and, on a GPU, rex_queue_stream() fail for the queue with REX_EINVAL. On a GPU
- * a copy to another device cannot be captured, and fails with REX_EUNSUPPORTED.
+ * rex_graph_begin(), rex_graph_launch() and, on a GPU, rex_queue_stream() fail for the queue with
+ * REX_EINVAL. On a GPU a copy to or from another device cannot be captured, and fails with
+ * REX_EUNSUPPORTED.
  */
 
 /**
@@ -354,8 +360,9 @@ REX_API int rex_graph_end(struct rex_graph **graph, struct rex_queue *queue);
 /**
  * rex_graph_launch(): puts all commands of @graph in @queue. @queue is any queue of the graph's
  * device that is not being captured. A queue that runs each command at once stops at the first
- * command that fails. Returns 0; REX_EINVAL; REX_EABSENT (memory of a launch is no longer mapped:
- * the message names kernel and row); REX_EHOST, REX_ECUDA, REX_ERUNTIME, REX_ENOMEM or REX_EFORK.
+ * command that fails. Returns 0; REX_EINVAL; REX_EABSENT (memory is no longer mapped: the message
+ * names the kernel and the row, or the bytes of an update); REX_EHOST, REX_ECUDA, REX_ERUNTIME,
+ * REX_ENOMEM or REX_EFORK.
  */
 REX_API int rex_graph_launch(struct rex_graph *graph, struct rex_queue *queue);
 

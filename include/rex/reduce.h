@@ -27,8 +27,9 @@
  *
  * These functions change the value at @address atomically, and return the old value. The value's
  * type is float, double, or an int, long or long long, signed or unsigned. The value is in memory
- * that the kernel received. The functions do not order accesses to other memory. Sums of integers
- * wrap around. A NaN is never stored as minimum or maximum. In C these functions are macros.
+ * that the kernel received. Do not rely on the functions to order accesses to other memory. Sums of
+ * integers wrap around. A NaN is never stored as minimum or maximum. In C these functions are
+ * macros.
  */
 
 #if REX_ON_GPU
@@ -153,8 +154,8 @@ REX_DEVICE unsigned rex_detail_lanes(void)
 /*
  * REX_DETAIL_PUT(to, both, atomic): on a GPU the expression @both combines the values
  * rex_detail_mine of all threads of a warp. After that, the first thread of the warp calls the
- * function @atomic to combine the result with *to. On the CPU each thread combines its own value
- * with *to.
+ * function @atomic to combine the result with *to. On the CPU rex_detail_mine already has the
+ * result of all threads of OpenMP. The thread that called the kernel combines this result with *to.
  */
 #define REX_DETAIL_PUT(to, both, atomic)                                             \
     for (unsigned rex_detail_step = 16; rex_detail_step > 0; rex_detail_step /= 2) { \
@@ -173,10 +174,11 @@ REX_DEVICE unsigned rex_detail_lanes(void)
 
 /*
  * REX_DETAIL_REDUCE(i, n, to, first, expression, both, atomic, directive): runs a loop over every i
- * in [0, n). Each thread has a result, rex_detail_mine, which is @first at first. At each index
- * rex_detail_one is @expression, and rex_detail_mine becomes @both. After the loop REX_DETAIL_PUT()
- * combines the results with *to. The program's expressions are evaluated in the scope of these two
- * variables.
+ * in [0, n). Each thread has a result, rex_detail_mine, which begins as @first. With OpenMP it
+ * begins as the initial value of the reduction clause, and OpenMP combines the results of all
+ * threads and @first. At each index rex_detail_one is @expression, and rex_detail_mine becomes
+ * @both. After the loop REX_DETAIL_PUT() combines the results with *to. The program's expressions
+ * are evaluated in the scope of these two variables.
  */
 #define REX_DETAIL_REDUCE(i, n, to, first, expression, both, atomic, directive) \
     do {                                                                        \
@@ -250,7 +252,7 @@ REX_DETAIL_RULE rex_detail_one_REX_SHARED_DYNAMIC(void);
  *     }
  *
  * On the CPU a team is one thread, which runs REX_FOR_THREADS() in order, and a barrier does
- * nothing. With -fopenmp several teams run concurrently, each on a thread of OpenMP.
+ * nothing. With -fopenmp several teams may run concurrently, each on a thread of OpenMP.
  *
  * The grid has one dimension. All threads of the team must reach a barrier. Each index of REX_FOR()
  * and REX_FOR_THREADS() belongs to one thread. Inside these loops a compiler refuses barriers,
@@ -273,8 +275,8 @@ REX_DETAIL_RULE rex_detail_one_REX_SHARED_DYNAMIC(void);
                    REX_DETAIL_LOOP(i, n, rex_team(0), rex_num_teams(0)))
 /**
  * REX_FOR_THREADS(i, n): runs its body for every i in [0, n). The threads of the team share the
- * indices. Each thread has its own copy of a variable declared outside the body, if it is not a
- * REX_SHARED variable. The body must not leave the loop with break, goto or return.
+ * indices. Each thread has its own copy of a local variable declared outside the body, if it is not
+ * a REX_SHARED variable. The body must not leave the loop with break, goto or return.
  */
 #define REX_FOR_THREADS(i, n)                                \
     REX_DETAIL_LOOP(i, n, rex_thread(0), rex_num_threads(0)) \
@@ -291,7 +293,7 @@ REX_DETAIL_RULE rex_detail_one_REX_SHARED_DYNAMIC(void);
 #if REX_ON_GPU
 /**
  * REX_SHARED: is written before a variable in the body of REX_FOR_TEAMS(). Each team has one such
- * variable, whose memory is the same for all indices that the team runs. The variable is
+ * variable. On a GPU its memory is the same for all indices that the team runs. The variable is
  * uninitialised. If REX_SHARED is before the loop, a compiler refuses the loop.
  */
 #define REX_SHARED REX_DETAIL_SHARED __shared__
@@ -322,8 +324,8 @@ REX_DETAIL_RULE rex_detail_one_REX_SHARED_DYNAMIC(void);
 /**
  * REX_SHARED_DYNAMIC(type, name, count): declares @name, a pointer to @count elements of @type that
  * the team shares. Write REX_SHARED_DYNAMIC() where REX_SHARED is allowed, and at most once in a
- * kernel. A second REX_SHARED_DYNAMIC() would use the memory of the first. The elements are
- * uninitialised and begin at a multiple of 16 bytes. On a GPU the launch provides the memory:
+ * kernel. On a GPU a second REX_SHARED_DYNAMIC() would use the memory of the first. The elements
+ * are uninitialised and begin at a multiple of 16 bytes. On a GPU the launch provides the memory:
  * `dynamic_memory` of struct rex_launch_config must be at least @count * sizeof(type) bytes. On the
  * CPU the memory is on the stack.
  */
