@@ -43,8 +43,9 @@ REX_API int rex_device_count(void);
  * this machine take the GPUs in turn. The result is then the local rank modulo the number of GPUs,
  * or of libomptarget's devices if there are fewer. The launcher sets the rank in the environment,
  * so the result is equal before and after MPI_Init(). GPUs that CUDA_VISIBLE_DEVICES hides do not
- * count. The result is 0 if no launcher started the process, or there is no GPU. The call starts
- * the driver but makes no context.
+ * count. If the launcher sets only PMIX_RANK, the rank in the whole job replaces the local rank.
+ * The result is 0 if no launcher started the process, or there is no GPU. The call starts the
+ * driver but makes no context.
  *
  * With REX_REQUIRE_GPU=on, a missing GPU or disabled offloading is an error. The call then returns
  * REX_ENODEVICE, or REX_EFORK if the parent of this process had started the driver before it

@@ -173,8 +173,9 @@ REX_API const char *rex_error_name(int error);
  * REX_EPARAMS       the rows do not fit the kernel's parameters, or the bound LLVM release
  *                   misplaces parameters of this width.
  * REX_EKEY          a host key is in no registered entry table, twice in one table, or in two
- *                   modules; or it is a global's, and a kernel's is needed, or the reverse. Or two
- *                   images in memory have the kernel or global of one entry.
+ *                   modules; or it belongs to a global where a kernel is needed, or to a kernel
+ *                   where a global is needed. Or two images in memory have the kernel or global of
+ *                   one entry.
  * REX_EDEVICE       a device or GPU does not exist: for example, the number is below -1 or above
  *                   the number of devices. Or a queue is of another device.
  * REX_EABSENT       memory that has to be mapped on the device is not mapped.

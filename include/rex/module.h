@@ -196,9 +196,10 @@ struct rex_module {
  * REX_ECUDA         the CUDA driver failed while it compiled PTX or made a context. Or devices are
  *                   in use already, and the driver failed while it loaded the image.
  * REX_EENTRIES      the table of entries is empty or malformed, or an entry has no name or key.
- * REX_ENOKERNEL     the image lacks the kernel or global of an entry, or a global has another size;
- *                   with REX_CHECK=off the launch of the kernel reports this instead. On LLVM 14
- *                   and 15 also: the kernels of a host image were not made by REX_DEVICE_KERNEL.
+ * REX_ENOKERNEL     the image lacks the kernel or global of an entry, or a global has another size.
+ *                   With REX_CHECK=off a registration does not compare them (rex/configure.h). On
+ *                   LLVM 14 and 15 also: the kernels of a host image were not made by
+ *                   REX_DEVICE_KERNEL.
  * REX_EKEY          two entries, or an entry and another registered module, have the same host key;
  *                   or two images in memory have the kernel or global of one entry.
  * REX_EFORK         the process was forked after its parent had registered @module for a GPU. Or
