@@ -29,7 +29,7 @@
  *                      binary may define the macro, and others not.
  * REX_KMP_DEFINE       with REX_KMP_INTERNAL: the header also defines these names. If all files of
  *                      a binary have REX_KMP_INTERNAL, and no file defines a name that is used, one
- *                      file needs this macro, except for `rex___tgt_X`, which librex exports.
+ *                      file needs this macro. `rex___tgt_X` does not need it: librex exports it.
  *
  * In files without REX_KMP_INTERNAL these names have weak definitions, and a helper's definition
  * replaces them in the whole binary. If a helper's rex_offload_init() returns nothing, other files
@@ -153,10 +153,10 @@ void __rex_real___tgt_target_data_update(int64_t device_id, int32_t arg_num, voi
  *                   a parameter has more than 8 bytes, or on LLVM 19 to 22 less than 8 bytes.
  * REX_EDEVICE       @device is below -1, or above the number of devices and offloading is not
  *                   disabled.
- * REX_EUNSUPPORTED  the CUDA driver does not make this launch, and the bound libomptarget cannot:
- *                   for example a plain kernel (rex-launches(7)) on LLVM 18, on some releases a
- *                   grid with y or z or dynamic shared memory, or on LLVM 14 more than 65536
- *                   blocks. Or the GPU has too little shared memory.
+ * REX_EUNSUPPORTED  the CUDA driver does not make this launch, and the bound libomptarget cannot.
+ *                   Examples are a plain kernel (rex-launches(7)) on LLVM 18, more than 65536
+ *                   blocks on LLVM 14, and on some releases y, z or dynamic shared memory. Or the
+ *                   GPU has too little shared memory.
  * REX_ENOMEM        there is no memory for the rows.
  *
  * If libomptarget launches, librex checks the number of parameter rows, the bit 0x40 and the

@@ -14,8 +14,8 @@
  *
  * Keys and entries are hidden: each program or shared object has its own. If two files of a binary
  * define a name, the linker reports an error. If the image lacks a kernel or global of an entry, or
- * if a global has another size in the image, the registration returns REX_ENOKERNEL, except with
- * REX_CHECK=off and for REX_GLOBAL_LINK().
+ * if a global has another size in the image, the registration returns REX_ENOKERNEL. With
+ * REX_CHECK=off it does not compare entries, and never those of REX_GLOBAL_LINK().
  *
  * Linkers that collect garbage keep the entries of a file that includes this header. They do so by
  * the attribute `retain`, which gcc before 11 and clang before 13 lack. Link objects of these
@@ -248,8 +248,8 @@
  *
  * A binary may have several images, for example from static libraries. Each entry belongs to the
  * image that has its kernel or global. If two images have the kernel or global of one entry, the
- * registration returns REX_EKEY. If there are several images for GPUs, or several for the CPU,
- * messages call the images of this kind "memory 1" and so on, in link order.
+ * registration returns REX_EKEY. Messages call several images of one kind (for GPUs, or for the
+ * CPU) "memory 1" and so on, in link order.
  *
  * A linker takes a file from an archive only if a symbol that is not weak refers to the file. All
  * references to an image are weak. rex.pc, rex-cc and the CMake package pass options -u, with which

@@ -161,8 +161,8 @@ REX_API const char *rex_error_name(int error);
  *                   refuses the PTX. Or a host image needs a library or a symbol that this machine
  *                   lacks. Or the bound LLVM release cannot read the data of a clang kernel.
  * REX_EUNSAFE       a host image was found by a name without a slash, and it is unsafe. Every user
- *                   can write to the image or to its folder, or one of them does not belong to
- *                   root, to the user of the process or to the owner of the executable.
+ *                   can write to the image or to its folder; or one of them does not belong to
+ *                   root, the user of the process or the owner of the executable.
  * REX_ENODEVICE     no image is for a GPU of this process, or all images need a GPU and there is no
  *                   GPU; the message lists the images. Or REX_REQUIRE_GPU forbids the host device.
  *                   Or the function needs an NVIDIA GPU, and the device is not an NVIDIA GPU.

@@ -257,10 +257,10 @@ REX_API int rex_module_add(struct rex_module *module);
 
 /**
  * rex_module_image_path(): returns the source of @module's registered image: the path of a file, or
- * "memory". If there are several images in memory of the registered kind (for GPUs or for the CPU),
- * returns "memory" and the number of the first registered image of this kind, such as "memory 1".
- * Returns "" if @module is not registered. If @module is NULL, returns "" and sets the last error
- * to REX_EINVAL. The string is valid until @module is registered again.
+ * "memory". If several images in memory are of the registered kind (for GPUs or for the CPU),
+ * appends the number of the first registered one: "memory 1". Returns "" if @module is not
+ * registered. If @module is NULL, returns "" and sets the last error to REX_EINVAL. The string is
+ * valid until @module is registered again.
  */
 REX_API const char *rex_module_image_path(const struct rex_module *module);
 
