@@ -262,7 +262,7 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
  * ---- Rows that return a device address --------------------------------------------------------
  *
  * These rows are for the struct rex_map of rex_data_enter(), rex_data_exit() or
- * REX_DATA_REGION_MAP(). A launch refuses these rows with REX_EINVAL.
+ * REX_DATA_REGION_MAP(). rex_launch() and the launch macros refuse these rows with REX_EINVAL.
  */
 
 /**
