@@ -18,18 +18,18 @@
  * A file may define these macros before the include. The names of images should be equal in all
  * files of a binary: the linker keeps only one definition of the module.
  *
- * REX_CUBIN_NAME file name of the device image; default "rex_lib_nvidia.cubin". REX_HOST_IMAGE_NAME
- * file name of the host image; default "rex_lib_host.so". REX_PACKET_UNSIGNED the packet's integers
- * are unsigned: rex/abi.h. REX_KMP_INTERNAL for a helper: a generator's own file that replaces
- * functions of this header.
+ * REX_CUBIN_NAME       file name of the device image; default "rex_lib_nvidia.cubin".
+ * REX_HOST_IMAGE_NAME  file name of the host image; default "rex_lib_host.so".
+ * REX_PACKET_UNSIGNED  the packet's integers are unsigned: rex/abi.h.
+ * REX_KMP_INTERNAL     for a helper: a generator's own file that replaces functions of this header.
  *                      In such a file calls of `__tgt_X` are not rewritten: they call
- *                      libomptarget's function. The header declares, but does not define,
- *                      rex_offload_init(), rex_offload_fini(), register_cubin(), `__cubin_desc`,
- *                      rex_target_kernel_ident and `rex___tgt_X`. Some files of a binary may define
- *                      the macro, and others not.
- * REX_KMP_DEFINE with REX_KMP_INTERNAL: the header also defines these names. If all files of
+ *                      libomptarget's function or librex's forwarder. The header declares, but does
+ *                      not define, rex_offload_init(), rex_offload_fini(), register_cubin(),
+ *                      `__cubin_desc`, rex_target_kernel_ident and `rex___tgt_X`. Some files of a
+ *                      binary may define the macro, and others not.
+ * REX_KMP_DEFINE       with REX_KMP_INTERNAL: the header also defines these names. If all files of
  *                      a binary have REX_KMP_INTERNAL, and no file defines a name that is used, one
- *                      file needs this macro.
+ *                      file needs this macro. `rex___tgt_X` does not need it: librex exports it.
  *
  * In files without REX_KMP_INTERNAL these names have weak definitions, and a helper's definition
  * replaces them in the whole binary. If a helper's rex_offload_init() returns nothing, other files
@@ -73,7 +73,7 @@ extern "C" {
  * If the program links libomptarget before librex.so, these names are libomptarget's functions,
  * else librex's forwarders. A forwarder finds libomptarget at run time. If no OMPT tool is in use,
  * the forwarder also waits while another thread registers or ends a module. Neither libomptarget's
- * functions nor the forwarders check arguments: libomptarget aborts the process on nearly every
+ * functions nor the forwarders check the rows: libomptarget aborts the process on nearly every
  * error. LLVM 19 and later crash if libomptarget is called before the first registration. The
  * rewrite of `__tgt_X` does not change these names. Signatures: LLVM 14 to 23, interface.cpp.
  */
@@ -146,19 +146,22 @@ void __rex_real___tgt_target_data_update(int64_t device_id, int32_t arg_num, voi
  * REX_EINVAL        @module or @args is NULL; a column is NULL, and there are rows; the number of
  *                   rows is negative; the packet's Flags have a bit, not 6 or 7, that the bound
  *                   LLVM release does not know; a row has the bit 0x40, or is an invalid member;
- *                   the grid does not fit in 31 bits, or is larger than a GPU's limits.
+ *                   the grid does not fit in 31 bits, or on a GPU is larger than the GPU's limits.
  * REX_EKEY          no entry of @module has @host_key, or @host_key is the key of a global.
  * REX_EPARAMS       the number of the kernel's parameters is not the number of the packet's
- *                   parameter rows. If libomptarget launches: a parameter has more than 8 bytes, or
- *                   on LLVM 19 to 22 less than 8 bytes.
- * REX_EDEVICE       @device is below -1 or above the number of devices.
- * REX_EUNSUPPORTED  the CUDA driver does not make this launch, and the bound libomptarget cannot: a
- *                   plain kernel (rex-launches(7)) on LLVM 18, a grid with y or z, dynamic shared
- *                   memory, or on LLVM 14 more than 65536 blocks. Or the GPU has too little shared
- *                   memory.
+ *                   parameter rows, or a row does not fit its parameter. If libomptarget launches:
+ *                   a parameter has more than 8 bytes, or on LLVM 19 to 22 less than 8 bytes.
+ * REX_EDEVICE       @device is below -1, or above the number of devices and offloading is not
+ *                   disabled.
+ * REX_EUNSUPPORTED  the CUDA driver does not make this launch, and the bound libomptarget cannot.
+ *                   Examples are a plain kernel (rex-launches(7)) on LLVM 18, more than 65536
+ *                   blocks on LLVM 14, and on some releases y, z or dynamic shared memory. Or the
+ *                   GPU has too little shared memory.
  * REX_ENOMEM        there is no memory for the rows.
  *
- * If libomptarget finds a further error after these checks, it may abort the process.
+ * If libomptarget launches, librex checks the number of parameter rows, the bit 0x40 and the
+ * parents of members only in some launches: if the kernel's last checked launch had another number
+ * of rows. If libomptarget finds a further error after these checks, it may abort the process.
  */
 REX_API int rex_module_launch(struct rex_module *module, int64_t device, int32_t num_teams,
                               int32_t thread_limit, void *host_key,
@@ -174,7 +177,7 @@ REX_API int rex_module_launch(struct rex_module *module, int64_t device, int32_t
  * is the cause. In three cases the result is the cause instead of -1:
  *
  * - REX_REQUIRE_GPU is on, or OMP_TARGET_OFFLOAD is mandatory;
- * - the process is a child of fork (REX_EFORK), or is ending;
+ * - the cause is REX_EFORK, or the process is ending;
  * - @module is NULL or malformed.
  *
  * Otherwise returns what rex_module_launch() returns.
@@ -209,10 +212,10 @@ enum rex_data_call { REX_DATA_BEGIN, REX_DATA_END, REX_DATA_UPDATE };
  *
  * Returns 0, or one of these errors, without any effect:
  *
- * REX_EHOST    @module has no kernels, and offloading is disabled.
+ * REX_EHOST    @module has no entries, and offloading is disabled. The last error does not change.
  * REX_EINVAL   @module or a column is NULL, @call is unknown, a count or size is negative, or a
  *              member does not lie within its parent.
- * REX_EDEVICE  @device is below -1 or above the number of devices.
+ * REX_EDEVICE  @device is below -1, or above the number of devices and offloading is not disabled.
  * REX_EOVERLAP REX_DATA_BEGIN: a row lies within an outer row that the call maps, and asks for a
  *              copy that the outer row does not make.
  * REX_ENOMEM   the host has too little memory to compare the rows, or a row of REX_DATA_BEGIN is
@@ -239,9 +242,9 @@ REX_API int rex_module_target_data(struct rex_module *module, enum rex_data_call
  *
  * Launches return the result of rex_module_target_kernel(): 0; -1 if the caller has to run the host
  * version, also if the module cannot be registered; or an error, which is below -1. Data calls
- * return nothing. If rex_module_target_data() fails, the data call has no effect,
- * rex_last_error_code() is the error, and rex_last_error() describes it. The columns belong to the
- * caller.
+ * return nothing. If rex_module_target_data() fails, the data call has no effect. Unless its result
+ * is REX_EHOST, rex_last_error_code() is the error, and rex_last_error() describes it. The columns
+ * belong to the caller.
  */
 
 /**
@@ -362,7 +365,8 @@ static inline void rex_direct___tgt_target_data_update(int64_t device_id, int32_
  * `rex___tgt_X` for all files of the binary. If no file of a binary defines `rex___tgt_X`, the
  * binary calls the function of this name that librex exports. An exported launch function finds the
  * module by the host key. It returns REX_EKEY if no rex_module_add() or rex_module_register() has
- * made the module known. The exported data calls have no key, and register every known module.
+ * made the module known. The exported data calls have no key, and register every known module that
+ * has entries and can be registered.
  */
 
 /** rex___tgt_target_kernel(): calls rex_direct___tgt_target_kernel(). */
@@ -499,8 +503,8 @@ REX_PER_BINARY struct __tgt_bin_desc *register_cubin(const char *name) /* older:
 /*
  * ---- Literals: a scalar as the 8 bytes of a row -----------------------------------------------
  *
- * A literal is a row with its value in the columns of bases and begins, and with the map type
- * 0x120.
+ * A literal is a row with its value in the columns of bases and begins, and with the map type 0x120
+ * (REX_VALUE() adds a kind).
  */
 
 /**

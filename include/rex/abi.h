@@ -1,8 +1,8 @@
 /*
  * rex/abi.h - the structs of libomptarget, as compilers write them, and the bits of map types.
  *
- * The layouts are those of LLVM 14 to 24 on 64-bit little-endian machines:
- * openmp/libomptarget/include/omptarget.h (14 to 18),
+ * The layouts are those of LLVM on 64-bit little-endian machines. The comment of each struct names
+ * the releases. The sources are openmp/libomptarget/include/omptarget.h (14 to 18),
  * offload/include/{omptarget.h,Shared/APITypes.h} (19 on). The header asserts each size.
  *
  * REX_PACKET_UNSIGNED  defined before the include: the integers of struct __tgt_kernel_arguments
@@ -41,8 +41,8 @@ extern "C" {
  */
 
 /**
- * ident_t: a source location, the first argument of most runtime calls. 24 bytes. The layout of
- * libomp's kmp.h, unchanged from LLVM 14 to 24.
+ * ident_t: a source location, the first argument of most `__kmpc_*` functions and of libomptarget's
+ * `__tgt_target_kernel`. 24 bytes. The layout of libomp's kmp.h, unchanged from LLVM 14 to 24.
  */
 typedef struct ident {
     int32_t reserved_1;  /**< 0. */
@@ -122,8 +122,8 @@ struct __tgt_kernel_arguments {
     REX_PACKET_INT(64) Flags;
     /**
      * blocks in x, y, z. If x is 0, the num_teams argument replaces x. If the argument is 0 or
-     * less, x is @Tripcount divided by the threads of a block, rounded up; if @Tripcount is 0, x is
-     * 128. If y or z is 0, librex uses 1.
+     * less, x is @Tripcount divided by the threads in x, rounded up, at most 2147483647; if
+     * @Tripcount is 0, x is 128. If y or z is 0, librex uses 1.
      */
     REX_PACKET_INT(32) Teams[3];
     /**
@@ -150,15 +150,15 @@ REX_STATIC_ASSERT(sizeof(struct __tgt_kernel_arguments) == 104, "a packet is 104
  * (raw calls) pass such a row to libomptarget.
  */
 
-/** REX_MAP_TO: copy to the device when the mapping begins. */
+/** REX_MAP_TO: copy to the device when the mapping begins, or in an update call. */
 #define REX_MAP_TO INT64_C(0x1)
-/** REX_MAP_FROM: copy from the device when the mapping ends. */
+/** REX_MAP_FROM: copy from the device when the mapping ends, or in an update call. */
 #define REX_MAP_FROM INT64_C(0x2)
 /** REX_MAP_ALWAYS: copy, whatever the reference count is. */
 #define REX_MAP_ALWAYS INT64_C(0x4)
 /**
- * REX_MAP_DELETE: end the mapping, whatever the reference count is. Only calls that end mappings
- * use this bit.
+ * REX_MAP_DELETE: end the mapping, whatever the reference count is (but see REX_MAP_OMPX_HOLD).
+ * Only calls that end mappings use this bit.
  */
 #define REX_MAP_DELETE INT64_C(0x8)
 /**
@@ -169,12 +169,15 @@ REX_STATIC_ASSERT(sizeof(struct __tgt_kernel_arguments) == 104, "a packet is 104
 /** REX_MAP_TARGET_PARAM: the row is a parameter of the kernel (TARGET_PARAM). */
 #define REX_MAP_TARGET_PARAM INT64_C(0x20)
 /**
- * REX_MAP_RETURN_PARAM: the call writes the device address to column 1 of the row (RETURN_PARAM).
+ * REX_MAP_RETURN_PARAM: the data call that begins the mapping writes the device address to column 1
+ * of the row (RETURN_PARAM).
  */
 #define REX_MAP_RETURN_PARAM INT64_C(0x40)
 /** REX_MAP_PRIVATE: the kernel gets private memory, uninitialised without REX_MAP_TO. */
 #define REX_MAP_PRIVATE INT64_C(0x80)
-/** REX_MAP_LITERAL: the base is the value itself. */
+/**
+ * REX_MAP_LITERAL: the base is the value itself, or the address of a value of more than 8 bytes.
+ */
 #define REX_MAP_LITERAL INT64_C(0x100)
 /** REX_MAP_IMPLICIT: no clause names the row. */
 #define REX_MAP_IMPLICIT INT64_C(0x200)
@@ -182,8 +185,9 @@ REX_STATIC_ASSERT(sizeof(struct __tgt_kernel_arguments) == 104, "a packet is 104
 #define REX_MAP_CLOSE INT64_C(0x400)
 /**
  * REX_MAP_PRESENT: the memory must be mapped already, or the call returns REX_EABSENT. On LLVM 14
- * to 22 an earlier row of the call may map the memory. In a raw call (rex_kmp.h) libomptarget
- * aborts instead.
+ * to 22 an earlier row of the call may map the memory. The end of a region does not check the bit;
+ * rex_queue_update() checks only rows that it copies. In a raw call (rex_kmp.h) libomptarget aborts
+ * instead.
  */
 #define REX_MAP_PRESENT INT64_C(0x1000)
 /**

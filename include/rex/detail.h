@@ -8,8 +8,8 @@
  * to them. Names that begin with rex_detail_ are reserved: librex's macros declare variables of
  * such names, which would hide the program's variables.
  *
- * The inline functions do not check pointers for NULL; only the `error` of a data scope may be
- * NULL. Any thread may call them.
+ * The inline functions do not check the pointers through which they read or write; of these only
+ * the `error` of a data scope may be NULL. Any thread may call them.
  *
  * Guide: rex-maps(7).
  *
@@ -346,7 +346,8 @@ REX_API void rex_map_for_runtime(rex_mapper *mapper, int64_t element_size, void 
  * ---- Launches, data calls and queues of a named module ----------------------------------------
  *
  * "like f()" names a function f() for the module of this binary. The function with @module has the
- * results and errors of f(). It registers @module if @module has entries and is not registered.
+ * results and errors of f(). It checks its pointers. Then it registers the module that it uses, if
+ * this module has entries and is not registered.
  */
 
 /**

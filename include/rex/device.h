@@ -2,7 +2,7 @@
  * rex/device.h - devices, their memory, and pinned host memory.
  *
  * Device numbers run from 0; -1 is the default device, and the number after the last device is the
- * host. For a number out of range, a call returns REX_EDEVICE.
+ * host. For a number out of range, a call with an error as its result returns REX_EDEVICE.
  *
  * Any thread may call these functions.
  *
@@ -43,7 +43,8 @@ REX_API int rex_device_count(void);
  * this machine take the GPUs in turn. The result is then the local rank modulo the number of GPUs,
  * or of libomptarget's devices if there are fewer. The launcher sets the rank in the environment,
  * so the result is equal before and after MPI_Init(). GPUs that CUDA_VISIBLE_DEVICES hides do not
- * count. If no launcher started the process, or there is no GPU, returns 0. The call starts the
+ * count. If the launcher sets only PMIX_RANK, the rank in the whole job replaces the local rank.
+ * The result is 0 if no launcher started the process, or there is no GPU. The call starts the
  * driver but makes no context.
  *
  * With REX_REQUIRE_GPU=on, a missing GPU or disabled offloading is an error. The call then returns
@@ -128,8 +129,8 @@ REX_API int rex_device_gpu(int64_t device);
  * ---- Mapped memory and device memory ----------------------------------------------------------
  *
  * Of these functions only rex_device_alloc() registers a module. Call the other functions after
- * rex_offload_init(), a launch or a data call. Before that, no memory is mapped, and a copy returns
- * REX_EINVAL.
+ * rex_offload_init(), a launch, a data call or the creation of a queue. Before that, no memory is
+ * mapped, and a copy returns REX_EINVAL.
  *
  * In a process that was forked while another thread was inside libomptarget, these functions fail
  * with REX_EFORK: rex_target_is_present() returns false, and rex_mapped_ptr() returns NULL.
@@ -137,10 +138,10 @@ REX_API int rex_device_gpu(int64_t device);
 
 /**
  * rex_target_is_present(): returns true if one mapping on @device has the @size bytes (0: one byte)
- * at @address. A global is mapped when the image is loaded, by rex_offload_init() or the first
- * launch. If @device is the number of the host, all memory counts as mapped. Returns false if
- * @address is NULL, no module is registered, or offloading is disabled. If @device is out of range,
- * returns false and sets the last error to REX_EDEVICE.
+ * at @address. A global is mapped when libomptarget loads the image on @device; rex_offload_init()
+ * loads it on the default device. If @device is the number of the host, all memory counts as
+ * mapped. Returns false if @address is NULL, no module is registered, or offloading is disabled. If
+ * @device is out of range, returns false and sets the last error to REX_EDEVICE.
  */
 REX_API bool rex_target_is_present(const void *address, size_t size, int64_t device);
 
@@ -161,7 +162,7 @@ REX_API void *rex_mapped_ptr(const void *address, int64_t device);
  * last error to an error of rex_module_register() or:
  *
  * REX_EINVAL   @size is 0; librex finds no module; offloading is disabled; the process is ending.
- * REX_EDEVICE  @device is below -1 or above the number of devices.
+ * REX_EDEVICE  @device does not exist.
  * REX_ENOMEM   the device does not have @size bytes of free memory.
  * REX_ECUDA    the device is lost.
  */
@@ -169,9 +170,9 @@ REX_API void *rex_device_alloc(size_t size, int64_t device);
 
 /**
  * rex_device_free(): frees @memory of rex_device_alloc() for the same @device. If @memory is NULL,
- * the call does nothing. For each queue of the device that has unfinished commands, the call logs a
- * warning and waits. The call also waits for launches that have returned before their kernels were
- * done.
+ * the call does nothing. For each queue with unfinished commands on the device, the call logs a
+ * warning and waits. Such a queue may be of another device, and copy between the two devices. The
+ * call also waits for the device's launches that have returned before their kernels were done.
  *
  * After an error the memory is not freed, and rex_last_error_code() is REX_ECUDA (the device is
  * lost, and libomptarget would abort); REX_EDEVICE; or REX_EINVAL (no module is registered,
@@ -181,7 +182,7 @@ REX_API void rex_device_free(void *memory, int64_t device);
 
 /**
  * rex_device_sync(): waits until @device (-1: the default device) has done the commands of all
- * queues, and the launches that have returned before their kernels were done
+ * queues of this device, and the launches that have returned before their kernels were done
  * (REX_OPTION_LAUNCH_BLOCKING). If the device is not an NVIDIA GPU, the call returns at once.
  * Returns 0; REX_EINVAL (no module is registered, offloading is disabled, or the process is
  * ending); REX_EDEVICE; or REX_ECUDA. The message of REX_ECUDA names the kernels that may have
@@ -249,8 +250,8 @@ REX_API int rex_host_free(void *memory);
  * rex_host_register(): pins the @size bytes at @address. The program must have allocated the bytes,
  * and must not free them before rex_host_unregister(). Pin whole arrays: the driver refuses to copy
  * memory that is pinned in part. Returns 0; REX_EINVAL (@address is NULL, @size is 0, or the range
- * overlaps a pinned range or passes the last address); REX_ENOMEM; REX_ECUDA; or REX_EFORK (the
- * parent of this process had started the driver before it forked).
+ * overlaps a range that librex has pinned, or passes the last address); REX_ENOMEM; REX_ECUDA; or
+ * REX_EFORK (the parent of this process had started the driver before it forked).
  */
 REX_API int rex_host_register(void *address, size_t size);
 

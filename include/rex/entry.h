@@ -14,7 +14,8 @@
  *
  * Keys and entries are hidden: each program or shared object has its own. If two files of a binary
  * define a name, the linker reports an error. If the image lacks a kernel or global of an entry, or
- * if a global has another size in the image, the registration returns REX_ENOKERNEL.
+ * if a global has another size in the image, the registration returns REX_ENOKERNEL. With
+ * REX_CHECK=off it does not compare entries, and never those of REX_GLOBAL_LINK().
  *
  * Linkers that collect garbage keep the entries of a file that includes this header. They do so by
  * the attribute `retain`, which gcc before 11 and clang before 13 lack. Link objects of these
@@ -53,8 +54,8 @@
 
 /**
  * REX_ENTRY(S, key_address, device_name, bytes, flag_bits): defines one entry, a row of the entry
- * table. The other macros of this header use it. The row is not const: generated code has writable
- * rows, and gcc refuses const and writable objects in one section.
+ * table. The macros below that define entries use it. The row is not const: generated code has
+ * writable rows, and gcc refuses const and writable objects in one section.
  * @S            the start of the entry's name, `Somp_offload_entry__`.
  * @key_address  address of the host key, or of the global.
  * @device_name  the name in the device image, a string.
@@ -72,11 +73,12 @@
  * stem S: `Sid__`, `Somp_offload_entry__`, "Skernel__". Write the macro in one file of the binary.
  * @parameters  the parameter list of REX_DEVICE_KERNEL_STEM() in the image; may be left out.
  *
- * With the list, the compiler compares the number and the types of the rows in each launch macro.
- * Any integer, bool or enum fits an integer; librex compares the widths at the launch. These rows
- * fit every pointer: REX_OBJECT(), REX_STRUCT(), REX_FIRSTPRIVATE(), REX_PRIVATE() and
- * REX_IS_DEVICE_PTR(). A row fits a parameter only if a macro of rex/map.h, or REX_ROW() of
- * rex/arguments.h, makes the row. Rows of members and rows of REX_NO_PARAM() are not parameters.
+ * With the list, the compiler compares the number and the types of the rows in each later launch
+ * macro of the file. Any integer, bool or enum fits an integer; librex compares the widths at the
+ * launch. These rows fit every pointer: REX_OBJECT(), REX_STRUCT(), REX_FIRSTPRIVATE(),
+ * REX_PRIVATE() and REX_IS_DEVICE_PTR(). A row fits a parameter only if a macro of librex for rows,
+ * or REX_ROW() of rex/arguments.h, makes the row. Rows of members, of REX_NO_PARAM() and of
+ * REX_LINK() are not parameters.
  *
  * The binary also contains the kinds of the parameters in the list, such as "int64_t". rex-check(1)
  * compares them with the kinds in the image, before the program runs.
@@ -246,8 +248,8 @@
  *
  * A binary may have several images, for example from static libraries. Each entry belongs to the
  * image that has its kernel or global. If two images have the kernel or global of one entry, the
- * registration returns REX_EKEY. If there are several images, messages call them "memory 1" and so
- * on, in link order.
+ * registration returns REX_EKEY. Messages call several images of one kind (for GPUs, or for the
+ * CPU) "memory 1" and so on, in link order.
  *
  * A linker takes a file from an archive only if a symbol that is not weak refers to the file. All
  * references to an image are weak. rex.pc, rex-cc and the CMake package pass options -u, with which

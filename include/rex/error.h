@@ -1,9 +1,11 @@
 /*
  * rex/error.h - errors: why a call failed; the version of the library.
  *
- * A call that fails returns a negative `enum rex_error`; rex_last_error() then returns one sentence
- * that names the object and the cause. All functions may be called from any thread. librex does not
- * exit, abort, or write to standard output. A call that fails changes no output parameter.
+ * A call that fails returns a negative `enum rex_error`, or NULL, false or 0 if its result has
+ * another type; rex_last_error() then returns one sentence that names the object and the cause. All
+ * functions may be called from any thread, unless a comment says otherwise. librex does not exit,
+ * abort, or write to standard output. A call that fails changes no output parameter, except memory
+ * to which it copies.
  *
  * Unless REX_LOG=off, librex logs an error, with the error's name in brackets at the end. The log
  * is standard error by default (rex/configure.h). Three kinds of errors are not logged: REX_EHOST,
@@ -137,10 +139,11 @@ REX_API const char *rex_error_name(int error);
  *   error of rex_module_register().
  *
  * REX_OK            success.
- * REX_EHOST         the call launched nothing, because offloading is disabled or the device is the
- *                   host: the caller runs its host version. REX_EHOST is not logged. The launch
- *                   wrappers of rex_kmp.h also return -1 if the module cannot be registered. The
- *                   last error is then the cause: see rex_module_target_kernel().
+ * REX_EHOST         the call launched nothing, because offloading is disabled, the device is the
+ *                   host, or libomptarget refused the launch: the caller runs its host version.
+ *                   REX_EHOST is not logged. The launch wrappers of rex_kmp.h also return -1 if the
+ *                   module cannot be registered. The last error is then the cause: see
+ *                   rex_module_target_kernel().
  * REX_EINVAL        an argument is invalid: a NULL pointer, a negative count, an unknown flag. Or
  *                   the call comes too early or too late: no module is registered, or the process
  *                   or the calling thread is ending.
@@ -157,9 +160,9 @@ REX_API const char *rex_error_name(int error);
  * REX_EIMAGE        the bytes are empty, truncated, or not a device image; or the CUDA driver
  *                   refuses the PTX. Or a host image needs a library or a symbol that this machine
  *                   lacks. Or the bound LLVM release cannot read the data of a clang kernel.
- * REX_EUNSAFE       a host image was found by a name without a slash, and every user can write to
- *                   the image or to its folder. Or the image or its folder does not belong to root,
- *                   to the user of the process or to the owner of the executable.
+ * REX_EUNSAFE       a host image was found by a name without a slash, and it is unsafe. Every user
+ *                   can write to the image or to its folder; or one of them does not belong to
+ *                   root, the user of the process or the owner of the executable.
  * REX_ENODEVICE     no image is for a GPU of this process, or all images need a GPU and there is no
  *                   GPU; the message lists the images. Or REX_REQUIRE_GPU forbids the host device.
  *                   Or the function needs an NVIDIA GPU, and the device is not an NVIDIA GPU.
@@ -170,14 +173,17 @@ REX_API const char *rex_error_name(int error);
  * REX_EPARAMS       the rows do not fit the kernel's parameters, or the bound LLVM release
  *                   misplaces parameters of this width.
  * REX_EKEY          a host key is in no registered entry table, twice in one table, or in two
- *                   modules.
- * REX_EDEVICE       a device number is below -1 or above the number of devices.
+ *                   modules; or it belongs to a global where a kernel is needed, or to a kernel
+ *                   where a global is needed. Or two images in memory have the kernel or global of
+ *                   one entry.
+ * REX_EDEVICE       a device or GPU does not exist: for example, the number is below -1 or above
+ *                   the number of devices. Or a queue is of another device.
  * REX_EABSENT       memory that has to be mapped on the device is not mapped.
  * REX_EOVERLAP      memory to map is mapped in part already, or overlaps an earlier row;
- *                   libomptarget would abort. Or a row lies within an outer row and asks for a copy
- *                   that the outer row does not make.
- * REX_ECUDA         a call to the CUDA driver failed; the message names the driver's function and
- *                   its result.
+ *                   libomptarget would abort, or copy too much. Or a row lies within an outer row
+ *                   and asks for a copy that the outer row does not make.
+ * REX_ECUDA         a call to the CUDA driver failed, or the device is lost; the message has the
+ *                   driver's reason.
  * REX_EFORK         the process was forked after its parent had used a GPU; counting GPUs and
  *                   pinning memory are such uses. Or the process was forked while another thread
  *                   was inside libomptarget or loaded it.

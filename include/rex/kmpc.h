@@ -1,10 +1,11 @@
 /*
  * rex/kmpc.h - libomp's `__kmpc_*` functions, which outlined host code calls.
  *
- * libomp defines these functions: a program that calls them must link libomp. The signatures are
- * libomp's own (kmp.h, kmp_csupport.cpp, kmp_tasking.cpp), unchanged from LLVM 14 to 24. Generated
- * code, such as REX's, can pass arguments of its own types: such a parameter is a `void *`, or a
- * macro casts the argument. @loc may be NULL. @gtid is the value of __kmpc_global_thread_num().
+ * libomp defines these functions: a program that calls them must link libomp. The calls fit
+ * libomp's own signatures (kmp.h, kmp_csupport.cpp, kmp_tasking.cpp), unchanged from LLVM 14 to 24.
+ * Some types here differ, so that generated code, such as REX's, can pass arguments of its own
+ * types: such a parameter is a `void *`, or a macro casts the argument. @loc may be NULL. @gtid is
+ * the value of __kmpc_global_thread_num().
  *
  * Everything here is since 0.2 unless it says otherwise.
  *

@@ -12,14 +12,17 @@
  * REX_MAP() declares `args`, a `struct rex_map`, with local arrays as columns, without an
  * allocation. rex_map_build() makes a map of rows that are known at run time only.
  *
- * A row is an expression of type `struct rex_row`. Each expression in a row is evaluated once, but
- * a pointer to variable length arrays twice. C does not define the order in which rows are
- * evaluated; C++ evaluates rows from left to right. A row has addresses: the memory at these
- * addresses must stay allocated while the memory is mapped. A value is read when the row is made.
+ * A row is an expression of type `struct rex_row`. Each expression in a row is evaluated once; an
+ * expression whose type has a variable array length may be evaluated twice. C does not define the
+ * order in which rows are evaluated; C++ evaluates rows from left to right. A row has addresses:
+ * the memory at these addresses must stay allocated while the memory is mapped. REX_VALUE() reads
+ * the value when the row is made.
  *
- * A row macro reports no error. If no LLVM release supports a row, the call that uses the map
- * returns REX_EINVAL. The message has the row's number, counted from 0. For a row in a launch, a
- * region or a REX_MAP() the message also has the source text, if the text begins with REX_.
+ * A row macro reports no error at run time. If a row is invalid, the call that uses the map returns
+ * REX_EINVAL. Calls that do nothing, because offloading is disabled or the device is the host, may
+ * not check the rows. The message has the row's number, counted from 0. For a row in a launch, a
+ * region or a REX_MAP() the message also has the source text, if the text begins with REX_. Raw
+ * calls do not know the text.
  *
  * Any thread may use these macros and functions. The program must not change a map while a call
  * uses the map. Names that begin with rex_detail_ are librex's: macros of librex declare variables
@@ -75,8 +78,9 @@ struct rex_map {
     int64_t *types; /**< column 4. */
     /**
      * an array of mapper functions of libomptarget's kind (REX_RUNTIME_MAPPER()). Each row has an
-     * element, which is NULL if the row has no mapper. The array belongs to the caller. @mappers
-     * may be NULL.
+     * element, which is NULL if the row has no mapper. @mappers may be NULL. In a map of
+     * rex_map_build() the array is in the allocation of the map, otherwise it belongs to the
+     * caller.
      */
     void **mappers;
     /**
@@ -121,10 +125,11 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
  * ---- Rows of memory ---------------------------------------------------------------------------
  *
  * @pointer is an array or a pointer to a complete type; @lower and @length count its elements. If
- * the memory is mapped already, the call copies nothing: only the reference count changes. If
- * @length is negative, the call returns REX_EINVAL. If @length is 0, the call maps nothing. If
- * @length is 0 and no earlier call has mapped the memory, the kernel gets the host address, or NULL
- * on LLVM 14 and 15. A launch in a queue passes the same value.
+ * the memory is mapped already, a launch or the begin of a region copies nothing, except rows of
+ * REX_ALWAYS(): only the reference count changes. If @length is negative, the call returns
+ * REX_EINVAL; but a raw launch may pass the row to libomptarget. If @length is 0, the call maps
+ * nothing. If @length is 0 and the memory is not mapped, the kernel gets the host address. On LLVM
+ * 14 and 15 it gets NULL instead, if @lower is 0, too. A launch in a queue passes the same value.
  *
  * Guide: rex-maps(7).
  */
@@ -144,15 +149,15 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
 #define REX_TO(pointer, length) REX_SECTION(REX_MAP_TO, pointer, 0, length)
 /**
  * REX_FROM(pointer, length): map(from: pointer[0 : length]): copied back when the mapping ends.
- * Elements that no kernel has written are undefined after the copy.
+ * Elements that nothing has written on the device are undefined after the copy.
  */
 #define REX_FROM(pointer, length) REX_SECTION(REX_MAP_FROM, pointer, 0, length)
 /** REX_TOFROM(pointer, length): map(tofrom: pointer[0 : length]): copied both ways. */
 #define REX_TOFROM(pointer, length) REX_SECTION(REX_MAP_TOFROM, pointer, 0, length)
 /**
- * REX_ALLOC(pointer, length): map(alloc: pointer[0 : length]): mapped but not copied. If no region
- * has mapped the memory, the row is scratch memory for one launch. REX_PRESENT(REX_ALLOC(p, n))
- * requires a region that has mapped the memory.
+ * REX_ALLOC(pointer, length): map(alloc: pointer[0 : length]): mapped but not copied. In a launch
+ * the row is scratch memory for this launch, if the memory is not mapped already.
+ * REX_PRESENT(REX_ALLOC(p, n)) requires that the memory is mapped already.
  */
 #define REX_ALLOC(pointer, length) REX_SECTION(REX_MAP_ALLOC, pointer, 0, length)
 /**
@@ -161,8 +166,8 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
  */
 #define REX_RELEASE(pointer, length) REX_SECTION(REX_MAP_ALLOC, pointer, 0, length)
 /**
- * REX_DELETE(pointer, length): map(delete: ...), for rex_data_exit(): drops all references, without
- * a copy.
+ * REX_DELETE(pointer, length): map(delete: ...), for rex_data_exit(): drops all references, except
+ * those of REX_HOLD(), without a copy.
  */
 #define REX_DELETE(pointer, length) REX_SECTION(REX_MAP_DELETE, pointer, 0, length)
 /**
@@ -186,7 +191,10 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
  * A modifier makes a new row from @row. Modifiers nest: `REX_ALWAYS(REX_PRESENT(REX_TO(x, n)))`.
  */
 
-/** REX_ALWAYS(row): map(always, ...): copied, whatever the reference count is. */
+/**
+ * REX_ALWAYS(row): map(always, ...): copied, whatever the reference count is. A launch in a queue
+ * refuses the row with REX_EINVAL.
+ */
 #define REX_ALWAYS(row) REX_ROW(REX_OF_ROW(row), rex_row_with((row), REX_MAP_ALWAYS))
 /**
  * REX_CLOSE(row): map(close, ...): asks for memory near the device; has an effect only with unified
@@ -194,13 +202,14 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
  */
 #define REX_CLOSE(row) REX_ROW(REX_OF_ROW(row), rex_row_with((row), REX_MAP_CLOSE))
 /**
- * REX_PRESENT(row): map(present, ...): the memory must be mapped already, else REX_EABSENT. On LLVM
- * 14 to 22 a mapping by an earlier row of the call is enough.
+ * REX_PRESENT(row): map(present, ...): the memory must be mapped already, else REX_EABSENT. The end
+ * of a region does not check this; rex_queue_update() checks only rows that it copies. On LLVM 14
+ * to 22 a mapping by an earlier row of the call is enough.
  */
 #define REX_PRESENT(row) REX_ROW(REX_OF_ROW(row), rex_row_with((row), REX_MAP_PRESENT))
 /**
  * REX_HOLD(row): map(ompx_hold, ...): the memory stays mapped, even after a REX_DELETE(), until a
- * row with REX_HOLD() ends the mapping.
+ * row with REX_HOLD() has ended each mapping that such a row began.
  */
 #define REX_HOLD(row) REX_ROW(REX_OF_ROW(row), rex_row_with((row), REX_MAP_OMPX_HOLD))
 /**
@@ -218,16 +227,17 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
 /*
  * ---- Rows of values, private copies and device addresses --------------------------------------
  *
- * These rows are for launches only. A data call refuses them with REX_EINVAL.
+ * These rows are for launches only. A data call of rex/launch.h refuses them with REX_EINVAL.
  */
 
 /**
  * REX_VALUE(expression): passes a value: an integer, bool, char, enum, floating-point number, small
  * struct, or a pointer that is passed unchanged; not an array. The compiler checks that the value
  * has at most 8 bytes. An integer is sign- or zero-extended to 8 bytes; other values are padded
- * with zeros. The row's size is the size of the expression's type, and the row's kind
- * (REX_MAP_KIND()) is the kind of that type. An integer or bool fits an integer parameter of at
- * least its width; another value fits a parameter of its own type.
+ * with zeros. In C++ wchar_t and charN_t are treated as structs. The row's size is the size of the
+ * expression's type, and the row's kind (REX_MAP_KIND()) is the kind of that type. A value fits a
+ * parameter of its own type. An integer or bool also fits an integer parameter of at least its
+ * width.
  */
 #define REX_VALUE(expression) REX_ROW(REX_OF(expression), rex_row_scalar(REX_SCALAR(expression)))
 /**
@@ -252,7 +262,7 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
  * ---- Rows that return a device address --------------------------------------------------------
  *
  * These rows are for the struct rex_map of rex_data_enter(), rex_data_exit() or
- * REX_DATA_REGION_MAP(). A launch refuses these rows with REX_EINVAL.
+ * REX_DATA_REGION_MAP(). rex_launch() and the launch macros refuse these rows with REX_EINVAL.
  */
 
 /**
@@ -270,15 +280,18 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
  */
 #define REX_OR_NULL(row) REX_ROW(REX_OF_ROW(row), rex_row_with((row), REX_MAP_FB_NULLIFY))
 /**
- * REX_RETURN(row): makes a row like @row. In addition, the call stores the device address of the
- * row's base in column 1; rex_map_address() reads this address.
+ * REX_RETURN(row): makes a row like @row. In addition, the call that begins the mapping stores the
+ * device address of the row's base in column 1; rex_map_address() reads column 1. For REX_ATTACH()
+ * and REX_MEMBER_POINTER() the address is that of element 0 of the memory that the pointer points
+ * to. If a row of no elements is not mapped, column 1 gets the host address. For these two macros
+ * it gets an invalid address on LLVM 14 to 21.
  */
 #define REX_RETURN(row) REX_ROW(REX_OF_ROW(row), rex_row_with((row), REX_MAP_RETURN_PARAM))
 /**
- * rex_map_address(): returns the address that row @row of @map, counted from 0, has received: the
- * device address of the row's base. The address is valid until a call ends the mapping.
- * rex_data_exit() with @map, or the end of the region, restores the base. The arguments are not
- * checked.
+ * rex_map_address(): returns column 1 of row @row of @map, counted from 0: after the mapping has
+ * begun, the address that REX_RETURN(), REX_USE_DEVICE_PTR() or REX_OR_NULL() describes. A device
+ * address is valid until a call ends the mapping. rex_data_exit() with @map, or the end of the
+ * region, restores the base. The arguments are not checked.
  */
 static inline void *rex_map_address(const struct rex_map *map, int32_t row)
 {
@@ -326,7 +339,8 @@ static inline void *rex_map_address(const struct rex_map *map, int32_t row)
  * REX_ATTACH(type, pointer, lower, length): PTR_AND_OBJ: pointer[lower : length]; base is the
  * address of the lvalue @pointer. Call rex_row_member() to make the row a member of the row that
  * maps the pointer. A mapper need not call it: rows of a mapper become members. If the row is not a
- * member, the pointer stays mapped until the process ends, on every LLVM release.
+ * member, the end of the mapping leaves the pointer mapped, on every LLVM release. Only a row of
+ * REX_DELETE() or REX_RELEASE() for the pointer then ends its mapping.
  */
 #define REX_ATTACH(type_bits, pointer, lower, length)                                      \
     REX_ROW(REX_OF(pointer), rex_row_attach((type_bits), &(pointer), REX_ELEMENT(pointer), \
@@ -402,7 +416,7 @@ struct rex_map_builder;
 
 /**
  * rex_rows: a function of the program that adds the rows of one map, in order. librex calls the
- * function twice with the same @context: first to count the rows, then to fill the map. The
+ * function with @context to count the rows, and if this succeeds, once more to fill the map. The
  * function must add an equal number of rows each time. Returns 0, or an error, which
  * rex_map_build() then returns.
  */
@@ -493,8 +507,9 @@ typedef int rex_mapper(struct rex_map_builder *builder, void *element);
  * other elements would not be adjacent to the mapped elements on the device.
  *
  * Returns 0, an error of rex_map_add() or @mapper, or REX_EINVAL: @builder, @mapper or column 2 of
- * a @section with elements is NULL; the section is not a whole number of elements; the number of
- * its row is above REX_PARENT_MAX; or mappers nest deeper than 64.
+ * a @section with elements is NULL; the section is not a whole number of elements; the section is
+ * not in a mapper, and the number of its row is above REX_PARENT_MAX; or mappers nest deeper than
+ * 64.
  */
 REX_API int rex_map_add_mapped(struct rex_map_builder *builder, rex_mapper *mapper,
                                struct rex_row section, int64_t element_size);

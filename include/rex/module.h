@@ -4,12 +4,12 @@
  * A tour, in the order in which a program needs it:
  *
  * - A program with kernels has entries in its section `omp_offloading_entries` (rex/entry.h writes
- *   them) and a device image beside the executable. Entries and image form a module, `struct
+ *   them) and a device image, in a file or embedded. Entries and image form a module, `struct
  *   rex_module`. rex/binary.h defines a module for each linked binary: most programs never name the
  *   module.
- * - The first launch finds LLVM's libomptarget, reads the image and registers the module. To keep
- *   this time out of the launch, call rex_offload_init() (rex/binary.h) or rex_module_init()
- *   before.
+ * - The first launch, data call or queue finds LLVM's libomptarget, reads the image and registers
+ *   the module. To keep this time out of the call, call rex_offload_init() (rex/binary.h) or
+ *   rex_module_init() before.
  * - Launches and data calls are in rex/launch.h and rex/queue.h, libomptarget's raw calls in
  *   rex_kmp.h.
  * - A call that fails returns a negative `enum rex_error` (rex/error.h).
@@ -38,8 +38,8 @@ struct ident;
 /*
  * ---- Modules: kernels of a binary, registered with libomptarget -------------------------------
  *
- * A module is one linked binary, a program or shared object, with offload entries and a device
- * image. Code that includes rex/binary.h or rex_kmp.h has a module and does not need these
+ * A module is usually one linked binary, a program or shared object, with offload entries and a
+ * device image. Code that includes rex/binary.h or rex_kmp.h has a module and does not need these
  * functions. The functions are for code generators that emit a module of their own. Any thread may
  * call the functions.
  *
@@ -54,9 +54,9 @@ struct rex_image_row {
 };
 
 /**
- * struct rex_module: one linked binary with offload entries and a device image. Set to 0 the fields
- * that are librex's, and all fields that the binary does not need. The object and the memory that
- * it points to must live as long as the process (static storage).
+ * struct rex_module: offload entries and their device image, usually of one linked binary. Set to 0
+ * the fields that are librex's, and all fields that the binary does not need. The object and the
+ * memory that it points to must live as long as the process (static storage).
  */
 struct rex_module {
     uint32_t struct_size; /**< sizeof(struct rex_module), in bytes: the struct may grow. */
@@ -153,12 +153,14 @@ struct rex_module {
  * - the newest CUBIN of the GPU's major number that the GPU runs;
  * - the newest PTX that the GPU runs, which the CUDA driver compiles and caches.
  *
- * librex takes a host image if there is no GPU, or if the files have no CUBIN and no PTX. If the
- * files have a CUBIN or PTX, but none for a GPU of this machine, the call returns REX_ENODEVICE.
+ * librex takes a host image if there is no GPU, or if the files have no CUBIN and no PTX. If there
+ * is a GPU, and the files have a CUBIN or PTX, but none for a GPU of this process, the call returns
+ * REX_ENODEVICE.
  *
  * All modules that are registered at one time must have images for GPUs, or all must have host
- * images. librex refuses a mix: libomptarget would end the process at the first use of a device for
- * which a module has no image. LLVM 15 to 20 might instead use the image of another module.
+ * images. Unless offloading is disabled, librex refuses a mix: libomptarget would end the process
+ * at the first use of a device for which a module has no image. LLVM 15 to 20 might instead use the
+ * image of another module.
  *
  * Returns 0 or
  *
@@ -187,7 +189,7 @@ struct rex_module {
  *                   or a symbol that this machine lacks. Or a clang kernel has a symbol
  *                   NAME_kernel_environment of a size on which the bound libomptarget would abort.
  * REX_EUNSAFE       other users could have written a host image that was found by a name without a
- *                   slash.
+ *                   slash, or its folder cannot be examined.
  * REX_ENODEVICE     no image is for the GPU; or all images are for GPUs, and the process has no
  *                   GPU. The message lists every image. Or REX_REQUIRE_GPU is on, and there is no
  *                   GPU, the image is a host image, or offloading is disabled.
@@ -195,7 +197,8 @@ struct rex_module {
  *                   in use already, and the driver failed while it loaded the image.
  * REX_EENTRIES      the table of entries is empty or malformed, or an entry has no name or key.
  * REX_ENOKERNEL     the image lacks the kernel or global of an entry, or a global has another size.
- *                   On LLVM 14 and 15 also: the kernels of a host image were not made by
+ *                   With REX_CHECK=off a registration does not compare them (rex/configure.h). On
+ *                   LLVM 14 and 15 also: the kernels of a host image were not made by
  *                   REX_DEVICE_KERNEL.
  * REX_EKEY          two entries, or an entry and another registered module, have the same host key;
  *                   or two images in memory have the kernel or global of one entry.
@@ -209,8 +212,9 @@ REX_API int rex_module_register(struct rex_module *module, const char *image_nam
 
 /**
  * rex_module_init(): registers @module with its own image, as rex_module_register() does, and loads
- * the image on the default device. Call this before a timed part of the program: the timed part
- * then includes neither the registration nor the load.
+ * the image on the default device. If @module is registered already, the call only loads its image.
+ * If offloading is disabled, the call loads nothing. Call this before a timed part of the program:
+ * the timed part then includes neither the registration nor the load.
  *
  * Returns 0 or an error of rex_module_register(). If the registration succeeds but the load fails,
  * returns one of these errors. @module is then registered, and the next use of the device loads the
@@ -227,15 +231,17 @@ REX_API int rex_module_init(struct rex_module *module);
  * rex_module_fini(): unregisters @module. The program can then register @module again, with any
  * image; on LLVM 18 only with the image that @module had. The data regions of @module must have
  * ended. The call waits until other threads leave launches and data calls. If @module is not
- * registered, or the process is ending, the call does nothing and returns 0. Otherwise returns 0,
- * or one of these errors, after which @module is still registered:
+ * registered, or the process is ending, or another thread is ending @module, the call does nothing
+ * and returns 0. Otherwise returns 0, or one of these errors, after which @module is still
+ * registered:
  *
  * REX_EINVAL  @module is NULL, or its `struct_size` is too small; or the program's log function
  *             makes the call while @module is being ended.
- * REX_EBUSY   a queue (rex/queue.h) has unfinished launches of @module. Or no other module is
- *             registered, and a queue has unfinished work. Or the call was made inside a launch, a
- *             data call or the program's log function. Or launches or data calls of other threads
- *             have not ended within a minute.
+ * REX_EBUSY   a queue (rex/queue.h) with unfinished commands has launched kernels of @module since
+ *             it was last idle. Or no other module is registered, and a queue has unfinished
+ *             commands. If REX_OPTION_UNFINISHED is `wait`, the call waits for these queues
+ *             instead. Or the call was made inside a launch, a data call or the program's log
+ *             function. Or launches or data calls of other threads have not ended within a minute.
  * REX_ECUDA   a queue, even a destroyed one, or another call has found a device lost.
  */
 REX_API int rex_module_fini(struct rex_module *module);
@@ -243,16 +249,18 @@ REX_API int rex_module_fini(struct rex_module *module);
 /**
  * rex_module_add(): makes @module known to librex without registering it. The exported wrappers
  * `rex___tgt_*` have no parameter for a module, and use the known modules. A launch by a wrapper
- * registers the module that has the host key. A data call by a wrapper registers every known
- * module. Returns 0, REX_EINVAL (@module is NULL, or its `struct_size` is too small) or REX_ENOMEM.
+ * registers the module that has the host key. A data call by a wrapper registers every known module
+ * that has entries and can be registered. Returns 0, REX_EINVAL (@module is NULL, or its
+ * `struct_size` is too small) or REX_ENOMEM.
  */
 REX_API int rex_module_add(struct rex_module *module);
 
 /**
  * rex_module_image_path(): returns the source of @module's registered image: the path of a file, or
- * "memory". For several images in memory, returns "memory" and the number of the first registered
- * image, such as "memory 1". Returns "" if @module is not registered. If @module is NULL, returns
- * "" and sets the last error to REX_EINVAL. The string is valid until @module is registered again.
+ * "memory". If several images in memory are of the registered kind (for GPUs or for the CPU),
+ * appends the number of the first registered one: "memory 1". Returns "" if @module is not
+ * registered. If @module is NULL, returns "" and sets the last error to REX_EINVAL. The string is
+ * valid until @module is registered again.
  */
 REX_API const char *rex_module_image_path(const struct rex_module *module);
 

@@ -8,7 +8,7 @@
  *
  * A parameter is a type in parentheses and a name. A list has 1 to 64 parameters, or is `void`. The
  * compiler reports an error for a type without parentheses, and for more than 64 parameters. Empty
- * items of a list have no effect.
+ * items after the first parameter have no effect.
  *
  * The macros for lists take the name of a macro, @m, and call it for each parameter:
  * `m(context, type, name)`. The caller chooses @context, which may be empty. @type is in
@@ -26,7 +26,7 @@
 /*
  * ---- How the macros work ----------------------------------------------------------------------
  *
- * The preprocessor has no conditional operator and no loop. Three techniques replace them.
+ * A macro has no conditional and no loop. Three techniques replace them.
  *
  * - **A macro before parentheses.** REX_PARAMETER_TYPE is a macro with arguments, which expands to
  *   its arguments in parentheses and a comma. So `REX_PARAMETER_TYPE (int) n` becomes `(int), n`,
