@@ -433,7 +433,8 @@ static inline int rex_data_exit(int64_t device, const struct rex_map *map)
 
 /**
  * rex_data_update(): copies each row of REX_TO() to the device, and each row of REX_FROM() from the
- * device. The reference counts do not matter. If a row is not mapped whole, no row is copied.
+ * device. The reference counts do not matter. An attached pointer in a row keeps its value on both
+ * sides. If a row is not mapped whole, no row is copied.
  *
  * Returns 0, an error of rex_module_register(), or:
  *
