@@ -2,8 +2,8 @@
  * rex/binary.h - this binary's module, and its start and end.
  *
  * A program with kernels has entries in its section `omp_offloading_entries` (rex/entry.h writes
- * them) and a device image beside the executable or embedded in it. Entries and image form a
- * *module*, a `struct rex_module` (rex/module.h). This header defines one module,
+ * them) and a device image, usually beside the executable or embedded in it. Entries and image form
+ * a *module*, a `struct rex_module` (rex/module.h). This header defines one module,
  * `rex_this_module`, for each linked binary (a program or a shared object) with a file that
  * includes this header. Most programs never name the module. Their first launch, data call or
  * queue, or rex_offload_init(), registers it.
@@ -43,8 +43,9 @@ extern "C" {
 #endif
 #ifndef REX_HOST_IMAGE_NAME
 /**
- * REX_HOST_IMAGE_NAME: file name of the host image for machines without a GPU. A program may define
- * the macro before the include. All files of a binary must have one value.
+ * REX_HOST_IMAGE_NAME: file name of the host image, or several names with ':' between them. librex
+ * uses the host image if there is no GPU or no image for GPUs. A program may define the macro
+ * before the include. All files of a binary must have one value.
  */
 #define REX_HOST_IMAGE_NAME "rex_lib_host.so"
 #endif
@@ -80,7 +81,7 @@ __asm__(".weak __start_omp_offloading_entries, __stop_omp_offloading_entries\n"
 
 /*
  * REX_TOLD: the attributes of objects that no code refers to: only tools read them, in the
- * program's file. Without the attributes, compilers and linkers would remove the objects.
+ * program's file. Without the attributes, compilers or linkers could remove the objects.
  */
 #define REX_TOLD __used__
 /*
@@ -131,9 +132,9 @@ extern const struct rex_image_row rex_images_end[] __asm__("__stop_rex_images") 
 
 /**
  * __cubin_desc: the descriptor of this binary's registered image; NULL before registration and
- * after rex_offload_fini() has returned 0. librex owns the descriptor. If a binary has several
- * images, each image with an entry has a descriptor, and `__cubin_desc` is the descriptor of the
- * first such image.
+ * after rex_offload_fini() has ended the registration. librex owns the descriptor. If several
+ * embedded images are registered, each has a descriptor, and `__cubin_desc` is the descriptor of
+ * the first of them.
  */
 extern REX_HIDDEN struct __tgt_bin_desc *__cubin_desc;
 /**
@@ -190,9 +191,9 @@ REX_PER_BINARY struct rex_module rex_this_module = {(uint32_t)sizeof(struct rex_
                                                     rex_images_end};
 
 /**
- * rex_binary_module: the address of this binary's module. A shared object exports this variable. A
- * data call of a program without kernels finds the variable, and registers the module if the module
- * has entries.
+ * rex_binary_module: the address of this binary's module. A shared object exports this variable. If
+ * librex knows no module with entries, a data call finds the variables of loaded shared objects. It
+ * then registers one of the modules that have entries.
  */
 extern struct rex_module *rex_binary_module;
 __attribute__((__weak__, __visibility__("default"))) struct rex_module *rex_binary_module =
@@ -218,9 +219,12 @@ __attribute__((__weak__, __visibility__("default"))) struct rex_module *rex_bina
  */
 
 #ifdef REX_IS_HELPER
-/** rex_offload_init(): a function that the helper defines. rex_kmp.h describes its result. */
+/**
+ * rex_offload_init(): this file or another file of the binary defines it. rex_kmp.h describes its
+ * result.
+ */
 REX_HIDDEN void rex_offload_init(void);
-/** rex_offload_fini(): a function that the helper defines. */
+/** rex_offload_fini(): this file or another file of the binary defines it. */
 REX_HIDDEN void rex_offload_fini(void);
 #else
 
@@ -236,9 +240,9 @@ REX_HIDDEN void rex_offload_fini(void);
 
 /**
  * rex_offload_init(): finds and binds libomptarget; finds, checks and registers this binary's
- * image; and loads the image on the default device. Call it at the start of main, before anything
- * is timed. If the module is registered already, the call only loads an image that is not loaded
- * yet. Any thread.
+ * image; and loads the image on the default device. If offloading is disabled or the default device
+ * is the host, it loads nothing. Call it at the start of main, before anything is timed. If the
+ * module is registered already, the call only loads an image that is not loaded yet. Any thread.
  *
  * Returns 0 or an error of rex_module_init().
  */
@@ -249,26 +253,27 @@ REX_PER_BINARY int rex_offload_init(void)
 }
 
 /**
- * rex_offload_fini(): unregisters this binary's image. Before the call each mapping must have
- * ended. During the call other threads must not be in a launch or data call of this binary. After
- * the call the module can be registered again, with any image. On LLVM 18 it can be registered only
- * with the image that it had. If the module is not registered, is being registered, or is being
- * ended by another thread, the call returns 0 and does nothing. At the end of the process, in a
- * function given to atexit() before the registration, the call returns 0 and does nothing. Any
- * thread.
+ * rex_offload_fini(): unregisters this binary's image. Before the call the program must end the
+ * mappings that this binary made. The call waits until other threads have left launches and data
+ * calls. After the call the module can be registered again: on LLVM 18 only with the image that it
+ * had, otherwise with any image. If the module is not registered, is being registered, or is being
+ * ended by another thread, the call returns 0 and does nothing. At the end of the process the call
+ * returns 0 and does nothing in a function that was given to atexit() before the first registration
+ * or the first use of a device. Any thread.
  *
  * Returns 0 or one of these errors. After an error the module is still registered:
  *
  * REX_EINVAL  the call is in the program's log function, which an outer rex_offload_fini() of this
  *             thread has called. Or the thread runs its last destructors.
- * REX_EBUSY   a queue (rex/queue.h) has unfinished commands that use the module, or any unfinished
- *             commands if no other module is registered. The message names the queue. If
- *             REX_OPTION_UNFINISHED is `wait`, the call waits instead. Or the call was made inside
- *             a launch, a data call or the program's log function. Or launches or data calls of
- *             other threads have not ended within a minute.
+ * REX_EBUSY   a queue (rex/queue.h) has unfinished commands, and may have launched kernels of this
+ *             binary since it was last idle. Or a queue has unfinished commands, and no other
+ *             module is registered. The message names the queue. If REX_OPTION_UNFINISHED is
+ *             `wait`, the call waits instead. Or the call was made inside a launch, a data call or
+ *             the program's log function. Or launches or data calls of other threads have not ended
+ *             within a minute.
  * REX_ENOMEM  the host has too little memory for librex's data of this thread.
- * REX_ECUDA   since the process began, a launch or a queue has found a device lost. The queue may
- *             have been destroyed later.
+ * REX_ECUDA   since the process began, librex has found any device lost: for example in a launch, a
+ *             wait or a queue.
  */
 int rex_offload_fini(void) __asm__("rex_offload_fini");
 REX_PER_BINARY int rex_offload_fini(void)

@@ -1,11 +1,12 @@
 /*
- * rex/clangmath.h - the functions of <math.h> for a clang that compiles kernels without the CUDA
+ * rex/clangmath.h - functions of <math.h> for a clang that compiles kernels without the CUDA
  * toolkit. rex/clang.h includes it.
  *
- * As in C++, each name is overloaded for double and float. The name with an f after it is for float
- * only. Arguments of other types, or of two types, are computed in double. But all arguments of
- * fma(), abs(), min(), max(), lrint(), llrint(), lround() and llround() must have one type: double
- * or float, for abs(), min() and max() also an integer type.
+ * As in C++, each name is overloaded for double and float. A name with an f after it, such as
+ * sqrtf(), is for float only. Arguments of other types, or of two types, are computed in double.
+ * But all arguments of fma(), abs(), min(), max(), lrint(), llrint(), lround() and llround() must
+ * have one type: double or float. min() and max() also take an integer type, abs() a signed integer
+ * type.
  *
  * Everything here is since 0.2.
  *
@@ -59,12 +60,15 @@ template <class...> struct rex_in_double {
         return name((rex_type)x, (rex_type)y);                             \
     }
 
-/* Functions that a GPU computes exactly, by one instruction or a few. */
+/* Functions that need no libdevice: clang computes each by a few instructions. */
 #define REX_MATH_BUILTIN_1(name) \
     REX_MATH_1(name, name##f, __builtin_##name(x), __builtin_##name##f(x))
 #define REX_MATH_BUILTIN_2(name) \
     REX_MATH_2(name, name##f, __builtin_##name(x, y), __builtin_##name##f(x, y))
-/** ceil(), fabs(), floor(), nearbyint(), rint(), round(), sqrt(), trunc(): as in C. */
+/**
+ * ceil(), copysign(), fabs(), fdim(), floor(), fmax(), fmin(), nearbyint(), rint(), round(),
+ * sqrt(), trunc(): as in C.
+ */
 REX_MATH_BUILTIN_1(ceil)
 REX_MATH_BUILTIN_1(fabs)
 REX_MATH_BUILTIN_1(floor)

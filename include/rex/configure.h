@@ -24,7 +24,7 @@ extern "C" {
 /*
  * ---- Settings of the process ------------------------------------------------------------------
  *
- * This program writes nothing to standard error, and has its images in a folder of its own:
+ * In this program librex logs nothing, and looks for images first in the program's folder:
  *
  *     int start_quietly(const char *folder)
  *     {
@@ -38,56 +38,60 @@ extern "C" {
 /**
  * enum rex_option: the options of rex_configure(). Each option overrides an environment variable.
  *
- * The case of words does not matter. `yes`, `true` and `1` mean `on`; `no`, `false` and `0` mean
- * `off`. If a file or folder has such a name, write the name as a path: `./0`.
+ * The case of words does not matter. If `on` is a value of an option, `yes`, `true` and `1` mean
+ * `on`. If `off` is a value of an option, `no`, `false` and `0` mean `off`. If a trace file has
+ * such a name, write the name as a path: `./0`.
  *
  * librex ignores a variable if its option does not allow the value, or if the value has 4096 bytes
  * or more. It logs a warning with the allowed values, or with the maximum length. librex logs the
- * warning once in a process, when it first reads REX_OPTION_LOG. If the program has already set the
- * option, there is no warning. librex warns of each REX_ variable whose name is similar, but not
- * equal, to a name below. In a set-user-ID program the environment is ignored.
+ * warning at most once in a process, usually when it first reads REX_OPTION_LOG. While the program
+ * has set the option, there is no warning. librex also warns once of each REX_ variable whose name
+ * is similar, but not equal, to a name below. In a set-user-ID program librex ignores these
+ * variables.
  *
  * REX_OPTION_OMPTARGET     REX_OMPTARGET: path of the libomptarget to use. Takes effect if no
  *                          libomptarget is in the process yet, bound or not.
  * REX_OPTION_CUBIN         REX_CUBIN: image file of the main program's module, or a list of files
  *                          with ':' between them. It replaces the module's own file name. It has no
- *                          effect if the module has an image for GPUs in memory, or if the program
- *                          names a file in rex_module_register() or register_cubin(). librex never
- *                          uses the module's host image in place of this file. Takes effect at the
- *                          next registration.
+ *                          effect if the module has an image for GPUs in memory. It has no effect
+ *                          either if rex_module_register() or register_cubin() names another file
+ *                          than the module's own. librex never uses the module's host image in
+ *                          place of this file. Takes effect at the next registration.
  * REX_OPTION_CUBIN_PATH    REX_CUBIN_PATH: folders, with ':' between them, where librex first looks
- *                          for an image name without a slash. Takes effect at the next
- *                          registration.
+ *                          for an image name without a slash. Takes effect at the next registration
+ *                          or rex_library_load().
  * REX_OPTION_LOG           REX_LOG: `off`, `error`, `warn` or `warning` (the default), `info` or
  *                          `debug`; `enum rex_log_level` describes the levels. `LEVEL:FILE`, or
  *                          `:FILE` at the level `warn`, appends to FILE instead of standard error.
  *                          In FILE, %p is the process ID and %% a percent sign. If FILE cannot be
- *                          opened or written, or is a pipe without a reader, one line reports the
- *                          failure, and the log continues on standard error. Takes effect at once.
- *                          librex reads the variable before the first line that it may log.
+ *                          opened or written (for example, a pipe without a reader), one line
+ *                          reports the failure, and the log continues on standard error. Takes
+ *                          effect at once. librex reads the variable before the first line that it
+ *                          may log.
  * REX_OPTION_WAIT          REX_WAIT: how a thread waits for an NVIDIA GPU. `auto`, the default: the
  *                          CUDA driver chooses between spin and yield. `spin`: the thread polls,
  *                          which is fastest and keeps a processor busy. `yield`: the thread polls,
  *                          and yields to other threads. `block`: the thread sleeps; waking it takes
- *                          longer than a short launch. `runtime`: librex sets nothing, and
- *                          libomptarget blocks. Takes effect when librex starts the GPU: at the
- *                          first registration of an image for the GPU (LLVM 14 to 17: at the first
- *                          use after the registration), or at an earlier rex_host_alloc() or
- *                          rex_host_register(). A context that is active already does not change.
+ *                          longer than a short launch. `runtime`: libomptarget chooses, and the
+ *                          thread sleeps. Takes effect when librex activates the GPU's context,
+ *                          usually at the first registration of an image for the GPU. On LLVM 14 to
+ *                          17 this is at the first use after the registration. An earlier
+ *                          rex_host_alloc() or rex_host_register() also activates a context. A
+ *                          context that is active already does not change.
  * REX_OPTION_ADOPT         REX_ADOPT: `on` or `off` (the default). `on`: librex adopts offload code
  *                          that another compiler built and that registers through librex's
  *                          __tgt_register_lib. librex first sets the wait policy. It then passes
  *                          libomptarget a copy of the code's descriptor, adapted to the LLVM
  *                          release. librex does not write to the code's own descriptor, entries and
- *                          images. Such code registers before main() begins, so a call of
- *                          rex_configure() is too late: set the variable REX_ADOPT. rex-run(1) sets
- *                          REX_ADOPT.
- * REX_OPTION_UNFINISHED    REX_UNFINISHED: `error` (the default) or `wait`. It applies to the end
- *                          of a data region, and to rex_data_exit(), rex_offload_fini() and
- *                          rex_library_unload(), if a queue still uses the memory, module or
- *                          library. With `error` the call returns REX_EBUSY and ends nothing. With
- *                          `wait` the call waits for the queue. The data calls of rex_kmp.h always
- *                          wait.
+ *                          images. Code of the program itself registers before main() begins, so a
+ *                          call of rex_configure() is too late: set the variable REX_ADOPT.
+ *                          rex-run(1) sets REX_ADOPT.
+ * REX_OPTION_UNFINISHED    REX_UNFINISHED: `error` (the default) or `wait`. It applies to calls
+ *                          that end memory, a module or a library that a queue may still use. They
+ *                          are the end of a data region, rex_data_exit(), rex_offload_fini(),
+ *                          rex_module_fini() and rex_library_unload(). With `error` the call
+ *                          returns REX_EBUSY and ends nothing. With `wait` the call waits for the
+ *                          queue. The data calls of rex_kmp.h that end mappings always wait.
  * REX_OPTION_TRACE         REX_TRACE: a file for a timeline of launches, data calls and queues,
  *                          which rex-report(1) reads and describes. In the file's name, %p is the
  *                          process ID and %% a percent sign. `-`: a summary on standard error when
@@ -103,37 +107,40 @@ extern "C" {
  *                          Kernels that are never launched, and the presence and size of globals,
  *                          are not checked. If the image lacks such a kernel or global,
  *                          libomptarget of LLVM 14 to 17 ends the process when it loads the image.
- *                          Later LLVM releases print a line and continue. The image's structure and
- *                          architecture, the entry table, duplicate keys and the rows of a launch
- *                          are always checked. `full`: as `on`; and if a launch by the driver maps
- *                          a row, the row gets device memory of its own, exactly as large as the
- *                          row. So compute-sanitizer finds accesses past the row. Takes effect at
- *                          the next registration.
- * REX_OPTION_LAUNCH_BY     REX_LAUNCH_BY: the library that launches on an NVIDIA GPU, if the call
- *                          waits for the kernel. `auto`, the default: the CUDA driver, unless a
+ *                          Later LLVM releases print a line and continue. LLVM 14 and 15 are an
+ *                          exception: the registration refuses a host image that lacks an entry.
+ *                          The image's structure and architecture, the entry table, duplicate keys
+ *                          and the rows of a launch are always checked. `full`: as `on`; and if a
+ *                          launch by the driver maps a row, the row gets device memory of its own,
+ *                          exactly as large as the row. So compute-sanitizer finds accesses past
+ *                          the row. Takes effect at the next registration.
+ * REX_OPTION_LAUNCH_BY     REX_LAUNCH_BY: the library that makes launches on an NVIDIA GPU, except
+ *                          launches in queues. `auto`, the default: the CUDA driver, unless a
  *                          reason requires libomptarget. `runtime`: libomptarget. `driver`: the
  *                          driver; a launch that the driver cannot make returns REX_EUNSUPPORTED,
  *                          with the reason. rex-launches(7) lists the reasons. Takes effect if no
  *                          libomptarget is bound yet.
- * REX_OPTION_COPY_THREADS  REX_COPY_THREADS: number of librex's own threads, 0 to 8, that make a
- *                          large copy of unpinned memory to or from an NVIDIA GPU. 0: the driver
- *                          copies. `auto`, the default: half of the processors that the process may
- *                          use (in an MPI job: half of the rank's share), at most 8; 0 if half is
- *                          1. See rex-launches(7). Takes effect at the next copy.
- * REX_OPTION_REQUIRE_GPU   REX_REQUIRE_GPU: `on` or `off` (the default). `on`: kernels never run on
+ * REX_OPTION_COPY_THREADS  REX_COPY_THREADS: maximum number of librex's own threads, 0 to 8, that
+ *                          together make a large copy of unpinned memory to or from an NVIDIA GPU.
+ *                          0: the driver copies. `auto`, the default: half of the processors that
+ *                          the process may use (in an MPI job: half of the rank's share), at most
+ *                          8; 0 if half is less than 2. See rex-launches(7). Takes effect at the
+ *                          next copy.
+ * REX_OPTION_REQUIRE_GPU   REX_REQUIRE_GPU: `on` or `off` (the default). `on`: librex does not use
  *                          the CPU instead of a GPU. The registration of a module returns
  *                          REX_ENODEVICE if there is no NVIDIA GPU for it, if it has only a host
  *                          image, or if OMP_TARGET_OFFLOAD disables its launches. A launch or a
  *                          data call with the host as its device returns REX_ENODEVICE. But the
  *                          data calls of rex_kmp.h return no error and do nothing. librex cannot
  *                          stop the program's own host version. Takes effect at the next
- *                          registration and call.
+ *                          registration and call. But a module that is registered with a host image
+ *                          already continues to run on the CPU.
  * REX_OPTION_LAUNCH_BLOCKING  REX_LAUNCH_BLOCKING: `on` (the default) or `off`. `off`: a launch on
  *                          an NVIDIA GPU may return before its kernel is done, if the host cannot
  *                          yet see the result. A later call that could see or change the result
  *                          waits, and returns the error of the kernel. rex-launches(7) describes
- *                          the differences. Takes effect at the next launch; rex_configure() with
- *                          `on` waits for earlier launches.
+ *                          the differences. Takes effect at the next launch; a call of
+ *                          rex_configure() that changes it to `on` waits for earlier launches.
  */
 enum rex_option {
     REX_OPTION_OMPTARGET,
@@ -183,12 +190,12 @@ REX_API int rex_configure(enum rex_option option, const char *value);
  * REX_LOG_OFF    no lines.
  * REX_LOG_ERROR  errors.
  * REX_LOG_WARN   warnings: librex continues, but the program or its user may have made a mistake.
- * REX_LOG_INFO   the choice of libomptarget, images and contexts.
- * REX_LOG_DEBUG  everything. Each launch and data call lists its rows, with the types in words:
+ * REX_LOG_INFO   main steps, for example the choice of libomptarget, images and contexts.
+ * REX_LOG_DEBUG  everything. Launches and data calls list their rows, with the types in words:
  *                `row 1: to|target_param 0x55d0c8a2f2a0 4000 bytes`. If a row has a name, as with
- *                clang -g, the line has the name instead of the address. Calls of code that other
- *                compilers built are logged only if the level is already debug when libomptarget is
- *                bound. This level makes launches slower.
+ *                clang -g, the line has the name; for mapped memory, instead of the address. Calls
+ *                of code that other compilers built are logged only if the level is already debug
+ *                when libomptarget is bound. This level makes launches slower.
  */
 enum rex_log_level { REX_LOG_OFF, REX_LOG_ERROR, REX_LOG_WARN, REX_LOG_INFO, REX_LOG_DEBUG };
 
@@ -205,7 +212,9 @@ enum rex_log_level { REX_LOG_OFF, REX_LOG_ERROR, REX_LOG_WARN, REX_LOG_INFO, REX
  * holds no lock during the call, so the function may call librex, with two exceptions. The function
  * cannot use a module that this thread is registering or ending (REX_EINVAL). The function cannot
  * register or end a module, because the thread may be inside a call that uses a module (REX_EBUSY).
- * But a call to end a module that this thread is registering does nothing, and returns 0.
+ * But a call to end a module that this thread is registering does nothing, and returns 0. If librex
+ * calls the function in a registration, launches of other threads may wait until the function
+ * returns.
  *
  * Lines that librex logs inside the function go to standard error or the file. After the function
  * returns, librex restores rex_last_error() and errno of the thread.
@@ -213,9 +222,9 @@ enum rex_log_level { REX_LOG_OFF, REX_LOG_ERROR, REX_LOG_WARN, REX_LOG_INFO, REX
 typedef void rex_log_function(enum rex_log_level level, const char *message, void *context);
 
 /**
- * rex_set_log_callback(): from this call on, librex passes each line of the log to @function, with
- * @context. It no longer writes the lines to standard error or a file. REX_OPTION_LOG still sets
- * the level.
+ * rex_set_log_callback(): from this call on, librex passes the lines of the log to @function, with
+ * @context. It no longer writes these lines to standard error or a file. The lines that librex logs
+ * inside @function are an exception. REX_OPTION_LOG still sets the level.
  *
  * @function  receives each line; NULL: lines go to the file of REX_OPTION_LOG or to standard error.
  * @context   an argument for @function. @context must live until @function is replaced and has
@@ -229,14 +238,15 @@ REX_API void rex_set_log_callback(rex_log_function *function, void *context);
 /*
  * ---- The bound libomptarget -------------------------------------------------------------------
  *
- * rex_runtime_tell() of rex/inspect.h returns the release of any libomptarget file.
+ * rex_runtime_tell() of rex/inspect.h returns the release of a libomptarget file.
  */
 
 /**
  * rex_runtime_bind(): finds and binds libomptarget now, instead of at the first registration. It
- * takes the first of these: a libomptarget that is in the process already, $REX_OMPTARGET, or the
- * best libomptarget that it finds. The best is mostly that of the newest LLVM release: see
- * librex(7). A bound libomptarget stays bound until the process ends. Any thread.
+ * takes the first of these: a libomptarget that is in the process already, that of
+ * REX_OPTION_OMPTARGET, or the best libomptarget that it finds. The best is mostly that of the
+ * newest LLVM release: see librex(7). A bound libomptarget stays bound until the process ends. Any
+ * thread.
  *
  * Returns 0; REX_ENORUNTIME (the message lists the libraries that librex tried, each with the
  * reason, or names another cause); REX_ENOMEM; or REX_EFORK (the process was forked while another

@@ -11,7 +11,7 @@
  *     nvcc -cubin -arch=sm_90 -o rex_lib_nvidia.cubin axpy.cu      for a GPU
  *     rex-cc --images --device-compiler=clang axpy.cu              for a GPU by clang alone: PTX
  *     cc -x c -shared -fPIC -o rex_lib_host.so axpy.cu             for libomptarget's host device
- *     cc -x c -shared -fPIC -fopenmp -o rex_lib_host.so axpy.cu    OpenMP: on all cores (rex-cc)
+ *     cc -x c -shared -fPIC -fopenmp -o rex_lib_host.so axpy.cu    with OpenMP: on several cores
  *
  * A parameter is a type in parentheses and a name. A kernel has up to 64 parameters; the list of a
  * kernel without parameters is `void`. The compiler refuses a type of more than 8 bytes: pass its
@@ -20,13 +20,14 @@
  * function.
  *
  * The image has the kinds of the parameters. librex compares them with a launch's rows before the
- * kernel runs: a wrong row is REX_EPARAMS.
+ * kernel runs: a row of a wrong kind is REX_EPARAMS, unless another check refuses the launch first.
  *
- * The host device calls a kernel function once, for any grid. A kernel whose loops are REX_FOR() is
- * correct on the host device, and on a GPU with any grid of one dimension.
+ * The host device calls a kernel function once, for any grid. A kernel that is one REX_FOR() loop
+ * runs each index once: on the host device, and on a GPU with any grid of one dimension. On a GPU
+ * threads do not wait for each other between two such loops of a kernel.
  *
  * The source may be CUDA C++ or C11 with GNU extensions, and includes no header of the host side.
- * clang needs no CUDA toolkit: rex/clang.h then has CUDA's own names. rex/reduce.h, which this
+ * clang needs no CUDA toolkit: rex/clang.h then has names of CUDA. rex/reduce.h, which this
  * header includes, has sums, atomics and teams.
  *
  * Names that begin with rex_detail_ are reserved: these macros declare variables of such names, and
@@ -69,8 +70,9 @@
  * ---- Grid: indices and numbers of teams and threads -------------------------------------------
  *
  * A @dimension is 0 (x), 1 (y) or 2 (z). A team is CUDA's block. On the host device each index is 0
- * and each number is 1. Inside REX_FOR_TEAMS() only the index of the loop differs between teams. A
- * kernel that selects one element by its thread index is correct only on a GPU.
+ * and each number is 1. So there, inside REX_FOR_TEAMS(), only the index of the loop differs
+ * between teams. A kernel in which each thread computes one element, without a loop, is correct
+ * only on a GPU.
  */
 
 #if REX_ON_GPU
@@ -130,9 +132,9 @@ REX_DETAIL_RULE rex_detail_not_inside_REX_FOR(void);
 REX_DETAIL_RULE rex_detail_not_inside_REX_FOR_TEAMS(void);
 
 /*
- * REX_DETAIL_ON_GRID: calls of both functions, for an operand that is not evaluated. Each loop over
- * the whole grid has this operand, so the compiler refuses such a loop inside REX_FOR() and
- * REX_FOR_TEAMS().
+ * REX_DETAIL_ON_GRID: calls of both functions, for an operand that is not evaluated. All loops over
+ * the whole grid except REX_GRID_STRIDE() have this operand, so the compiler refuses such a loop
+ * inside REX_FOR() and REX_FOR_TEAMS().
  */
 #define REX_DETAIL_ON_GRID (rex_detail_not_inside_REX_FOR() + rex_detail_not_inside_REX_FOR_TEAMS())
 /*
@@ -152,10 +154,10 @@ REX_DETAIL_RULE rex_detail_not_inside_REX_FOR_TEAMS(void);
     REX_DETAIL_THREADED(count, REX_DETAIL_INDEX) _Pragma(directive)
 /*
  * REX_DETAIL_FOR(name, calls, count, guess, directive, loops): applies OpenMP's @directive to
- * @loops. The loops have @count indices. Each index takes about @guess seconds. @name and @calls
- * are the arguments of REX_DETAIL_BODY(), which stands outside the loop of OpenMP. If
- * REX_DETAIL_BODY() stood inside the loop, a break in the body would leave only REX_DETAIL_BODY(),
- * and OpenMP would not refuse the break.
+ * @loops. The loops have @count indices. Until a run has been timed, @guess is the assumed time of
+ * one index in seconds. @name and @calls are the arguments of REX_DETAIL_BODY(), which stands
+ * outside the loop of OpenMP. If REX_DETAIL_BODY() stood inside the loop, a break in the body would
+ * leave only REX_DETAIL_BODY(), and OpenMP would not refuse the break.
  */
 #define REX_DETAIL_FOR(name, calls, count, guess, directive, ...) \
     REX_DETAIL_BODY(name, calls)                                  \
@@ -174,10 +176,10 @@ REX_DETAIL_RULE rex_detail_not_inside_REX_FOR_TEAMS(void);
  * ---- Loops whose indices are shared among all threads of the grid -----------------------------
  *
  * The statement or block after a loop runs once for every index, with any number of teams and
- * threads. The grid must not have more dimensions than the loop: threads along a further dimension
- * would run every index again. The indices are int64_t. Bounds are evaluated more than once.
- * Threads run the indices concurrently, in no defined order. So if the body writes a variable,
- * declare the variable inside the body.
+ * threads. But the grid must not have more dimensions than the loop: threads along a further
+ * dimension would run every index again. The indices are int64_t. Bounds are evaluated more than
+ * once. Threads run the indices concurrently, in no defined order. So if the body writes a
+ * variable, declare the variable inside the body.
  *
  * The body must not leave the loop with break, goto or return. With -fopenmp a compiler refuses
  * these statements, but clang does not refuse a break in REX_FOR_2D() and REX_FOR_3D(). `continue`
@@ -234,7 +236,8 @@ REX_DETAIL_RULE rex_detail_not_inside_REX_FOR_TEAMS(void);
 /*
  * ---- Globals of a device image ----------------------------------------------------------------
  *
- * Write these macros at file scope. rex/entry.h has the macros for the host.
+ * Write REX_DEVICE_GLOBAL() and REX_DEVICE_GLOBAL_LINK() at file scope. rex/entry.h has the macros
+ * for the host.
  */
 
 #if REX_ON_GPU
@@ -271,10 +274,10 @@ REX_DETAIL_RULE rex_detail_not_inside_REX_FOR_TEAMS(void);
  *
  * These macros are heads of kernels; the body follows the macro. Write them at file scope, once for
  * each name in an image. REX_DEVICE_KERNEL() is for REX_KERNEL(name) of rex/entry.h. The macros
- * with STEM in their names take a stem. The others take a name, and make the stem `name__` from it.
- * A *plain* kernel has the parameters of the list. An *env* kernel has the runtime's parameter
- * before the parameters of the list. The macros with BOUNDS also take the arguments of CUDA's
- * `__launch_bounds__`.
+ * with STEM in their names, REX_DEVICE_PLAIN() and REX_DEVICE_ENV() take a stem. The others take a
+ * name, and make the stem `name__` from it. A *plain* kernel has the parameters of the list. An
+ * *env* kernel has the runtime's parameter before the parameters of the list. The macros with
+ * BOUNDS also take the arguments of CUDA's `__launch_bounds__`.
  */
 
 /**

@@ -20,7 +20,7 @@
 enum rex_kind {
     REX_KIND_UNKNOWN = 0, /**< no signature, or a kind that librex does not know. */
     REX_KIND_POINTER = 1, /**< an address. */
-    REX_KIND_VALUE = 3,   /**< a struct, a union or a `__half`, with the size of its type. */
+    REX_KIND_VALUE = 3,   /**< another type, such as a struct or a `__half`, with its size. */
     REX_KIND_I8 = 5,      /**< int8_t. */
     REX_KIND_U8 = 6,      /**< uint8_t. */
     REX_KIND_I16 = 7,     /**< int16_t. */
@@ -36,16 +36,16 @@ enum rex_kind {
 
 /* clang-format off */
 /**
- * REX_EACH_KIND(is): `is(type, kind)` for each type that has a kind of its own, such as
- * `is(float, REX_KIND_F32)`.
+ * REX_EACH_KIND(is): `is(type, kind)` for float, double and the types of REX_EACH_INTEGER().
+ * Example: `is(float, REX_KIND_F32)`.
  */
 #define REX_EACH_KIND(is)    \
     REX_EACH_INTEGER(is)     \
     is(float, REX_KIND_F32)  \
     is(double, REX_KIND_F64)
 /**
- * REX_EACH_INTEGER(is): `is(type, kind)` for each integer type and bool, such as
- * `is(int, REX_KIND_I32)`.
+ * REX_EACH_INTEGER(is): `is(type, kind)` for char to unsigned long long and bool. Example: `is(int,
+ * REX_KIND_I32)`. In C++ wchar_t, char16_t and char32_t have the kind of a struct.
  */
 #define REX_EACH_INTEGER(is)                           \
     is(char, (char)-1 < 1 ? REX_KIND_I8 : REX_KIND_U8) \
@@ -86,7 +86,7 @@ template <class type> struct rex_type_kind<type *__restrict__, false> : rex_type
     template <> struct rex_type_kind<type, false> { \
         static const unsigned rex_number = (kind);  \
     };
-/* Defines the kind of each type that has a kind of its own. */
+/* Defines the kind of each type of REX_EACH_KIND(). */
 REX_EACH_KIND(REX_KIND_IS)
 #undef REX_KIND_IS
 }

@@ -1,7 +1,8 @@
 /*
  * rex/launch.h - launches and data regions.
  *
- * A launch runs a kernel and waits for it. After REX_EHOST the program runs its host version:
+ * A launch runs a kernel, and usually waits for it. After REX_EHOST the program runs its host
+ * version:
  *
  *     int error = REX_LAUNCH_FOR(axpy, n, REX_VALUE(n), REX_VALUE(a), REX_TO(x, n),
  *                                REX_TOFROM(y, n));
@@ -16,12 +17,12 @@
  *                                    REX_TOFROM(y, n));
  *     }
  *
- * Each launch and data call first registers this binary's module if it is not registered. Any
- * thread may call these functions. The program must not change a map while a call uses the map.
- * Device numbers begin at 0; -1 is the default device.
+ * Each launch and data call first registers this binary's module if it has entries and is not
+ * registered. Any thread may call these functions. The program must not change a map while a call
+ * uses the map. Device numbers begin at 0; -1 is the default device.
  *
- * libomptarget aborts on some errors and ignores others; librex checks for these errors first. A
- * call that fails a check changes nothing on the device.
+ * libomptarget aborts on some errors and ignores others; librex checks for most of these errors
+ * first. If a call fails a check, no kernel runs, and the mappings do not change.
  *
  * Guide: rex-launches(7).
  *
@@ -64,7 +65,8 @@ extern "C" {
 /**
  * REX_LAUNCH_GRID_STRIDE: flag: the kernel's loops are correct with any number of teams, as
  * REX_FOR() loops are. If teams are 0 in x, librex launches enough teams for @trip_count. But the
- * teams in x together have at most as many threads as the GPU can have resident at once.
+ * teams in x together have at most as many threads as the GPU can have resident at once. If the
+ * GPUs differ, librex takes the largest of these maximums.
  */
 #define REX_LAUNCH_GRID_STRIDE 0x4u
 /**
@@ -80,10 +82,10 @@ extern "C" {
  * struct rex_launch_config: the kernel, device, queue and grid of a launch. rex_launch_config_of()
  * and rex_launch_config_for() return such a struct.
  *
- * REX_LAUNCH_COOPERATIVE and @cluster are *attributes* of the launch. Only the CUDA driver supports
- * them, from CUDA 11.8 on. If libomptarget has to launch, or the device is not an NVIDIA GPU, the
- * launch returns REX_EUNSUPPORTED, and the message has the reason. The attributes also apply to
- * launches in queues and graphs, and to launches that return early (REX_OPTION_LAUNCH_BLOCKING).
+ * REX_LAUNCH_COOPERATIVE and @cluster are *attributes* of the launch. librex passes them only to
+ * the CUDA driver, from CUDA 11.8 on. If libomptarget has to launch, the launch returns
+ * REX_EUNSUPPORTED, and the message has the reason. The attributes also apply to launches in queues
+ * and graphs, and to launches that return early (REX_OPTION_LAUNCH_BLOCKING).
  */
 struct rex_launch_config {
     /** host key: REX_KERNEL_ID(name). REX_LAUNCH_WITH() sets it. */
@@ -94,8 +96,9 @@ struct rex_launch_config {
     struct rex_queue *queue;
     /**
      * blocks in x, y, z. If x is 0, librex chooses enough blocks for @trip_count. If x and
-     * @trip_count are 0, librex chooses 128 blocks, or 1 block with REX_LAUNCH_GRID_STRIDE. In y
-     * and z, 0 means 1. A GPU's grid has at most 65535 blocks in y and in z.
+     * @trip_count are 0, librex chooses 128 blocks, or 1 block with REX_LAUNCH_GRID_STRIDE. librex
+     * chooses whole clusters. In y and z, 0 means 1. A GPU's grid has at most 65535 blocks in y and
+     * in z.
      */
     uint32_t teams[3];
     /**
@@ -149,8 +152,9 @@ static inline struct rex_launch_config rex_launch_config_for(const void *key, in
 
 /**
  * rex_launch(): launches a kernel of this binary and waits for the kernel, or puts the launch in a
- * queue and returns. The arguments are a map, which may be used again or built at run time.
- * REX_LAUNCH() takes rows.
+ * queue and returns. With REX_LAUNCH_NOWAIT, or if REX_OPTION_LAUNCH_BLOCKING is `off`, the call
+ * may return before the kernel ends. The arguments are a map, which may be used again or built at
+ * run time. REX_LAUNCH() takes rows.
  *
  * @launch  the kernel, device, queue and grid.
  * @map     the kernel's arguments, made by REX_MAP() or rex_map_build(); NULL: no arguments. It
@@ -159,28 +163,32 @@ static inline struct rex_launch_config rex_launch_config_for(const void *key, in
  * After the call the program may change @launch, @map and the values in the map.
  *
  * If the memory of a row is not mapped, it is mapped for this launch only. If several such rows
- * have equal begin and size, librex makes each copy that at least one of them asks for.
+ * have equal begin and size, librex makes each copy that at least one of them asks for. This does
+ * not apply to members of structs, attached memory and rows with mappers.
  *
- * A launch in a queue copies nothing, and its rows of memory must be mapped whole. It returns
- * REX_EINVAL if it has a row of REX_ALWAYS(), REX_PRIVATE() or REX_FIRSTPRIVATE(). On a GPU the
- * CUDA driver launches from a queue, so the grid can have three dimensions with each LLVM release.
+ * A launch in a queue copies nothing, and its rows of memory must be mapped whole, except rows of
+ * no elements. It returns REX_EINVAL if it has a row of REX_ALWAYS(), REX_PRIVATE() or
+ * REX_FIRSTPRIVATE(). On a GPU the CUDA driver launches from a queue, so the grid can have three
+ * dimensions with each LLVM release.
  *
- * If a section of no elements is not mapped, the kernel gets the host's address, or NULL on LLVM 14
- * and 15.
+ * If a row of no elements is neither mapped nor within another row of the launch, the kernel gets
+ * the host's address. On LLVM 14 and 15 it gets NULL, or NULL minus the offset of the row from its
+ * base.
  *
- * Returns 0, an error of rex_module_register(), or one of the errors below. After an error the
- * kernel has not run, except that REX_ECUDA may be an error of the kernel itself.
+ * Returns 0, an error of rex_module_register(), or one of the errors below. After an error other
+ * than REX_ECUDA the kernel has not run.
  *
  * REX_EHOST         offloading is disabled, the device is the host, or libomptarget launched
  *                   nothing: run the host version.
  * REX_ENODEVICE     the device is the host, or offloading is disabled, and REX_REQUIRE_GPU is on.
  * REX_EINVAL        @launch or a column of @map is NULL; @launch has unknown flags, or @reserved is
  *                   not 0; a row is invalid with each LLVM release, and the message has its number;
- *                   a strict launch has 0 teams or threads in x; the grid or the block is too large
- *                   for the GPU or the kernel (in a queue: REX_ECUDA); a cooperative grid or a
- *                   cluster does not fit; a value has more than 8 bytes, and libomptarget has to
- *                   launch; the queue was destroyed; the process or the calling thread is ending.
- * REX_EKEY          no registered module has the key, or the key is that of a global.
+ *                   a strict launch has 0 teams or threads in x; a number of teams or threads in x
+ *                   is above 2147483647; the grid or the block is too large for the GPU or the
+ *                   kernel (in a queue: REX_ECUDA); a cooperative grid or a cluster does not fit; a
+ *                   value has more than 8 bytes, and libomptarget has to launch; the queue was
+ *                   destroyed; the process or the calling thread is ending.
+ * REX_EKEY          no entry of this binary has the key, or the key is that of a global.
  * REX_ENOKERNEL     the launch is in a queue on a GPU, and the image does not describe the kernel's
  *                   parameters.
  * REX_EPARAMS       the rows do not fit the kernel's parameters. Or libomptarget has to launch, and
@@ -192,16 +200,17 @@ static inline struct rex_launch_config rex_launch_config_for(const void *key, in
  *                   needs more shared memory than the GPU has for one block (in a queue:
  *                   REX_EINVAL). In a queue: the module has device globals, and the queue lacks
  *                   REX_QUEUE_OWN_GLOBALS; or a value on the host device has more than 8 bytes.
- * REX_EABSENT       a row of REX_PRESENT(), or any row in a queue, is not mapped, or mapped only in
- *                   part.
+ * REX_EABSENT       a row of REX_PRESENT(), or in a queue any row with elements, is not mapped, or
+ *                   mapped only in part.
  * REX_EOVERLAP      a row is mapped in part, or it overlaps an earlier row and does not lie within
- *                   it. Or the row lies within a row that this call maps, and asks for a copy that
- *                   the outer row does not make. On LLVM 14 also a row of no elements that lies in
- *                   a later row.
+ *                   it. For an exception see REX_IMPLICIT(). Or the row lies within a row that this
+ *                   call maps, and asks for a copy that the outer row does not make. On LLVM 14
+ *                   also a row of no elements that lies in a later row.
  * REX_ENOMEM        the host or the device has too little memory, or a row is larger than 1 TiB. If
  *                   libomptarget maps the rows, and the device has too little memory, libomptarget
  *                   aborts the process.
- * REX_ECUDA         the driver or the kernel failed, or an earlier call has found the device lost.
+ * REX_ECUDA         the driver, this kernel or an earlier kernel failed, or another call has found
+ *                   the device lost.
  * REX_EFORK         the parent of this process used the GPU before it forked; or another thread was
  *                   inside libomptarget at the fork; or the parent made the queue.
  */
@@ -212,10 +221,10 @@ static inline int rex_launch(const struct rex_launch_config *launch, const struc
 
 /**
  * REX_LAUNCH(kernel, teams, threads, rows...): launches REX_KERNEL(kernel) on the default device,
- * with @teams blocks of @threads threads, and waits for the kernel. @rows are the arguments, in
- * order: 0 to 64 rows of rex/map.h. Each expression is evaluated once, as rex/map.h describes. If
- * REX_KERNEL() has the kernel's parameters, the compiler compares their number and types with the
- * rows. In this case each row must be a macro of rex/map.h or REX_ROW() (rex/arguments.h). The
+ * with @teams blocks of @threads threads, and waits as rex_launch() does. @rows are the arguments,
+ * in order: 0 to 64 rows of rex/map.h. Each expression is evaluated once, as rex/map.h describes.
+ * If REX_KERNEL() has the kernel's parameters, the compiler compares their number and types with
+ * the rows. In this case each row must be a macro of rex/map.h or REX_ROW() (rex/arguments.h). The
  * results are those of rex_launch().
  */
 #define REX_LAUNCH(kernel, teams, ...) \
@@ -223,8 +232,7 @@ static inline int rex_launch(const struct rex_launch_config *launch, const struc
 
 /**
  * REX_LAUNCH_FOR(kernel, iterations, rows...): REX_LAUNCH() on a grid that librex chooses: enough
- * threads for @iterations of the kernel's REX_FOR, but at most as many threads as the GPU can have
- * resident at once.
+ * threads for @iterations of the kernel's REX_FOR, but not more than REX_LAUNCH_GRID_STRIDE allows.
  */
 #define REX_LAUNCH_FOR(kernel, ...) \
     REX_LAUNCH_LOOP(REX_JOIN(kernel, __), ",," #__VA_ARGS__, __VA_ARGS__, )
@@ -343,7 +351,8 @@ inline int rex_launch_rows(const void *key, const struct rex_launch_config &laun
 
 /**
  * rex_on_host(): returns true if this binary's kernels run on the CPU, from a host image. Returns
- * false before the first launch, data call, queue or rex_offload_init(). Any thread.
+ * false while the module is not registered, for example before rex_offload_init() or the first
+ * launch. Any thread.
  */
 static inline bool rex_on_host(void)
 {
@@ -354,17 +363,20 @@ static inline bool rex_on_host(void)
  * ---- Data regions: memory that stays on the device --------------------------------------------
  *
  * A mapping lasts from rex_data_enter() to rex_data_exit(), or for the block of REX_DATA_REGION().
- * Launches in between use the mapped memory and copy nothing; rex_data_update() copies. The host's
- * memory must stay allocated until the mapping ends.
+ * If calls or regions nest, it lasts to the last end. Launches in between use the mapped memory,
+ * and copy only rows of REX_ALWAYS(); rex_data_update() copies. The host's memory must stay
+ * allocated until the mapping ends.
  *
- * If offloading is disabled or the device is the host, data calls with valid rows return 0 and do
- * nothing, and launches return REX_EHOST. With REX_REQUIRE_GPU=on both return REX_ENODEVICE. If a
- * call fails, it maps, ends and copies nothing. A call may wait for launches and data calls of
- * other threads on the same memory.
+ * If offloading is disabled or the device is the host, data calls with valid rows register the
+ * module, do nothing else and return 0. Launches then return REX_EHOST. With REX_REQUIRE_GPU=on
+ * data calls and launches return REX_ENODEVICE instead. If a call fails with another error than
+ * REX_ECUDA, it has mapped, ended and copied nothing. A call may wait for launches and data calls
+ * of other threads on the same memory.
  *
- * A program without kernels has no module. Its calls use the devices of registered modules. If no
- * module is registered, librex registers a module that it knows, or the module of a loaded shared
- * object (rex_binary_module). If librex finds no module, the calls return REX_EENTRIES.
+ * The module of a program without entries (kernels or globals) is not registered. Its data calls
+ * use the devices of registered modules. If no module is registered, librex registers a module that
+ * it knows, or the module of a loaded shared object (rex_binary_module). If librex finds no module
+ * with entries, the data calls return REX_EENTRIES.
  *
  * Guide: rex-launches(7).
  */
@@ -384,8 +396,8 @@ static inline bool rex_on_host(void)
  * REX_EDEVICE       the device number is out of range.
  * REX_EABSENT       a row of REX_PRESENT() is not mapped, or mapped only in part.
  * REX_EOVERLAP      a row is mapped in part, or it overlaps an earlier row and does not lie within
- *                   it. Or the row lies within a row that this call maps, and asks for a copy that
- *                   the outer row does not make.
+ *                   it. For an exception see REX_IMPLICIT(). Or the row lies within a row that this
+ *                   call maps, and asks for a copy that the outer row does not make.
  * REX_ENOMEM        the host has too little memory to compare many rows, or to save the bases that
  *                   addresses replace; or a row is larger than 1 TiB. If the device has too little
  *                   memory, libomptarget aborts the process.
@@ -398,17 +410,18 @@ static inline int rex_data_enter(int64_t device, const struct rex_map *map)
 }
 
 /**
- * rex_data_exit(): target exit data: drops a reference to each row of @map. If the reference was
- * the last one, a row of REX_FROM() or REX_TOFROM() is copied back, and the mapping ends. @map is
- * equal to the map of rex_data_enter(), or has rows of REX_FROM(), REX_RELEASE() or REX_DELETE().
- * Rows that are not mapped, or mapped only in part, are ignored, except rows of REX_PRESENT(), and
- * rows of REX_IMPLICIT() that are mapped in part. Bases that rex_data_enter() has replaced by
- * addresses are restored.
+ * rex_data_exit(): target exit data: drops a reference to each row of @map, or all references if
+ * the row is REX_DELETE(). If no reference is left, a row of REX_FROM() or REX_TOFROM() is copied
+ * back, and the mapping ends. @map is equal to the map of rex_data_enter(), or has rows of
+ * REX_FROM(), REX_RELEASE() or REX_DELETE(). Rows that are not mapped, or mapped only in part, are
+ * ignored, except rows of REX_PRESENT(), and rows of REX_IMPLICIT() that are mapped in part. Bases
+ * that rex_data_enter() has replaced by addresses are restored.
  *
  * The results are those of rex_data_enter(), with these differences. A row of REX_DELETE(), a row
- * that is mapped in part, or a row of more than 1 TiB is not an error.
+ * of more than 1 TiB, or a row without REX_PRESENT() that is mapped in part is not an error.
  *
- * REX_EOVERLAP      a row of REX_IMPLICIT() is copied back and is larger than its mapping.
+ * REX_EOVERLAP      only for a row of REX_IMPLICIT() that is copied back and is larger than its
+ *                   mapping.
  * REX_EBUSY         a queue (rex/queue.h) has unfinished work with the memory; the message names
  *                   the queue. No mapping has ended. With REX_UNFINISHED=wait (rex_configure()) the
  *                   call waits instead.
@@ -420,17 +433,18 @@ static inline int rex_data_exit(int64_t device, const struct rex_map *map)
 
 /**
  * rex_data_update(): copies each row of REX_TO() to the device, and each row of REX_FROM() from the
- * device. The reference counts do not matter. If a row is not mapped whole, no row is copied.
+ * device. The reference counts do not matter. An attached pointer in a row keeps its value on both
+ * sides. If a row is not mapped whole, no row is copied.
  *
  * Returns 0, an error of rex_module_register(), or:
  *
- * REX_EINVAL        @map or a column is NULL; or a row is invalid for rex_data_enter(), or has
- *                   neither a direction (REX_TO() or REX_FROM()) nor members. Or the process is
- *                   ending.
+ * REX_EINVAL        @map or a column is NULL; or a row is invalid, and the message has its number:
+ *                   for example a negative size, memory at NULL, a value, or a row without members
+ *                   that is neither REX_TO() nor REX_FROM(). Or the process is ending.
  * REX_EDEVICE       the device number is out of range.
- * REX_EABSENT       a row is not mapped, or mapped only in part.
+ * REX_EABSENT       a row with elements is not mapped, or mapped only in part.
  * REX_ENOMEM        the host has too little memory to compare many rows.
- * REX_ECUDA         the device is lost.
+ * REX_ECUDA         a queue, a launch or another call has found the device lost.
  * REX_EFORK         as for rex_data_enter().
  */
 static inline int rex_data_update(int64_t device, const struct rex_map *map)
@@ -492,7 +506,7 @@ struct rex_dimension {
 /**
  * rex_map_add_strided(): adds the rows of a rectangular part of a mapped array, for
  * rex_data_update(): one row for each run of neighbouring elements. The function does not use
- * libomptarget's own form for rectangles, with which LLVM 14 to 22 copy too little.
+ * libomptarget's own form for rectangles, with which LLVM 14 to 22 copy too little of many parts.
  * @builder       the builder that rex_map_build() has passed to the row function.
  * @base          first element of the whole array.
  * @element_size  bytes of an element.

@@ -272,15 +272,15 @@ int rex_launch_map(struct rex_module *module, const struct rex_launch_config *co
 int (*rex_launch_in_queue)(struct rex_module *module, const struct rex_launch_config *launch,
                            const struct rex_map *map);
 
-static __attribute__((noinline)) int launch_grid_stride(struct rex_module *module,
-                                                        const struct rex_launch_config *launch,
-                                                        const struct rex_map *map)
+__attribute__((noinline)) int rex_launch_grid_stride(struct rex_module *module,
+                                                     const struct rex_launch_config *launch,
+                                                     const struct rex_map *map)
 {
     uint64_t most = 0;
     if ((launch->flags & REX_LAUNCH_COOPERATIVE) && launch->teams[0] == 0) {
         int64_t resident = rex_module_resident_blocks(module, launch);
         /* If the device is not a GPU, rex_module_launch_map() reports the error. */
-        if (resident < 0 && resident != REX_ENODEVICE)
+        if (resident < 0 && resident != REX_ENODEVICE && resident != REX_EHOST)
             return (int)resident;
         most = resident > 0 ? (uint64_t)resident : 1;
     }
@@ -305,10 +305,10 @@ int rex_module_launch_map(struct rex_module *module, const struct rex_launch_con
     if (REX_UNLIKELY(((launch->flags & ~REX_LAUNCH_FLAGS) | launch->reserved[0] |
                       launch->reserved[1] | launch->reserved[2]) != 0))
         return refuse_unknown(launch);
-    if ((launch->flags & (REX_LAUNCH_GRID_STRIDE | REX_LAUNCH_STRICT)) == REX_LAUNCH_GRID_STRIDE)
-        return launch_grid_stride(module, launch, map);
     if (launch->queue != NULL)
         return rex_launch_in_queue(module, launch, map);
+    if (rex_launch_strides(launch))
+        return rex_launch_grid_stride(module, launch, map);
     if (REX_UNLIKELY(module == NULL))
         return rex_fail_null("rex_launch", "module");
     return rex_launch_map(module, launch, map, REX_FOR_LAUNCH);

@@ -18,6 +18,19 @@
 extern int (*rex_launch_in_queue)(struct rex_module *module, const struct rex_launch_config *launch,
                                   const struct rex_map *map);
 
+/* Returns true if librex chooses the grid of LAUNCH by REX_LAUNCH_GRID_STRIDE. */
+static inline bool rex_launch_strides(const struct rex_launch_config *launch)
+{
+    return (launch->flags & (REX_LAUNCH_GRID_STRIDE | REX_LAUNCH_STRICT)) == REX_LAUNCH_GRID_STRIDE;
+}
+
+/*
+ * Chooses the grid of LAUNCH by REX_LAUNCH_GRID_STRIDE for the device `device` of LAUNCH, and
+ * launches by rex_module_launch_map(). MAP may be NULL.
+ */
+int rex_launch_grid_stride(struct rex_module *module, const struct rex_launch_config *launch,
+                           const struct rex_map *map);
+
 /*
  * Launches at once, like rex_module_launch_map() without a queue. Only MAP may be NULL. PURPOSE
  * selects the rules for the rows: REX_FOR_LAUNCH, or REX_FOR_QUEUE for a queue that executes

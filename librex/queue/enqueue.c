@@ -138,6 +138,12 @@ static int enqueue_launch(struct rex_module *module, const struct rex_launch_con
             REX_EDEVICE,
             "rex_launch: the launch is for device %lld, and queue \"%s\" is of device %d",
             (long long)launch->device, queue->name, queue->gpu.number);
+    if (rex_launch_strides(launch)) { /* the grid depends on the device of the queue */
+        struct rex_launch_config own = *launch;
+        if (!rex_has_ended(queue))
+            own.device = queue->gpu.number;
+        return rex_launch_grid_stride(module, &own, map);
+    }
     int result = rex_module_enter(module, REX_NEED_MODULE, "rex_launch");
     if (REX_UNLIKELY(result != REX_OK))
         return result;

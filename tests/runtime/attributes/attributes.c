@@ -6,6 +6,8 @@
  */
 #include <rex/interop.h>
 
+#include <dlfcn.h>
+
 #include "runtime/checks.h"
 
 REX_KERNEL(look);
@@ -126,6 +128,16 @@ TEST(cooperative, .set_up = start, .gpu = ON_GPU)
     chosen.threads[0] = 64;
     OK(launch_by(WAITING, chosen));
     expect_facts(WAITING, blocks, 0, 0);
+    /* In a queue the grid depends on the queue's device, not on the default device, here the host. */
+    void (*set_default_device)(int device) = NULL;
+    void *address = dlsym(dlopen(NULL, RTLD_NOW), "omp_set_default_device");
+    memcpy(&set_default_device, &address, sizeof address);
+    assert_non_null(address);
+    set_default_device(rex_device_count());
+    chosen.queue = queue;
+    OK(launch_once(chosen));
+    OK(rex_queue_sync(queue));
+    set_default_device(0);
 }
 
 TEST(clusters, .set_up = start, .gpu = ON_GPU)
