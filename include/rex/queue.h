@@ -101,7 +101,7 @@ struct rex_graph;
 /**
  * rex_queue_create(): makes a queue. If this binary's module is not registered, the call first
  * registers the module. In a binary without entries, first load a library (rex/library.h) or a
- * shared object with kernels. If offloading is disabled, the call returns REX_EENTRIES in such a
+ * shared object with kernels. If offloading is disabled, the call returns REX_EINVAL in such a
  * binary. When this binary's first queue on a GPU is made, all kernels of the module are loaded on
  * that GPU, before the first launch. If a kernel cannot be loaded, its launch returns the error.
  *

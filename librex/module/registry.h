@@ -75,8 +75,7 @@ enum rex_need {
     REX_NEED_DEVICES,
     /*
      * libomptarget has devices, for a queue. If MODULE has no entries of its own, another module is
-     * registered instead. But if offloading is disabled, MODULE itself is registered, because a
-     * program whose kernels are all in libraries has no other module.
+     * registered instead. But if offloading is disabled, rex_module_ready() returns REX_EINVAL.
      */
     REX_NEED_DEVICES_OR_MODULE
 };

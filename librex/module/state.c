@@ -267,6 +267,7 @@ int rex_module_ready(struct rex_module *module, enum rex_need need, const char *
             return rex_modules_ready(caller);
         if (need == REX_NEED_DEVICES)
             return REX_EHOST;
+        return rex_fail(REX_EINVAL, "%s: offloading is disabled (OMP_TARGET_OFFLOAD)", caller);
     }
     result = register_as(module, NULL);
     /*

@@ -101,6 +101,15 @@ TEST(memory_and_queue)
     assert_int_equal(rex_last_error_code(), 0);
 }
 
+TEST(queue_without_offloading)
+{
+    struct rex_queue *queue = NULL;
+    setenv("OMP_TARGET_OFFLOAD", "disabled", 1);
+    assert_int_equal(rex_queue_create(&queue, -1, "program", 0), REX_EINVAL);
+    assert_non_null(strstr(rex_last_error(), "offloading is disabled"));
+    assert_null(queue);
+}
+
 /* Launches and the program's own registration need kernels. */
 TEST(registration)
 {
