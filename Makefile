@@ -347,13 +347,13 @@ demo-mpi:  ## run the demo on RANKS (default 4) ranks of Open MPI, one GPU each 
 run-demo-mpi: $(LIB) $(O)/examples/hotspot_mpi/hotspot_mpi
 	$(mpirun) -n $(RANKS) $(O)/examples/hotspot_mpi/hotspot_mpi --size 512 --png build/hotspot_mpi.png
 
-rodinia:  ## run the reduced Rodinia programs on the best device of this machine, in small and original sizes; K=pattern runs only those that match
+rodinia:  ## run the programs adapted from Rodinia on the best device of this machine, in a small size and in Rodinia's own; K=pattern runs only those that match
 run-rodinia: $(LIB) $(EXAMPLES)
 	@O='$(O)' tests/rodinia $(if $(K),-k '$(K)')
 
 test_env = O='$(O)' CC=$(call quote,$(CC)) MAKE='$(MAKE)' SAN='$(SAN)' VERSION='$(VERSION)' NVCC='$(NVCC)'
 check:  ## build everything and run all tests, each program on LLVM 14, 18, 19, 24 and one or two others (installs missing packages); K=pattern runs only the tests that match, on all releases
-check-all:  ## run all tests on all releases, and slow tests: each mistake planted in the Spin models (tests/model), valgrind on more releases, make walk for longer
+check-all:  ## run all tests on all releases, and slow tests: the models of tests/model with planted mistakes, valgrind on more releases, make walk for longer
 asan:  ## run unit and runtime tests with AddressSanitizer
 ubsan:  ## run unit and runtime tests with UndefinedBehaviorSanitizer
 tsan:  ## run unit and runtime tests with ThreadSanitizer

@@ -157,7 +157,8 @@ REX_CUDA int __all_sync(unsigned lanes, int wanted)
     template <class type>                                                                     \
     REX_CUDA type name(unsigned lanes, type value, unsigned position, int width = 32)         \
     {                                                                                         \
-        static_assert(__is_arithmetic(type), #name "() exchanges numbers");                   \
+        static_assert(__is_arithmetic(type),                                                  \
+                      #name "() exchanges only numbers: pass an arithmetic type");            \
         unsigned bits[(sizeof value + 3) / 4] = {0};                                          \
         __builtin_memcpy(bits, &value, sizeof value);                                         \
         for (unsigned i = 0; i < sizeof bits / 4; i++)                                        \

@@ -149,8 +149,8 @@ static void say_adaptations_of_calls(const struct to *to, const struct rex_relea
          "made in one call for each row if rows share a mapping and a row deletes it: libomptarget "
          "crashes if it deletes a mapping that has ended"},
         {release->excess_copied, "implicit rows",
-         "refused if they are copied and are larger than the mapping of their call: libomptarget "
-         "copies past the end of the mapping"},
+         "a row with REX_MAP_IMPLICIT is refused if it is copied and is larger than the mapping "
+         "that the call makes for another row: libomptarget copies past the end of the mapping"},
         {release->presence_at_entry, "presence",
          "checked before the call: libomptarget aborts if a row marked present is not mapped, "
          "even if an earlier row of the call would map the memory"},
@@ -167,8 +167,8 @@ static void say_adaptations_of_images(const struct to *to, const struct rex_rele
         {release->shared_memory_fixed, "shared memory",
          "more than 48 KiB is an error for a block: the driver would refuse the launch"},
         {release->static_memory_uncounted, "shared memory",
-         "at least 48 KiB dynamic if a block has more than 48 KiB: libomptarget does not count "
-         "the kernel's own"},
+         "dynamic is raised to 48 KiB if dynamic and static together exceed 48 KiB: libomptarget "
+         "does not count the kernel's static shared memory"},
         {release->late_image_ignored, "late images",
          "refused: libomptarget never loads an image registered after a device's first use; known "
          "modules are registered together, and a registration stays when its module ends"},

@@ -175,7 +175,7 @@ add_rows:
         result =
             rex_fail(REX_EINVAL,
                      "rex_map_build: the first call of the row function gives %lld rows, and the "
-                     "second %lld: it must push equal rows both times",
+                     "second %lld: the function must add equal rows both times",
                      (long long)builder.capacity, (long long)builder.row);
         goto free_columns;
     }

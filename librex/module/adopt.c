@@ -243,7 +243,10 @@ static int fill_adopted(struct __tgt_bin_desc *copy, const struct __tgt_bin_desc
     return 0;
 }
 
-/* Returns a copy of ORIGINAL for libomptarget, or ORIGINAL itself if memory ran out. */
+/*
+ * Returns a copy of ORIGINAL for libomptarget. Returns ORIGINAL itself if memory ran out, or if the
+ * copy would have too many images.
+ */
 static struct __tgt_bin_desc *adopt_descriptor(struct __tgt_bin_desc *original)
 {
     Dl_info info;
@@ -285,7 +288,10 @@ fail:
     if (copy != NULL)
         free(copy->HostEntriesBegin);
     free(copy);
-    rex_fail(REX_ENOMEM, "out of memory: the offload code of %s is registered as it is", binary);
+    rex_fail(REX_ENOMEM,
+             "the offload code of %s is registered unchanged, not adapted to LLVM %d: memory ran "
+             "out, or the code has too many device images",
+             binary, release->number);
     return original;
 }
 

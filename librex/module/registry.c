@@ -174,7 +174,11 @@ struct rex_registration *rex_modules_know(struct rex_module *module)
     if (known != NULL)
         return known;
     if (!rex_keep_loaded(module, path))
-        rex_log(REX_LOG_WARN, "%s cannot be kept loaded: do not dlclose it", path);
+        rex_log(
+            REX_LOG_WARN,
+            "%s has a module of librex, and the loader could not mark it to stay loaded: do not "
+            "dlclose it",
+            path);
     rex_registry_lock();
     if (module->registration == NULL && (known = calloc(1, sizeof *known)) != NULL)
         rex_modules_list(module, known);

@@ -109,7 +109,8 @@ int rex_table_build(struct rex_table *table, const struct rex_module *module)
             sizeof(struct __tgt_offload_entry));
     size_t count = (end - begin) / sizeof(struct __tgt_offload_entry);
     if (count > UINT32_MAX / 4)
-        return rex_fail(REX_EENTRIES, "the table has %zu entries, more than librex can index",
+        return rex_fail(REX_EENTRIES,
+                        "the table of offload entries has %zu entries, more than librex can index",
                         count);
     free_layouts(table);
     bool is_known = is_indexed(table, module, count);

@@ -29,8 +29,8 @@
     X(NOT_WAITED, "the program has made asynchronous (nowait) calls with mappers")              \
     X(NO_MEMORY, "memory ran out for librex's table of mappings")                               \
     X(DEVICE, "the device is not an NVIDIA GPU")                                                \
-    X(GLOBALS, "its module has device globals, such as \"%s\", which a second load would "      \
-               "duplicate")                                                                     \
+    X(GLOBALS, "its module has device globals, such as \"%s\", and the CUDA driver would "      \
+               "load a second copy of them")                                                    \
     X(DEVICE_RUNTIME, "its module uses LLVM's device runtime: %s")                              \
     X(DEVICE_LIBRARY, "its module calls %s on the device")                                      \
     X(MODE, "only libomptarget launches kernels of its execution mode")                         \
@@ -44,8 +44,10 @@
     X(LOOSE, "an asynchronous or failed call has used the memory of a row")                     \
     X(UNSEEN, "a row is mapped in part, or was mapped by a call that librex did not see")       \
     X(OVERLAP, "rows that are mapped for the launch overlap")                                   \
-    X(BESIDE, "libomptarget launches with a row at the same time")                              \
-    X(NESTED, "it is launched inside a data call that may change its rows")                     \
+    X(BESIDE, "another launch, which libomptarget makes, uses the memory of a row at the same " \
+              "time")                                                                           \
+    X(NESTED, "it would have to wait for a call that may change its rows, but its thread is "   \
+              "inside a call itself")                                                           \
     X(CALLED, "the program calls libomptarget itself")
 
 enum rex_reason_number {

@@ -28,9 +28,12 @@
 
 /* ---- in a stream ----------------------------------------------------------------------------- */
 
-static int command_failed(const char *what)
+/* Reports a failed command, which WHAT names. */
+static int command_failed(const struct rex_stream_gpu *gpu, const char *what)
 {
-    return rex_fail(REX_ECUDA, "%s failed: %s", what, rex_cuda_why());
+    if (gpu->queue == NULL)
+        return rex_fail(REX_ECUDA, "a graph: %s failed: %s", what, rex_cuda_why());
+    return rex_fail(REX_ECUDA, "queue \"%s\": %s failed: %s", gpu->queue, what, rex_cuda_why());
 }
 
 /* Reports a failed copy of SIZE bytes. WHAT names the direction of the copy. */
@@ -42,6 +45,15 @@ static int copy_failed(const struct rex_stream_gpu *gpu, const char *what, const
                         from, to, rex_cuda_why());
     return rex_fail(REX_ECUDA, "queue \"%s\": %s failed, %zu bytes from %p to %p: %s", gpu->queue,
                     what, size, from, to, rex_cuda_why());
+}
+
+static int fill_failed(const struct rex_stream_gpu *gpu, const struct rex_fill *fill)
+{
+    if (gpu->queue == NULL)
+        return rex_fail(REX_ECUDA, "a graph: a fill failed, %zu bytes at %p: %s", fill->size,
+                        fill->to, rex_cuda_why());
+    return rex_fail(REX_ECUDA, "queue \"%s\": a fill failed, %zu bytes at %p: %s", gpu->queue,
+                    fill->size, fill->to, rex_cuda_why());
 }
 
 static int submit_launch(struct rex_stream_gpu *gpu, void *stream,
@@ -112,7 +124,7 @@ static int submit_fill(struct rex_stream_gpu *gpu, void *stream, const struct re
     uint64_t to = (uint64_t)(uintptr_t)command->fill.to;
     rex_addresses_use_range(&gpu->addresses, to, command->fill.size);
     if (rex_fill_put(&command->fill, stream) != 0)
-        return command_failed("a fill");
+        return fill_failed(gpu, &command->fill);
     return REX_OK;
 }
 
@@ -166,7 +178,7 @@ static int submit_peer_copy(struct rex_stream_gpu *gpu, void *stream,
         return rex_fail(REX_ENODEVICE, "a copy between devices: device %d is not an NVIDIA GPU",
                         number);
     if (rex_context_retain(ordinal, &other) != 0)
-        return command_failed("a copy between devices");
+        return command_failed(gpu, "a copy between devices");
     ask_for_peer_access(gpu, ordinal, other);
     if (command->peer.from_device == gpu->number)
         found = REX_CUDA(cuMemcpyPeerAsync, to, other, from, gpu->context, size, stream);
@@ -196,13 +208,14 @@ int rex_command_submit(struct rex_stream_gpu *gpu, void *stream, const struct re
     case REX_COMMAND_WAIT: return rex_event_wait(command->event.event, false, stream);
     case REX_COMMAND_GRAPH:
         if (REX_CUDA(cuGraphLaunch, command->graph->made.executable, stream) != 0)
-            return rex_fail(REX_ECUDA, "a graph could not be launched (launches: %zu): %s",
+            return rex_fail(REX_ECUDA,
+                            "a graph could not be launched (launches in the graph: %zu): %s",
                             command->graph->launches, rex_cuda_why());
         rex_addresses_use_all(&gpu->addresses, &command->graph->gpu.addresses);
         return REX_OK;
     default:
         if (REX_CUDA(cuLaunchHostFunc, stream, command->call.function, command->call.argument) != 0)
-            return command_failed("a call from a queue");
+            return command_failed(gpu, "rex_queue_host_func");
         return REX_OK;
     }
 }
@@ -296,8 +309,9 @@ int rex_command_check(struct rex_stream_gpu *gpu, bool immediate, const struct r
     if (is_launch) {
         int entered = rex_context_enter(gpu->context);
         if (entered < 0)
-            return rex_fail(REX_ECUDA, "the context of a graph cannot be entered: %s",
-                            rex_cuda_why());
+            return rex_fail(REX_ECUDA,
+                            "a launch in a graph: the context of GPU %d cannot be used: %s",
+                            gpu->ordinal, rex_cuda_why());
         int result = rex_pack_launch(gpu, command->launch.module, &command->launch.description,
                                      &command->launch.map, &packed);
         rex_context_leave(entered);

@@ -134,22 +134,26 @@ int rex_event_wait(struct rex_event *event, bool immediate, void *stream)
 
 /* ---- the calling thread ---------------------------------------------------------------------- */
 
-/* Copies the state of EVENT to *SEEN. Returns an error if this thread cannot wait for EVENT. */
-static int look_at_event(struct rex_event *event, const char *call, struct seen *seen)
+/*
+ * Copies the state of EVENT to *SEEN. Returns an error if this thread cannot wait for EVENT. CALL
+ * is the public function, and WHAT names the event in messages.
+ */
+static int look_at_event(struct rex_event *event, const char *call, const char *what,
+                         struct seen *seen)
 {
-    int result = rex_pooled_check(event, call, "event");
+    int result = rex_pooled_check(event, call, what);
     if (result != REX_OK)
         return result;
     *seen = see_event(event);
     if (seen->state == REX_EVENT_NEW)
-        return rex_fail(REX_EINVAL, "%s: the event was never recorded", call);
+        return rex_fail(REX_EINVAL, "%s: the %s was never recorded", call, what);
     if (seen->state == REX_EVENT_GRAPH)
         return rex_fail(
             REX_EINVAL,
-            "%s: the event was recorded in a graph: record an event after rex_graph_launch()",
-            call);
+            "%s: the %s was recorded in a graph: record an event after rex_graph_launch()", call,
+            what);
     if (seen->driver != NULL && seen->driver->forks != rex_forks())
-        return rex_fail(REX_EFORK, "%s: the event was recorded in this process's parent", call);
+        return rex_fail(REX_EFORK, "%s: the %s was recorded in this process's parent", call, what);
     return REX_OK;
 }
 
@@ -172,7 +176,7 @@ static int event_failed(const struct rex_driver_event *driver, const char *call)
 int rex_event_sync(struct rex_event *event)
 {
     struct seen seen;
-    int result = look_at_event(event, "rex_event_sync", &seen);
+    int result = look_at_event(event, "rex_event_sync", "event", &seen);
     if (result != REX_OK || seen.driver == NULL)
         return result;
     if (REX_CUDA(cuEventSynchronize, seen.driver->handle) != 0)
@@ -183,7 +187,7 @@ int rex_event_sync(struct rex_event *event)
 int rex_event_query(struct rex_event *event)
 {
     struct seen seen;
-    int result = look_at_event(event, "rex_event_query", &seen);
+    int result = look_at_event(event, "rex_event_query", "event", &seen);
     if (result != REX_OK)
         return result;
     if (seen.driver == NULL)
@@ -202,10 +206,10 @@ int rex_event_elapsed(double *seconds, struct rex_event *begin, struct rex_event
     float milliseconds;
     if (seconds == NULL)
         return rex_fail_null("rex_event_elapsed", "pointer to the seconds");
-    int result = look_at_event(begin, "rex_event_elapsed", &first);
+    int result = look_at_event(begin, "rex_event_elapsed", "first event", &first);
     if (result != REX_OK)
         return result;
-    result = look_at_event(end, "rex_event_elapsed", &last);
+    result = look_at_event(end, "rex_event_elapsed", "second event", &last);
     if (result != REX_OK)
         return result;
     if ((first.driver == NULL) != (last.driver == NULL) ||

@@ -300,7 +300,8 @@ int rex_graph_set_args(struct rex_graph *graph, size_t number, const struct rex_
         int entered = rex_context_enter(graph->gpu.context);
         if (entered < 0) {
             result =
-                rex_fail(REX_ECUDA, "the context of a graph cannot be entered: %s", rex_cuda_why());
+                rex_fail(REX_ECUDA, "a launch in a graph: the context of GPU %d cannot be used: %s",
+                         graph->gpu.ordinal, rex_cuda_why());
             goto free_map;
         }
         result = rex_pack_launch(&graph->gpu, command.launch.module, &command.launch.description,

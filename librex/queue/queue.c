@@ -296,7 +296,9 @@ void *rex_module_queue_global(struct rex_module *module, struct rex_queue *queue
     if (queue->immediate) {
         address = rex_mapped_ptr(variable, number);
         if (address == NULL)
-            rex_fail(REX_EABSENT, "rex_queue_global: global \"%s\" is not on device %d yet",
+            rex_fail(REX_EABSENT,
+                     "rex_queue_global: global \"%s\" is not on device %d yet: its image is loaded "
+                     "at the first use: call rex_offload_init() first",
                      global->entry->name, number);
         goto unlock;
     }

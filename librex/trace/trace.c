@@ -151,7 +151,9 @@ static void write_buffer(void)
         const char *end = memrchr(trace.buffer, '\n', done);
         off_t length = trace.whole + (end != NULL ? end + 1 - trace.buffer : 0);
         if (rex_output_is_open(&trace.file) && ftruncate(trace.file.descriptor, length) != 0)
-            rex_log(REX_LOG_DEBUG, "%s ends within a line: %s", trace.file.name, strerror(errno));
+            rex_log(REX_LOG_DEBUG,
+                    "the trace %s ends within a line, because it could not be cut: %s",
+                    trace.file.name, strerror(errno));
         warn_of_trace(error);
         rex_output_close(&trace.file);
     }

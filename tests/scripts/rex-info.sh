@@ -99,8 +99,8 @@ jq -r '.releases | to_entries[] | [.key,
     "$work/abi" | by_release >"$work/table"
 sed -n '/^LLVM\timage\tcopies/,/^\.TE/{/^[0-9]/p;}' "$page" | diff -u "$work/table" - || fail "the table of memory in $page is not librex's own"
 strict=$(jq -r '.releases | to_entries | map(select(.value["host kernels without rex/kernel.h"]).key) | join(" and ")' "$work/abi")
-grep -q "^LLVM $strict refuse host images whose kernels REX_DEVICE_KERNEL does not make" "$page" || fail "$page does not say that LLVM $strict refuse host images"
-grep -q "on $strict, a host image whose kernels" include/rex/module.h || fail "rex_module_register() does not say the same of LLVM $strict"
+grep -q "^On LLVM $strict the kernels of a host image must be of REX_DEVICE_KERNEL" "$page" || fail "$page does not say that LLVM $strict refuse host images"
+grep -q "on $strict, a host image whose" include/rex/module.h || fail "rex_module_register() does not say the same of LLVM $strict"
 
 # ---- none
 

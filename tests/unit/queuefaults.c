@@ -80,10 +80,13 @@ static void say_of_queues(struct rex_queue *queue)
     BROKEN("cuMemcpyDtoHAsync", rex_queue_copy_from(queue, bytes, device, 16),
            "queue \"one\": a copy from the device failed, 16 bytes from %p to %p: %s", (void *)device,
            (void *)bytes);
-    BROKEN("cuMemsetD8Async", rex_queue_fill(queue, device, bytes, 1, 16), "a fill failed: %s");
-    BROKEN("cuMemsetD16Async", rex_queue_fill(queue, device, bytes, 2, 2), "a fill failed: %s");
-    BROKEN("cuMemsetD32Async", rex_queue_fill(queue, device, bytes, 4, 4), "a fill failed: %s");
-    BROKEN("cuLaunchHostFunc", rex_queue_host_func(queue, called, NULL), "a call from a queue failed: %s");
+    BROKEN("cuMemsetD8Async", rex_queue_fill(queue, device, bytes, 1, 16),
+           "queue \"one\": a fill failed, 16 bytes at %p: %s", (void *)device);
+    BROKEN("cuMemsetD16Async", rex_queue_fill(queue, device, bytes, 2, 2),
+           "queue \"one\": a fill failed, 2 bytes at %p: %s", (void *)device);
+    BROKEN("cuMemsetD32Async", rex_queue_fill(queue, device, bytes, 4, 4),
+           "queue \"one\": a fill failed, 4 bytes at %p: %s", (void *)device);
+    BROKEN("cuLaunchHostFunc", rex_queue_host_func(queue, called, NULL), "queue \"one\": rex_queue_host_func failed: %s");
     BROKEN("cuLaunchKernel", launch(queue), LAUNCHED ": %s");
     CHECK_EQUAL(rex_queue_query(queue), 1);
     CHECK_EQUAL(launch(queue), REX_OK);
@@ -151,22 +154,22 @@ static void say_of_graphs(struct rex_queue *queue)
     int64_t a = 1, b = 2;
     REX_MAP(args, REX_VALUE(b), REX_VALUE(a));
     CHECK_EQUAL(rex_graph_begin(queue), REX_OK);
-    BROKEN(ENTER, launch(queue), "the context of a graph cannot be entered: %s");
+    BROKEN(ENTER, launch(queue), "a launch in a graph: the context of GPU 0 cannot be used: %s");
     CHECK_EQUAL(launch(queue), REX_OK);
     CHECK_EQUAL(launch(queue), REX_OK);
     CHECK_EQUAL(rex_graph_end(&graph, queue), REX_OK);
     CHECK_EQUAL(rex_graph_launches(graph), 2);
     BROKEN(ENTER, rex_graph_launch(graph, queue), "rex_graph_launch: %s");
-    BROKEN("cuGraphLaunch", rex_graph_launch(graph, queue), "a graph could not be launched (launches: 2): %s");
+    BROKEN("cuGraphLaunch", rex_graph_launch(graph, queue), "a graph could not be launched (launches in the graph: 2): %s");
     REFUSED(rex_graph_set_args(graph, 2, &args), REX_EINVAL,
             "rex_graph_set_args: launch 2 does not exist (launches in the graph: 2)");
     BROKEN("cuGraphExecKernelNodeSetParams", rex_graph_set_args(graph, 1, &args),
            "kernel \"plain\" in a graph: its arguments could not be set: %s");
-    BROKEN(ENTER, rex_graph_set_args(graph, 1, &args), "the context of a graph cannot be entered: %s");
+    BROKEN(ENTER, rex_graph_set_args(graph, 1, &args), "a launch in a graph: the context of GPU 0 cannot be used: %s");
     /* The first one looks whether the launch is right. */
     setenv("FAKE_CUDA_BREAKS", ENTER ":719:2", 1);
     REFUSED(rex_graph_set_args(graph, 1, &args), REX_ECUDA,
-            "the context of a graph cannot be entered: " ENTER ": CUDA_ERROR_LAUNCH_FAILED");
+            "a launch in a graph: the context of GPU 0 cannot be used: " ENTER ": CUDA_ERROR_LAUNCH_FAILED");
     unsetenv("FAKE_CUDA_BREAKS");
     CHECK_EQUAL(rex_graph_set_args(graph, 1, &args), REX_OK);
     CHECK_EQUAL(rex_graph_launch(graph, queue), REX_OK);
@@ -219,8 +222,8 @@ TEST_OF_EACH(lose_in_another, bool, by_graph, false, true)
                          : rex_queue_fill(idle, (void *)4096, "", 1, 16),
                 REX_ECUDA);
     CHECK_MENTIONS(rex_last_error(),
-                   by_graph ? "a graph could not be launched (launches: 1): cuGraphLaunch: CUDA_ERROR_LAUNCH_FAILED"
-                            : "a fill failed: cuMemsetD8Async: CUDA_ERROR_LAUNCH_FAILED");
+                   by_graph ? "a graph could not be launched (launches in the graph: 1): cuGraphLaunch: CUDA_ERROR_LAUNCH_FAILED"
+                            : "queue \"idle\": a fill failed, 16 bytes at 0x1000: cuMemsetD8Async: CUDA_ERROR_LAUNCH_FAILED");
     REFUSED(by_graph ? rex_graph_launch(graph, idle) : launch(idle), REX_ECUDA,
             "queue \"idle\": device 1 is lost: cuStreamQuery: CUDA_ERROR_LAUNCH_FAILED");
     REX_MAP(map, REX_TO(value, 4));

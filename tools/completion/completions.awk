@@ -77,7 +77,7 @@ function with_argument(between,    i, list) {
 
 /^(usage:|       [a-z])/ { usage = usage " " $0; next }
 /^  -/ { add_option($0); next }
-/^      +[^ ]/ && options > 0 { text[options] = trimmed(text[options]) " " trimmed($0); next }
+/^      +[^ ]/ && options > 0 { text[options] = trimmed(text[options] " " trimmed($0)); next }
 
 # ---- bash
 

@@ -1,7 +1,7 @@
 # Release archive and Debian packages. Their tests are tests/packages.
 
 .PHONY: dist deb
-dist:  ## make the release archive, byte-identical in any folder, and its checksum in build/dist
+dist:  ## make the release archive and its checksum in build/dist; equal sources give equal bytes
 	@tools/packages/dist '$(VERSION)'
 	$(call tell,build/dist/librex-$(VERSION).tar.xz is made; next: unpack it and run make there)
 deb:  ## make Debian packages in build/deb (installs missing packages)

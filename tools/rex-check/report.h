@@ -18,24 +18,27 @@
     X(ENTRY_OUTSIDE, "entry-outside", "an entry is not in the section of offload entries")         \
     X(SECTION_LENGTH, "section-length",                                                            \
       "the section's length is not a multiple of the size of an entry")                            \
-    X(ENTRY_SIZE, "entry-size", "an entry of the wrong size, place or alignment")                  \
+    X(ENTRY_SIZE, "entry-size",                                                                    \
+      "an entry has the wrong size, lies between rows of the table, or is not aligned")            \
     X(ENTRY_EMPTY, "entry-empty", "an entry without a key or a name")                              \
     X(KEY_SYMBOL, "key-symbol", "an entry's key is not a symbol whose name ends in id__")          \
     X(KEY_SHARED, "key-shared", "two entries have the same key")                                   \
     X(NAME_SHARED, "name-shared", "two entries have the same name")                                \
-    X(NAME_DRIFT, "name-drift", "an entry's symbol, key and kernel name have different stems")     \
-    X(HOST_KEY_DRIFT, "host-key-drift", "launches may use a host key that no entry contains")      \
+    X(NAME_DRIFT, "name-drift",                                                                    \
+      "an entry's symbol, key and kernel name do not begin with the same name")                    \
+    X(HOST_KEY_DRIFT, "host-key-drift",                                                            \
+      "a host key is in no entry, so a launch with it finds no kernel")                            \
     X(NO_KERNEL, "no-kernel", "an entry names a kernel or global that an image does not have")     \
     X(NO_ENTRY, "no-entry", "a kernel of an image is in no entry")                                 \
     X(GLOBAL_SIZE, "global-size",                                                                  \
       "a global has one size in the program and another size in an image")                         \
     X(MIXED_ARCHITECTURES, "mixed-architectures",                                                  \
-      "images, or program and image, are for different processors")                                \
+      "separate CUBINs are for different GPUs, or a host image is for another processor")          \
     X(SIGNATURE, "signature",                                                                      \
       "a kernel's parameters in an image differ from those in the program or in another image")    \
     X(PARAMETER_WIDTH, "parameter-width", "a kernel has a parameter that is not 8 bytes wide")     \
     X(ENVIRONMENT, "environment",                                                                  \
-      "a symbol KERNEL_kernel_environment has a size at which LLVM 18 to 24 abort")                \
+      "KERNEL_kernel_environment has neither 48 bytes (LLVM 18 to 22) nor 40 (LLVM 23, 24)")       \
     X(INCLUDE, "include", "source: rex_kmp.h is included twice, or not before its names are used") \
     X(INIT, "init",                                                                                \
       "source: rex_offload_init() is called twice, or not before the program measures time")       \

@@ -40,8 +40,8 @@ static void usage(FILE *out)
           "and what the images contain for it. Then lists what does not match. Without\n"
           "IMAGE, it reads the images that librex would load.\n"
           "\n"
-          "  --source          check generated sources before they are compiled: host files\n"
-          "                    (C, C++) and device files (.cu)\n"
+          "  --source          check a code generator's output before it is compiled: host\n"
+          "                    files (C, C++) and device files (.cu)\n"
           "  --json            print JSON\n"
           "  -q, --quiet       print only findings and notes; notes do not change the exit\n"
           "                    status\n"
@@ -53,7 +53,7 @@ static void usage(FILE *out)
           "Exit status: 0 without findings, 1 with findings, 2 if an option is wrong or a\n"
           "file cannot be used.\n"
           "\n"
-          "Findings:\n",
+          "Findings (source: only with --source):\n",
           out);
     for (enum finding i = 0; i < FINDING_COUNT; i++)
         fprintf(out, "  %-20s %s\n", finding_name(i), finding_meaning(i));

@@ -25,7 +25,8 @@ static FILE *start(const struct program *program, pid_t *child)
 {
     int ends[2];
     if (channel_open(ends) != 0 || (*child = fork()) < 0)
-        die(NOT_RUN, "the loader cannot be asked: %s", strerror(errno));
+        die(NOT_RUN, "the loader cannot be started to list the program's libraries: %s",
+            strerror(errno));
     if (*child == 0) {
         setenv("LD_TRACE_LOADED_OBJECTS", "1", 1);
         unsetenv("LD_DEBUG"); /* the lines of LD_DEBUG would mix with the list */
