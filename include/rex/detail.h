@@ -310,9 +310,9 @@ inline struct rex_map *rex_columns_fill(struct rex_columns *columns, const char 
         rex_row_of(NULL, NULL, 0, 0)                         \
     }
 /**
- * REX_ROW_COUNT(bytes): number of the program's rows in a REX_ROW_ARRAY() of @bytes bytes, without
- * the last row. For more than 64 rows, the macro is a struct rex_at_most_64_rows, which the
- * compiler refuses as an argument.
+ * REX_ROW_COUNT(bytes): number of the program's rows in a REX_ROW_ARRAY() of @bytes bytes. The row
+ * that REX_ROW_ARRAY() adds at the end does not count. For more than 64 rows, the macro is a struct
+ * rex_at_most_64_rows, which the compiler refuses as an argument.
  */
 #define REX_ROW_COUNT(bytes)                                                       \
     __builtin_choose_expr((bytes) <= (REX_MOST_ROWS + 1) * sizeof(struct rex_row), \

@@ -115,8 +115,8 @@ struct texts {
 };
 
 /*
- * Reads the first line of the file NAME of a control group into TEXTS->text. Returns false if there
- * is no such file, or if the file is empty.
+ * Reads the first line of the file NAME of a control group into TEXTS->text. Returns false if the
+ * file cannot be opened, or if it is empty.
  */
 static bool read_group_file(struct texts *texts, const char *name)
 {

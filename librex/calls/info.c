@@ -370,18 +370,16 @@ int rex_info(int release, rex_info_row *row, void *context)
             return rex_fail_again(REX_EINVAL, message);
         say_adaptations(&to, known);
         /*
-         * Whether an LLVM release runs the programs that some release of clang has compiled depends
-         * on these facts:
+         * These facts decide which LLVM releases can run the programs of a release of clang:
          * - clang up to 17: kernels have no parameter for the runtime.
          * - clang 18: kernels have this parameter. LLVM 18 passes the parameter to every kernel; no
          *   other LLVM release does.
          * - clang 19 to 22: kernels get the parameter if the packet's version is 3. LLVM 14 and 15
          *   ignore the version.
          * - clang from 23: the parameter is the last.
-         * - clang 15: packets end before the Flags of later packets. LLVM 16 and later would read
-         *   random flags.
-         * - clang from 22: programs attach pointers by rows of their own. LLVM releases before 22
-         *   map these rows, so the kernels use the wrong memory.
+         * - clang 15: packets have no Flags. LLVM 16 and later would read random flags.
+         * - clang from 22: a separate row attaches each pointer. LLVM releases before 22 map this
+         *   row, so the kernels use the wrong memory.
          */
         for (built = rex_release_after(0); built != NULL;
              built = rex_release_after(built->number)) {

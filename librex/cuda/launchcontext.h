@@ -21,7 +21,7 @@
 
 /*
  * A copying thread copies one chunk at a time. This is the size of a chunk in bytes, half of the
- * staging memory. On an H100, copies in chunks of 256 KiB were slower.
+ * largest staging memory. On an H100, copies in chunks of 256 KiB were slower.
  */
 #define REX_STAGED_CHUNK (REX_STAGED_MOST / 2)
 

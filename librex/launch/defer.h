@@ -12,8 +12,8 @@
  * Returns true if the launch of PLAN may be deferred. Call this after rex_plan_place(). A deferred
  * launch meets two conditions:
  * - Each row is a value, or memory that lies in one mapping.
- * - The host cannot see the result before it calls librex. So no value is an address of pinned
- *   memory, for example: the host could read the memory at any time.
+ * - The host cannot see the result before it calls librex. For example, no value is an address of
+ *   pinned memory, because the host could read this memory at any time.
  */
 bool rex_plan_may_defer(const struct rex_plan *plan);
 

@@ -30,10 +30,10 @@ struct rex_request {
 };
 
 /*
- * The type bits that the driver's launches support in a row whose type bits are TYPE. They depend
- * on whether the row is a value, private memory or mapped memory. If a row has other bits,
- * libomptarget makes the launch (REX_REASON_TYPE). For a launch in a queue's stream,
- * rex_check_rows() decides if such a row is valid.
+ * TYPE tells whether a row is a value, private memory or mapped memory. REX_ROW_BITS(TYPE) is the
+ * set of type bits that launches by the driver support in a row of that kind. If a row has another
+ * bit, libomptarget makes the launch (REX_REASON_TYPE). For a launch in a queue's stream,
+ * rex_check_rows() decides if a row with another bit is valid.
  */
 #define REX_ROW_BITS(type)                      \
     ((type)&REX_MAP_LITERAL   ? REX_ROW_VALUE   \

@@ -93,8 +93,8 @@ int rex_check_member(const struct rex_map *map, int32_t i, const char *what);
 int rex_check_size(const struct rex_map *map, int32_t i, const char *what);
 
 /*
- * Checks the columns and the types of MAP. If PURPOSE maps memory, checks the sizes of the rows.
- * Returns 0, REX_EINVAL or REX_ENOMEM, with a message that begins with WHAT.
+ * Checks the columns and the types of MAP. If PURPOSE maps memory, also checks the sizes of the
+ * rows. Returns 0, REX_EINVAL or REX_ENOMEM, with a message that begins with WHAT.
  */
 int rex_check_rows(const struct rex_map *map, enum rex_purpose purpose, const char *what);
 

@@ -20,10 +20,10 @@
 /* ---- rows that are compared ------------------------------------------------------------------ */
 
 /*
- * Writes to SPANS the rows that have to be compared. Returns their number, or 0 if all rows ask for
- * equal copies. Leaves out members of a struct and their parents (the rows of the whole struct,
- * which copy nothing). Leaves out rows with an attached pointer or a mapper, because such a row
- * maps memory besides its own.
+ * Writes to SPANS the rows that have to be compared. Returns their number. Returns 0 if all rows
+ * have the same directions: no comparison is needed then. Leaves out members of a struct and their
+ * parents (the rows of the whole struct, which copy nothing). Leaves out rows with an attached
+ * pointer or a mapper, because such a row maps memory besides its own.
  */
 static size_t collect_spans(const struct rex_map *map, struct rex_row_span *spans)
 {

@@ -233,7 +233,8 @@ int rex_host_check_symbols(const unsigned char *bytes, size_t size, const char *
         continue;
     if (needs.has_path)
         return REX_OK;
-    bool binds_now = needs.binds_now; /* a copy, because lacks_host_symbol() reads the rows again */
+    /* a copy: lacks_host_symbol() reads the dynamic section again, and sets `binds_now` again */
+    bool binds_now = needs.binds_now;
     int result = check_versions(&needs.elf, path);
     for (size_t i = 0; result == REX_OK && rex_elf_section(&needs.elf, i, &section); i++) {
         if (section.sh_type != SHT_RELA || !(section.sh_flags & SHF_ALLOC))

@@ -24,7 +24,10 @@ struct rex_library {
      * the image is registered with libomptarget; if false, only the driver can launch the kernels
      */
     bool is_registered;
-    /* number of holders, which are graphs, and the program until rex_library_unload(); atomic */
+    /*
+     * number of holders; atomic. Each graph that uses the library is a holder. The program is one
+     * holder until it calls rex_library_unload().
+     */
     uint32_t holders;
     /* if the image is for a GPU: value of rex_forks() in the process that loaded the library */
     unsigned forks;

@@ -56,7 +56,7 @@ struct rex_layout {
     struct rex_image_parameter parameter[];
 };
 
-/* The facts of one kernel: its entry, and the result of each check. */
+/* One kernel: facts of its image, its entry, and the results of checks. */
 struct rex_kernel {
     uint64_t most_threads;  /* maximum number of threads of a block */
     uint32_t shared_memory; /* bytes of the kernel's static shared memory */

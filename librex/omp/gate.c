@@ -289,7 +289,7 @@ void rex_gate_registered(void)
     REX_ASSERT(rex_thread.inside == 1);
     /*
      * atexit() handlers run in reverse order. A handler that the program adds later runs before the
-     * gate is closed, so that handler can launch kernels.
+     * gate is closed. Such a handler can launch kernels.
      */
     if (!exit_is_watched)
         exit_is_watched = atexit(close_at_exit) == 0;

@@ -29,7 +29,8 @@ struct rex_packet_rule {
 };
 
 /*
- * The facts of libomptarget of one LLVM release. No other code in librex compares the number of a
+ * The facts of libomptarget of one LLVM release. Code that depends on the release reads these
+ * facts, not the number of the release. Only search.c compares the numbers, to find the newest
  * release.
  */
 struct rex_release {
@@ -38,8 +39,8 @@ struct rex_release {
     const char *marker;
     struct rex_packet_rule plain, env;
     /*
-     * if libomptarget needs the functions rex_call_NAME of the image: rule for kernels of both
-     * forms on the host device. `version` 0: libomptarget calls host kernels directly.
+     * rule for kernels of both forms on the host device. `version` is 0 if libomptarget calls host
+     * kernels directly; otherwise it calls them by the image's functions rex_call_NAME.
      */
     struct rex_packet_rule host;
     /*

@@ -123,7 +123,7 @@ struct rex_event {
     struct rex_pooled pooled;
     pthread_mutex_t lock; /* guards the fields below: another thread may record the event */
     enum rex_event_state state;
-    /* in state TIMED: time at which a device that executes commands at once recorded the event */
+    /* in state TIMED: time of the record, for a device that executes each command immediately */
     struct timespec at;
     int number; /* in state TIMED: number of the device of the queue */
     /* in state DRIVER: the element of `drivers` that was recorded last */

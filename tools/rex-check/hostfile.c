@@ -68,7 +68,8 @@ static bool is_clock(const struct calls *calls, const struct tokens *tokens, siz
 
 /*
  * Returns the name of the function with BODY if the function may be a clock: it has the form `TYPE
- * NAME(void)` and is short. Otherwise returns NULL.
+ * NAME(void)` or `TYPE NAME()`, is short, returns a value, and is not main(). Otherwise returns
+ * NULL.
  */
 static const struct token *own_clock(const struct tokens *tokens, size_t body)
 {

@@ -231,8 +231,8 @@ static size_t read_declaration(struct items *items, const struct tokens *tokens,
     if (!token_is_any(token, ends))
         return index;
     /*
-     * rex-check does not see entries in a table, entries of another type, or values that are set
-     * later.
+     * rex-check cannot read entries in a table, entries of another type, or values that are set
+     * later. It lists them as unseen.
      */
     if (values ? token_is_any(token_at(tokens, index + 1), table) : declaration->says_section)
         add(items, ITEM_UNSEEN, tokens, token);

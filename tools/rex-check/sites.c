@@ -110,7 +110,8 @@ static int compare_sites(const void *a, const void *b)
 /*
  * Returns the index of the first launch site from INDEX on that has no function yet. If there is
  * none, returns the number of launch sites. NEXT[i] is i if site i has no function. Otherwise
- * NEXT[i] is the index of a later site, at which the search goes on.
+ * NEXT[i] is a larger index, at which the search goes on. NEXT has one more element at its end,
+ * whose value is its own index.
  */
 static size_t unnamed_from(size_t *next, size_t index)
 {
