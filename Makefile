@@ -188,6 +188,7 @@ help:  ## print this list
 	@echo '  Settings: CC CPPFLAGS CFLAGS LDFLAGS DESTDIR prefix libdir includedir mandir NVCC ARCH=sm_NN SAN=asan|ubsan|tsan'
 	@echo '            DEVICE_COMPILER=nvcc makes CUBINs; =clang makes PTX and needs no CUDA toolkit; each has its own build folder'
 	@echo '            V=1 shows commands, K=pattern runs the tests whose name contains it, WERROR=-Werror stops at warnings'
+	@echo '  On Debian, targets that run tests, measure, or make pages or packages first install missing packages.'
 	@echo '  Building in $(O), with $(if $(DEVICE_COMPILER),$(DEVICE_COMPILER) for $(ARCH),no compiler for GPUs)'
 
 # ---- Extra rules are beside their sources. A rules.mk may set, for its directory D (examples/X or tests/runtime/X):
@@ -336,14 +337,14 @@ $(WORK):
 	$(if $(fetch),@$(fetch))
 	@+$(submake) $(with) run-$@
 
-demo:  ## build and run the heat map demo on the best device of this machine (installs missing packages)
+demo:  ## build and run the heat map demo on the best device of this machine
 run-demo: $(LIB) $(O)/examples/hotspot/hotspot
 	$(O)/examples/hotspot/hotspot --size 512 --png build/hotspot.png
 
 # As root too, with more ranks than processors, and without process_vm_readv(), which containers forbid.
 RANKS ?= 4
 mpirun = mpirun --allow-run-as-root --oversubscribe --mca btl_vader_single_copy_mechanism none
-demo-mpi:  ## run the demo on RANKS (default 4) ranks of Open MPI, one GPU each if there are enough, else on the CPU (installs missing packages)
+demo-mpi:  ## run the demo on RANKS (default 4) ranks of Open MPI, one GPU each if there are enough, else on the CPU
 run-demo-mpi: $(LIB) $(O)/examples/hotspot_mpi/hotspot_mpi
 	$(mpirun) -n $(RANKS) $(O)/examples/hotspot_mpi/hotspot_mpi --size 512 --png build/hotspot_mpi.png
 
@@ -352,8 +353,8 @@ run-rodinia: $(LIB) $(EXAMPLES)
 	@O='$(O)' tests/rodinia $(if $(K),-k '$(K)')
 
 test_env = O='$(O)' CC=$(call quote,$(CC)) MAKE='$(MAKE)' SAN='$(SAN)' VERSION='$(VERSION)' NVCC='$(NVCC)'
-check:  ## build everything and run all tests, each program on LLVM 14, 18, 19, 24 and one or two others (installs missing packages); K=pattern runs only the tests that match, on all releases
-check-all:  ## run all tests on all releases, and slow tests: the models of tests/model with planted mistakes, valgrind on more releases, make walk for longer
+check:  ## build everything and run all tests, each program on LLVM 14, 18, 19, 24 and one or two others; K=pattern runs only the tests that match, on all releases
+check-all:  ## run all tests on all releases, and slow tests: all Spin models of tests/model and the mistakes planted in them, valgrind on more releases, make walk for longer
 asan:  ## run unit and runtime tests with AddressSanitizer
 ubsan:  ## run unit and runtime tests with UndefinedBehaviorSanitizer
 tsan:  ## run unit and runtime tests with ThreadSanitizer
@@ -364,7 +365,7 @@ asked_needs  := $(if $(filter 1,$(words $(asked_script))),$(shell sed -n 's/^\# 
 run-check run-check-all run-asan run-ubsan run-tsan: $(filter-out nothing,$(or $(asked_needs),test-programs))
 	@$(test_env) tests/run $(if $(filter %-all,$@),--all) $(if $(K),-k '$(K)')
 
-conform: $(LIB) $(addprefix $(O)/,tools/rex-check tests/fake/cubin tests/fake/cuda/libcuda.so.1 tests/fake/cuda/libcuda.so) | $(O)/lib  ## check that generated sources compile, pass rex-check and run in every kind of build; DIR=folder names the sources, ARGS=arguments goes to the program
+conform: $(LIB) $(addprefix $(O)/,tools/rex-check tests/fake/cubin tests/fake/cuda/libcuda.so.1 tests/fake/cuda/libcuda.so) | $(O)/lib  ## check that generated sources compile, pass rex-check and run in every kind of build; DIR=folder (required) names the sources, ARGS=arguments goes to the program
 	@$(if $(DIR),,echo 'conform: say which sources with DIR=...' >&2; exit 2;) O='$(O)' tests/conform $(DIR) -- $(ARGS)
 
 # The walk, with its own sanitized build of the library, and the readers' targets run on no GPU.
@@ -374,7 +375,7 @@ check-gpu:  ## run the runtime tests on the GPU, with the libomptarget that REX_
 run-check-gpu: $(LIB) $(TOOLS) $(RUNTIME) $(EXAMPLES) $(for_gpu)
 	@$(test_env) tests/run --gpu $(if $(K),-k '$(K)')
 
-html: $(MANUAL)  ## make the manual as linked pages with a search, in build/html (installs missing packages)
+html: $(MANUAL)  ## make the manual as linked pages with a search, in build/html
 	@tools/deps html
 	@tools/pages/pages.py build/html $(O)/man $(wildcard build/bench/*.svg)
 check-html: html library $(TOOLS)  ## check the manual's pages and a report of a million events in a headless browser
@@ -409,7 +410,7 @@ CMAKE_FILES := rexConfig.cmake rexConfigVersion.cmake
 # Folders with a character that a run path, compiler options, LD_LIBRARY_PATH or a template cannot have.
 unfit = $(firstword $(foreach c,$(comma) : ; & | \ ",$(if $(findstring $(c),$(prefix)$(bindir)$(libdir)$(includedir)),$(c))))
 
-install: library $(TOOLS) $(COMPLETIONS) $(MANUAL)  ## install to $(DESTDIR)$(prefix)
+install: library $(TOOLS) $(COMPLETIONS) $(MANUAL)  ## install to $(DESTDIR)$(prefix) (default: /usr/local)
 	$(if $(unfit),$(error librex cannot be installed in a folder with a $(unfit) in its name))
 	$(Q)d=$(call to,$(libdir)); while [ ! -e "$$d" ]; do d=$$(dirname "$$d"); done; [ -d "$$d" ] && [ -w "$$d" ] || { \
 	    printf '%s may not be written: install as root, or with make install prefix=$$HOME/.local\n' "$$d" >&2; exit 1; }

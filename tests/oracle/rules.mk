@@ -26,8 +26,8 @@ EXTRA += $(if $(SAN),,$(oracle_built)/librex $(oracle_images))
 
 WORK += oracle oracle-mutate
 .PHONY: oracle-gpu oracle-programs
-oracle:  ## compare the map types and results of librex with those of code that clang generates (installs missing packages)
-oracle-mutate:  ## change librex's map bits one at a time, and check that the oracle notices
+oracle:  ## compare the map types and results of librex with those of code that clang generates
+oracle-mutate:  ## change the map-type bits in a copy of librex one at a time, and check that make oracle notices
 oracle oracle-mutate: fetch = tests/llvm
 oracle-programs: $(oracle_built)/librex $(oracle_images) \
     $(if $(and $(shell command -v $(ORACLE_CLANG)),$(wildcard $(oracle_llvm)/lib/libomptarget.so)),$(oracle_built)/clang)

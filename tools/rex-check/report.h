@@ -38,7 +38,7 @@
       "a kernel's parameters in an image differ from those in the program or in another image")    \
     X(PARAMETER_WIDTH, "parameter-width", "a kernel has a parameter that is not 8 bytes wide")     \
     X(ENVIRONMENT, "environment",                                                                  \
-      "KERNEL_kernel_environment has neither 48 bytes (LLVM 18 to 22) nor 40 (LLVM 23, 24)")       \
+      "symbol KERNEL_kernel_environment is neither 48 bytes (LLVM 18 to 22) nor 40 (23, 24)")      \
     X(INCLUDE, "include", "source: rex_kmp.h is included twice, or not before its names are used") \
     X(INIT, "init",                                                                                \
       "source: rex_offload_init() is called twice, or not before the program measures time")       \

@@ -46,7 +46,7 @@ static void usage(FILE *out)
           "  -q, --quiet       print only findings and notes; notes do not change the exit\n"
           "                    status\n"
           "  --color=WHEN      when to use colour: auto (the default, on a terminal if\n"
-          "                    NO_COLOR is empty), always or never\n"
+          "                    NO_COLOR is unset or empty), always or never\n"
           "  -h, --help        print this text\n"
           "  -V, --version     print the version\n"
           "\n"
