@@ -75,7 +75,8 @@ extern "C" {
  * the forwarder also waits while another thread registers or ends a module. Neither libomptarget's
  * functions nor the forwarders check the rows: libomptarget aborts the process on nearly every
  * error. LLVM 19 and later crash if libomptarget is called before the first registration. The
- * rewrite of `__tgt_X` does not change these names. Signatures: LLVM 14 to 23, interface.cpp.
+ * rewrite of `__tgt_X` does not change these names. Signatures: LLVM 14 to 24, interface.cpp, from
+ * LLVM 15 on also LegacyAPI.cpp.
  */
 
 /** __rex_real___tgt_register_lib: registers a descriptor. */

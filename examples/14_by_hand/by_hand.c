@@ -38,7 +38,7 @@ struct __tgt_offload_entry scale__omp_offload_entry__
 extern struct __tgt_offload_entry first_entry __asm__("__start_omp_offloading_entries") HIDDEN;
 extern struct __tgt_offload_entry behind_entries __asm__("__stop_omp_offloading_entries") HIDDEN;
 
-/* The module; rex_kmp.h calls its own rex_this_module. It must live while it is registered. */
+/* The module; rex_kmp.h calls its own rex_this_module. It must live as long as the process. */
 static struct rex_module module;
 
 static int register_images(const char *cubin, const char *host_image)

@@ -38,7 +38,10 @@ static int put_packet(struct rex_queue *queue, const void *key,
     return rex_launch(&config, &map);
 }
 
-/* Puts a loop over one array, the kernel of @key, into @queue. librex copies columns and packet. */
+/*
+ * Puts a loop over one array, the kernel of @key, into @queue. The columns and the packet may be
+ * local, because rex_launch() reads them before it returns.
+ */
 static int put_loop(struct rex_queue *queue, const void *key, int64_t n, double a, double *x)
 {
     void *packed_n = rex_pack_literal_arg_bytes(&n, sizeof n);

@@ -106,13 +106,13 @@ struct __tgt_bin_desc {
 struct __tgt_kernel_arguments {
     /** 3; librex sends the version that the bound LLVM release and the kernel need. */
     REX_PACKET_INT(32) Version;
-    REX_PACKET_INT(32) NumArgs; /**< number of rows in the four columns, at most 2147483647. */
-    void **ArgsBase;            /**< column 1: base address, or the value itself for a literal. */
-    void **Args;                /**< column 2: begin address, or the value itself for a literal. */
-    int64_t *ArgSizes;          /**< column 3: size in bytes. */
-    int64_t *ArgTypes;          /**< column 4: a sum of map type bits, REX_MAP_TO and so on. */
-    void **ArgNames;            /**< names of the rows, for messages; may be NULL. */
-    void **ArgMappers;          /**< mapper functions, one for each row; may be NULL. */
+    REX_PACKET_INT(32) NumArgs;   /**< number of rows in the four columns, at most 2147483647. */
+    void **ArgsBase;              /**< column 1: base address; for a literal see REX_MAP_LITERAL. */
+    void **Args;                  /**< column 2: begin address; for a literal as column 1. */
+    int64_t *ArgSizes;            /**< column 3: size in bytes. */
+    int64_t *ArgTypes;            /**< column 4: a sum of map type bits, REX_MAP_TO and so on. */
+    void **ArgNames;              /**< names of the rows, for messages; may be NULL. */
+    void **ArgMappers;            /**< mapper functions, one for each row; may be NULL. */
     REX_PACKET_INT(64) Tripcount; /**< iterations of the loop, 0 if unknown. */
     /**
      * bit 0: nowait. Bits 6 and 7: the grid is exact; librex itself sets these two bits on LLVM 23

@@ -188,8 +188,9 @@ struct rex_module {
  *                   PTX, and the message has the driver's reason. Or a host image needs a library
  *                   or a symbol that this machine lacks. Or a clang kernel has a symbol
  *                   NAME_kernel_environment of a size on which the bound libomptarget would abort.
- * REX_EUNSAFE       other users could have written a host image that was found by a name without a
- *                   slash, or its folder cannot be examined.
+ * REX_EUNSAFE       a host image was found by a name without a slash. And every user can write to
+ *                   the image or its folder, or one of them belongs to a wrong user (`enum
+ *                   rex_error`), or the folder cannot be examined.
  * REX_ENODEVICE     no image is for the GPU; or all images are for GPUs, and the process has no
  *                   GPU. The message lists every image. Or REX_REQUIRE_GPU is on, and there is no
  *                   GPU, the image is a host image, or offloading is disabled.

@@ -342,8 +342,9 @@ REX_API int rex_event_elapsed(double *seconds, struct rex_event *begin, struct r
 
 /**
  * rex_graph_begin(): begins a capture. Later commands of @queue are stored, and not run: launches,
- * copies, updates, fills, calls of functions, and events. Launches and updates are checked at once.
- * Returns 0, REX_EINVAL (also if @queue is being captured already), REX_ENOMEM or REX_EFORK.
+ * copies, updates, fills, calls of functions, and events. Launches and updates are checked at once,
+ * but a grid or block that is too large for the GPU is an error of rex_graph_end(). Returns 0,
+ * REX_EINVAL (also if @queue is being captured already), REX_ENOMEM or REX_EFORK.
  */
 REX_API int rex_graph_begin(struct rex_queue *queue);
 
@@ -353,7 +354,8 @@ REX_API int rex_graph_begin(struct rex_queue *queue);
  * @graph  receives the graph; destroy it with rex_graph_destroy().
  * Returns 0; or, with @graph unchanged, REX_EINVAL (@graph is NULL, or @queue has not begun a
  * capture), REX_ENOMEM, REX_EABSENT, REX_ECUDA or REX_EFORK. After REX_EINVAL the capture
- * continues. After REX_ENOMEM, REX_EABSENT or REX_ECUDA the capture has ended.
+ * continues, except on a GPU if the module of a captured launch has ended. After REX_ENOMEM,
+ * REX_EABSENT or REX_ECUDA the capture has ended.
  */
 REX_API int rex_graph_end(struct rex_graph **graph, struct rex_queue *queue);
 

@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -53,11 +52,23 @@ static const struct rex_word counts[] = {{"auto", -1}, {"0", 0}, {"1", 1}, {"2",
 
 enum { UNKNOWN = INT_MIN };
 
+bool rex_is_word(const char *text, size_t length, const char *word)
+{
+    if (strlen(word) != length)
+        return false;
+    for (size_t i = 0; i < length; i++) {
+        bool is_upper = text[i] >= 'A' && text[i] <= 'Z';
+        if (text[i] + (is_upper ? 'a' - 'A' : 0) != word[i])
+            return false;
+    }
+    return true;
+}
+
 /* Returns the value of the word in the first LENGTH bytes of TEXT, or UNKNOWN. */
 static int find_word(const struct rex_word *words, const char *text, size_t length)
 {
     for (; words->name != NULL; words++)
-        if (strlen(words->name) == length && strncasecmp(text, words->name, length) == 0)
+        if (rex_is_word(text, length, words->name))
             return words->value;
     return UNKNOWN;
 }

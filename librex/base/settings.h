@@ -10,6 +10,7 @@
 #define REX_INTERNAL_SETTINGS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "rex/configure.h"
@@ -79,6 +80,12 @@ static inline bool rex_launches_block(void)
  * a valid text.
  */
 bool rex_setting_text(enum rex_option option, char value[REX_SETTING_MAX]);
+
+/*
+ * Returns true if the LENGTH bytes of TEXT are WORD, which is in lower case. The case of TEXT does
+ * not matter, in any locale: strcasecmp() takes "I" and "i" for different letters in a Turkish one.
+ */
+bool rex_is_word(const char *text, size_t length, const char *word);
 
 /* ---- about settings -------------------------------------------------------------------------- */
 

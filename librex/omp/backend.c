@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/log.h"
 #include "base/settings.h"
@@ -52,7 +51,7 @@ void rex_backend_bind(bool sees_all, bool disabled)
      * without ThreadSanitizer, and ignores devices.
      */
     const char *wanted = getenv("OMP_TOOL"), *libraries = getenv("OMP_TOOL_LIBRARIES");
-    bool is_wanted = wanted == NULL || strcasecmp(wanted, "disabled") != 0;
+    bool is_wanted = wanted == NULL || !rex_is_word(wanted, strlen(wanted), "disabled");
     bool is_foreign = false;
     void *start = is_wanted ? dlsym(RTLD_DEFAULT, "ompt_start_tool") : NULL;
     Dl_info info;

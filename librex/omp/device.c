@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/assert.h"
 #include "base/error.h"
@@ -124,7 +123,7 @@ int rex_omp_devices;
 bool rex_runtime_policy_is(const char *word)
 {
     const char *policy = getenv("OMP_TARGET_OFFLOAD");
-    return policy != NULL && strcasecmp(policy, word) == 0;
+    return policy != NULL && rex_is_word(policy, strlen(policy), word);
 }
 
 int rex_fail_host(const char *what, int number)

@@ -5,6 +5,8 @@
  */
 #include "common.h"
 
+#include <locale.h>
+
 #include "base/file.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -125,6 +127,21 @@ TEST(test_values)
 /* ---- files ------------------------------------------------------------------------------------------------------- */
 
 /* By its status the file is a page long, and fewer bytes can be read. */
+/* Turkish has two letters I; the machine may lack the locale. */
+TEST(test_words_in_each_locale)
+{
+    static const char *const locales[] = {"C", "tr_TR.UTF-8", "tr_TR.ISO-8859-9"};
+    for (size_t i = 0; i < COUNT(locales); i++) {
+        setlocale(LC_ALL, locales[i]);
+        assert_true(rex_is_word("DISABLED", 8, "disabled"));
+        assert_true(rex_is_word("Info:file", 4, "info"));
+        assert_false(rex_is_word("infos", 5, "info"));
+        assert_false(rex_is_word("inf", 3, "info"));
+        assert_false(rex_is_word("[nfo", 4, "{nfo"));
+    }
+    setlocale(LC_ALL, "C");
+}
+
 TEST(test_shorter_than_told)
 {
     static const char shorter[] = "/sys/devices/system/cpu/online";
