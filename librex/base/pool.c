@@ -70,6 +70,8 @@ int rex_pooled_check(const void *object, const char *call, const char *what)
     if (object == NULL)
         return rex_fail_null(call, what);
     if (rex_has_ended(object))
-        return rex_fail(REX_EINVAL, "%s: the %s at %p has ended", call, what, object);
+        return rex_fail(REX_EINVAL,
+                        "%s: the %s at %p cannot be used: it was destroyed or unloaded before",
+                        call, what, object);
     return REX_OK;
 }

@@ -140,8 +140,8 @@ static void say_adaptations_of_calls(const struct to *to, const struct rex_relea
         {release->entries_by_position, "host entries",
          "put in the image's order: the host device matches entries by position"},
         {release->parents_rounded, "rows with members",
-         "compared with mappings from their begin rounded down to a multiple of 8 bytes, where "
-         "libomptarget begins the mapping"},
+         "looked up among the mappings from the row's begin, rounded down to a multiple of 8 "
+         "bytes, because libomptarget begins the mapping there"},
         {release->one_end_a_call, "ends of mappings",
          "made in one call for each row if rows share a mapping, and a launch that would need "
          "several calls is refused: libomptarget aborts if a call ends a mapping twice"},
@@ -179,10 +179,10 @@ static void say_adaptations_of_images(const struct to *to, const struct rex_rele
          "kept after a registration has ended: libomptarget reads them later"},
         {true, "files of host images",
          release->obeys_tmpdir
-             ? "tried in TMPDIR first, and removed: libomptarget aborts if it cannot write them, "
-               "or does not remove them"
-             : "tried in /tmp first, and removed: libomptarget aborts if it cannot write them, or "
-               "does not remove them"},
+             ? "librex first tests that such a file can be written in TMPDIR, because libomptarget "
+               "aborts if not; librex also removes the files that libomptarget leaves"
+             : "librex first tests that such a file can be written in /tmp, because libomptarget "
+               "aborts if not; librex also removes the files that libomptarget leaves"},
         {release->empty_is_null, "rows of no elements",
          "passed as NULL if they are not mapped, also if the driver launches: libomptarget passes "
          "NULL"},
@@ -204,8 +204,9 @@ static void say_adaptations_of_start(const struct to *to, const struct rex_relea
         {release->runtime_object, "calls of the program",
          "held back until a registration: libomptarget crashes before the first one"},
         {true, "registrations",
-         "wait until no other thread is inside a launch or data call, as ends of modules do; they "
-         "load an image at once if devices are in use: libomptarget crashes if such calls overlap"},
+         "wait, like ends of modules, until no other thread is inside a launch or data call, "
+         "because libomptarget crashes if such calls overlap; if devices are in use, they load an "
+         "image at once"},
     };
     say_facts_that_hold(to, all, sizeof all / sizeof *all);
 }
@@ -227,8 +228,8 @@ static void say_adaptations_of_programs(const struct to *to, const struct rex_re
          "refused: libomptarget would pass them one array of arguments"},
         {release->old_entries_only, "adopted entries",
          "rewritten if they are in clang 20's form: libomptarget misreads them"},
-        {release->newest_container == 0, "adopted containers",
-         "opened: libomptarget does not open an OffloadBinary at registration"},
+        {release->newest_container == 0, "adopted OffloadBinaries",
+         "opened by librex: libomptarget does not open them at registration"},
         {release->strict_flags != 0, "grid",
          "marked as strict: libomptarget takes it as a hint otherwise"},
     };
@@ -413,7 +414,10 @@ int rex_info(int release, rex_info_row *row, void *context)
         bool is_refused = rex_driver_is_demanded() && (reasons & REX_REASON_NO_GPU) == 0;
         rex_reason_text((struct rex_reason){reasons, NULL}, why);
         tell_fact(&to, "launch", "by", "%s: %s",
-                  is_refused ? "no backend (REX_LAUNCH_BY=driver)" : "libomptarget", why);
+                  is_refused
+                      ? "no library, because REX_LAUNCH_BY=driver and only libomptarget can launch"
+                      : "libomptarget",
+                  why);
     }
     say_settings(&to);
     return REX_OK;

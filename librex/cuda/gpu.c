@@ -99,9 +99,11 @@ int rex_gpu_get(struct rex_gpu *gpu, size_t size, int number)
     if (gpu == NULL)
         return rex_fail_null("rex_gpu_get", "pointer to the GPU");
     if (size == 0 || size > sizeof made)
-        return rex_fail(REX_EINVAL,
-                        "rex_gpu_get: the size, %zu, must be sizeof(struct rex_gpu), at most %zu",
-                        size, sizeof made);
+        return rex_fail(
+            REX_EINVAL,
+            "rex_gpu_get: the size is %zu: pass sizeof(struct rex_gpu), of which this librex knows "
+            "at most %zu bytes",
+            size, sizeof made);
     rex_cuda_retry();
     if (rex_cuda_devices() == 0) { /* the program only asked, so nothing is logged */
         char message[REX_MESSAGE_MAX];

@@ -213,8 +213,8 @@ int rex_check_parameters(const struct rex_request *request, enum rex_kernel_form
         if (map->types[i] & REX_MAP_RETURN_PARAM)
             return rex_fail(
                 REX_EINVAL,
-                "kernel \"%.*s\": map row %d asks for its device address, which only a data "
-                "region returns",
+                "kernel \"%.*s\": map row %d has REX_MAP_RETURN_PARAM, which asks for its device "
+                "address; only a data region returns it",
                 REX_KERNEL_NAME(target->name), i);
         if (rex_check_member(map, i, target->name) != REX_OK)
             return REX_EINVAL;

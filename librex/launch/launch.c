@@ -262,8 +262,9 @@ int rex_launch_map(struct rex_module *module, const struct rex_launch_config *co
     if (result == REX_EHOST)
         return rex_fail_again(
             REX_EHOST,
-            "rex_launch: nothing was launched: libomptarget refused the launch; in future, call "
-            "rex_offload_init() before any other call of libomptarget");
+            "rex_launch: nothing was launched: libomptarget refused the launch, perhaps because "
+            "libomptarget was called before the image was registered: call rex_offload_init() "
+            "before any other call of libomptarget");
     return result;
 }
 

@@ -380,7 +380,7 @@ static int fail_no_image(const struct rex_sources *sources)
                         names, missing);
     if (!sources->asked_for && strcmp(names, OWN_NAME) == 0)
         return rex_fail(REX_ENOIMAGE,
-                        "no device image %s; looked for %s; make it of the files with the "
+                        "no device image %s; looked for %s; make it from the files with the "
                         "kernels: rex-cc --images",
                         names, missing);
     return rex_fail(REX_ENOIMAGE, "no device image %s; looked for %s", names, missing);

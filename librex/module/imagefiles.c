@@ -217,7 +217,7 @@ int rex_sources_add_memory(struct rex_sources *sources, const void *bytes, size_
     if (source == NULL)
         return REX_ENOMEM;
     if (size == 0)
-        return rex_fail(REX_EIMAGE, "device image in memory is empty");
+        return rex_fail(REX_EIMAGE, "device image %s is empty", name);
     snprintf(source->path, PATH_MAX, "%s", name);
     return list_source(sources, source, bytes, size);
 }

@@ -34,6 +34,14 @@ bool rex_table_is_own(const struct rex_module *module)
            module->entries_begin != module->entries_end && !is_table_foreign(module, &own, &other);
 }
 
+/* Returns the path of the binary that has MODULE or its table, or "a module" if none has. */
+static const char *file_of(const struct rex_module *module)
+{
+    Dl_info info;
+    return dladdr(module, &info) != 0 || dladdr(module->entries_begin, &info) != 0 ? info.dli_fname
+                                                                                   : "a module";
+}
+
 static void free_layouts(struct rex_table *table)
 {
     struct rex_layout *layout;
@@ -89,11 +97,13 @@ int rex_table_build(struct rex_table *table, const struct rex_module *module)
     Dl_info own, other;
     uintptr_t begin = (uintptr_t)module->entries_begin, end = (uintptr_t)module->entries_end;
     if (begin == 0 || end == 0 || begin == end)
-        return rex_fail(REX_EENTRIES,
-                        "the table of offload entries is empty: no entry was compiled into this "
-                        "binary, or the linker dropped the section omp_offloading_entries (link "
-                        "with -Wl,-z,nostart-stop-gc), or gcc -flto dropped entries without "
-                        "__attribute__((used)) (add it, or link with -rdynamic)");
+        return rex_fail(
+            REX_EENTRIES,
+            "%s: the table of offload entries is empty: no entry was compiled into this "
+            "binary, or the linker dropped the section omp_offloading_entries (link "
+            "with -Wl,-z,nostart-stop-gc), or gcc -flto dropped entries without "
+            "__attribute__((used)) (add it, or link with -rdynamic)",
+            file_of(module));
     if (is_table_foreign(module, &own, &other))
         return rex_fail(REX_EENTRIES,
                         "%s has no offload entry of its own, and the linker gave it the table of "
@@ -103,15 +113,16 @@ int rex_table_build(struct rex_table *table, const struct rex_module *module)
         (end - begin) % sizeof(struct __tgt_offload_entry) != 0)
         return rex_fail(
             REX_EENTRIES,
-            "the table of offload entries, %p to %p, is not an array of entries of %zu bytes: it "
-            "has entries of another form (clang 20 or later), or wrong bounds",
-            (void *)module->entries_begin, (void *)module->entries_end,
+            "%s: the table of offload entries, %p to %p, is not an array of entries of %zu bytes: "
+            "it has entries of another form (clang 20 or later), or wrong bounds",
+            file_of(module), (void *)module->entries_begin, (void *)module->entries_end,
             sizeof(struct __tgt_offload_entry));
     size_t count = (end - begin) / sizeof(struct __tgt_offload_entry);
     if (count > UINT32_MAX / 4)
-        return rex_fail(REX_EENTRIES,
-                        "the table of offload entries has %zu entries, more than librex can index",
-                        count);
+        return rex_fail(
+            REX_EENTRIES,
+            "%s: the table of offload entries has %zu entries, more than librex can index",
+            file_of(module), count);
     free_layouts(table);
     bool is_known = is_indexed(table, module, count);
     if (!is_known) {
@@ -123,21 +134,21 @@ int rex_table_build(struct rex_table *table, const struct rex_module *module)
     for (uint32_t i = 0; !is_known && i < count; i++) {
         const struct __tgt_offload_entry *entry = &table->entries[i];
         if (entry->name == NULL || *entry->name == '\0')
-            return rex_fail(REX_EENTRIES, "offload entry %u has no name", i);
+            return rex_fail(REX_EENTRIES, "%s: offload entry %u has no name", file_of(module), i);
         if (entry->addr == NULL)
-            return rex_fail(REX_EENTRIES, "offload entry %u (\"%s\") has no host key", i,
-                            entry->name);
+            return rex_fail(REX_EENTRIES, "%s: offload entry %u (\"%s\") has no host key",
+                            file_of(module), i, entry->name);
         if ((entry->flags & ~(entry->size > 0 ? FLAG_LINK : 0)) != 0)
             return rex_fail(
                 REX_EENTRIES,
-                "offload entry %u (\"%s\") has the flags %d: a kernel has 0, a global 0 or 1", i,
-                entry->name, entry->flags);
+                "%s: offload entry %u (\"%s\") has the flags %d: a kernel has 0, a global 0 or 1",
+                file_of(module), i, entry->name, entry->flags);
         const struct rex_kernel *same = rex_table_find(table, entry->addr);
         if (same != NULL)
-            return rex_fail(REX_EKEY,
-                            "offload entries %u (\"%s\") and %u (\"%s\") have the same host key",
-                            (unsigned)(same - table->kernels),
-                            table->entries[same - table->kernels].name, i, entry->name);
+            return rex_fail(
+                REX_EKEY, "%s: offload entries %u (\"%s\") and %u (\"%s\") have the same host key",
+                file_of(module), (unsigned)(same - table->kernels),
+                table->entries[same - table->kernels].name, i, entry->name);
         uint32_t at = rex_hash_key(entry->addr) & table->mask;
         while (table->index[at] != 0)
             at = (at + 1) & table->mask;

@@ -46,8 +46,8 @@
     X(OVERLAP, "rows that are mapped for the launch overlap")                                   \
     X(BESIDE, "another launch, which libomptarget makes, uses the memory of a row at the same " \
               "time")                                                                           \
-    X(NESTED, "it would have to wait for a call that may change its rows, but its thread is "   \
-              "inside a call itself")                                                           \
+    X(NESTED, "it would have to wait for a call that may change its rows, but it is made "      \
+              "inside a call of the same thread, and might wait forever")                       \
     X(CALLED, "the program calls libomptarget itself")
 
 enum rex_reason_number {

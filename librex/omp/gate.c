@@ -240,7 +240,9 @@ int rex_gate_register(const char *what, bool ends)
         if (is_alone)
             return REX_OK;
         if (i == TOLD_AFTER)
-            rex_log(REX_LOG_INFO, "%s: waiting for launches and data calls of other threads", what);
+            rex_log(REX_LOG_INFO,
+                    "%s: the %s of its module waits for launches and data calls of other threads",
+                    what, ends ? "end" : "registration");
         nap(time);
         time = 2 * time < LONGEST_NAP ? 2 * time : LONGEST_NAP;
     }

@@ -368,8 +368,8 @@ int rex_runtime_find(bool starts_driver, rex_slots_hook *point_slots)
     if (binding)
         return rex_fail(
             REX_ENORUNTIME,
-            "a library called librex while librex was loading it, for example with libomptarget: "
-            "load that library after rex_offload_init()");
+            "librex was called by a library that librex was just loading, for example together "
+            "with libomptarget: load that library after rex_offload_init()");
     if (!rex_can_open_libraries())
         return rex_fail(
             REX_ENORUNTIME,

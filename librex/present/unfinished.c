@@ -157,7 +157,7 @@ int rex_before_unmap(const struct rex_map *map, int number, const char *what)
     if (rex_any_unfinished())
         for (EACH(each))
             if (result == REX_OK && uses_a_row(each, map, number))
-                result = sync_or_refuse(each, what, "this memory");
+                result = sync_or_refuse(each, what, "the memory of a row of this call");
     return result == REX_OK ? rex_device_lost(number, what) : result;
 }
 

@@ -79,7 +79,8 @@ static int copy_not_mapped(const struct rex_command *command, int number)
 {
     return rex_fail(
         REX_EABSENT,
-        "an update in a queue or graph: %zu bytes at %p are not mapped whole on device %d",
+        "rex_queue_update(), run in a queue or by a graph: %zu bytes at %p are not mapped whole on "
+        "device %d",
         command->copy.size, command->copy.host, number);
 }
 

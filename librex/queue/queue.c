@@ -149,11 +149,10 @@ static int create_queue(struct rex_queue **queue, struct rex_module *module, int
         rex_unfinished_add(&made->unfinished);
     } else {
         if (rex_log_is_first(&said))
-            rex_log(
-                REX_LOG_INFO,
-                "queues have no streams, and each command ends before its call returns: device %d "
-                "is not an NVIDIA GPU",
-                number);
+            rex_log(REX_LOG_INFO,
+                    "queues of device %d have no streams, and each command ends before its call "
+                    "returns: the device is not an NVIDIA GPU",
+                    number);
         /* For a device without streams, accept only NULL, the default stream. */
         if (stream != NULL && *stream != NULL) {
             result = rex_fail(REX_ENODEVICE,

@@ -156,7 +156,7 @@ cuda;25;;.libomptarget.release;24
 cuda;25;;.libomptarget.trouble;it is LLVM 25's, which this librex does not know, and is treated as LLVM 24's
 cuda;22;REX_LAUNCH_BY=runtime;.launch.by;libomptarget: REX_LAUNCH_BY=runtime
 cuda;22;OMP_NUM_TEAMS=3;.launch.by;libomptarget: OMP_NUM_TEAMS is set, which libomptarget obeys
-cuda;22;OMP_TOOL_LIBRARIES=/tool.so REX_LAUNCH_BY=driver;.launch.by;no backend (REX_LAUNCH_BY=driver): an OMPT tool is loaded
+cuda;22;OMP_TOOL_LIBRARIES=/tool.so REX_LAUNCH_BY=driver;.launch.by;no library, because REX_LAUNCH_BY=driver and only libomptarget can launch: an OMPT tool is loaded
 cuda;22;FAKE_CUDA_FAILS=100;.driver.error;cuInit: CUDA_ERROR_NO_DEVICE
 cuda;22;FAKE_CUDA_FAILS=100;.gpus | length;0
 cuda;22;FAKE_CUDA_FAILS=800;.driver["what helps"];null

@@ -49,7 +49,11 @@ static size_t made_folder(const char *text)
  * receives its replacement. */
 static size_t changing(const char *text, const char **words)
 {
-    size_t length = strlen(messages.build);
+    size_t length = strlen(program_invocation_name);
+    *words = "PROGRAM";
+    if (strncmp(text, program_invocation_name, length) == 0)
+        return length;
+    length = strlen(messages.build);
     *words = "BUILD";
     if (strncmp(text, messages.build, length) == 0)
         return length;

@@ -20,8 +20,8 @@ struct messages {
 extern const struct messages messages;
 #define MESSAGES(header) const struct messages messages = {header, TEST_BUILD}
 
-/* Writes a line of the test's part. ADDRESS and FOLDER stand for addresses and temporary folders,
- * "(null)" for NULL. */
+/* Writes a line of the test's part. ADDRESS, FOLDER and PROGRAM stand for addresses, temporary
+ * folders and the path of the test's program, "(null)" for NULL. */
 void says(const char *format, ...) __attribute__((__format__(__printf__, 1, 2)));
 
 /* Writes a line: WHAT, which is a format, then name and message of RESULT. RESULT must be an error,

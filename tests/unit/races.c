@@ -139,7 +139,7 @@ static void never_alone(const void *unused)
 TEST(test_never_alone)
 {
     const char *output = in_child(never_alone, NULL);
-    assert_int_equal(occurrences(output, ": waiting for launches and data calls of other threads\n"), 2);
+    assert_int_equal(occurrences(output, " waits for launches and data calls of other threads\n"), 2);
 }
 
 /* The log's function launches while its thread waits for another one to leave: it is not waited for, and does not wait for itself. */
@@ -148,7 +148,7 @@ static int launched_by_log = -1;
 static void launch_by_log(enum rex_log_level level, const char *message, void *unused)
 {
     (void)level, (void)unused;
-    if (strstr(message, ": waiting for launches and data calls of other threads") == NULL)
+    if (strstr(message, " waits for launches and data calls of other threads") == NULL)
         return;
     the_record()->on_launch = NULL;
     launched_by_log = launch();

@@ -132,12 +132,14 @@ static void note_unseen(const struct index *index, const char *host)
     if (lack != NULL)
         report_note(index->report, host != NULL ? host : "rex-check",
                     "no %s: kernels and entries are not compared", lack);
-    for (enum list i = ENTRIES; i <= KERNELS; i++)
+    for (enum list i = ENTRIES; i <= KERNELS; i++) {
+        const char *what = i == ENTRIES ? "entries" : "kernels";
         if (index->unseen[i] != NULL)
             report_note(
                 index->report, index->unseen[i]->at.path,
-                "line %zu may define %s that rex-check cannot see: missing ones are not reported",
-                index->unseen[i]->at.line, i == ENTRIES ? "entries" : "kernels");
+                "line %zu may define %s that rex-check cannot see, so it reports no missing %s",
+                index->unseen[i]->at.line, what, what);
+    }
 }
 
 static void check_all(const struct tokens *hosts, size_t count, struct index *index)

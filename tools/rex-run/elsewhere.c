@@ -284,7 +284,8 @@ static void see_linked(const char *name, const char *path, void *context)
             tell("%s runs on LLVM %d's libomptarget, %s, which it is linked with", program, release,
                  path);
         else
-            tell("%s runs on %s: %s", program, path, rex_last_error());
+            tell("%s is linked with a libomptarget whose release librex cannot tell: %s", program,
+                 rex_last_error());
         return;
     }
     missing->name = name;
