@@ -86,10 +86,18 @@ static void cut_loose(struct rex_present_table *table, uintptr_t at)
                              .refs = REX_REFS_UNKNOWN,
                              .is_loose = true,
                              .launch = entry->launch,
+                             .generation = entry->generation,
                              .is_shown = entry->is_shown,
                              .is_attached = entry->is_attached,
                              .is_kept = entry->is_kept};
     entry->end = at;
+    /*
+     * An end call that waits may have added to `awaited` and `held` of the entry, but may touch
+     * only the new entry from now on. So the first part becomes a new entry, too, for which no end
+     * call undoes an addition. An end call that still waits adds again at its next check.
+     */
+    entry->awaited = entry->held = 0;
+    entry->born = ++table->mapped.made;
     rex_entries_add(&table->mapped, &made);
 }
 
