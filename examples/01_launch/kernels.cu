@@ -1,8 +1,8 @@
 /*
  * Lesson 1, the device side: one kernel.
  *
- * The Makefile compiles this file twice. A C compiler makes rex_lib_host.so, which libomptarget's
- * host device runs. If nvcc is installed, it makes rex_lib_nvidia.cubin for a GPU. By hand, in the
+ * The Makefile compiles this file by a C compiler to rex_lib_host.so, which libomptarget's host
+ * device runs. If nvcc is installed, it makes rex_lib_nvidia.cubin for a GPU. By hand, in the
  * folder of this file:
  *
  *     cc -x c -shared -fPIC -I../../include -o rex_lib_host.so kernels.cu

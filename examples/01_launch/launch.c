@@ -55,7 +55,7 @@ int main(void)
 
     int error = axpy(COUNT, a, x, y);
     const char *where = rex_on_host() ? "on the CPU" : "on the GPU";
-    if (error == REX_EHOST) { /* offloading is disabled, or the default device is the host */
+    if (error == REX_EHOST) { /* for example, offloading is disabled */
         axpy_on_the_host(COUNT, a, x, y);
         where = "on the host";
     } else if (error != 0)

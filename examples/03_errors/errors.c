@@ -6,9 +6,9 @@
  * nothing.
  *
  * REX_EHOST is not a failure. It asks the program to run the kernel's host version, because
- * offloading is disabled or the device is the host. librex does not print it. Every other error of
- * a launch means that something is wrong. Most lessons have no host version: they print a message
- * and exit with 1.
+ * offloading is disabled, the device is the host, or libomptarget refused the launch. librex does
+ * not print it. Every other error of a launch means that something is wrong. Most lessons have no
+ * host version: they print a message and exit with 1.
  *
  * rex_offload_init() registers the program's image. Without it the first launch or data call
  * registers the image. If many threads launch at once, one registers, and the others wait for its

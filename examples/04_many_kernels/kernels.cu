@@ -1,7 +1,7 @@
 /*
  * Lesson 4, the device side: three kernels and two global variables in one image.
  *
- * An image holds every kernel of the program's table, from one source or from many.
+ * The image holds every kernel of the program's table, from one source or from many.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

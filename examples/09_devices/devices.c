@@ -2,8 +2,8 @@
  * Lesson 9: several GPUs in one process. One GPU, or the CPU as several devices, works, too.
  *
  * Each device gets some of the cells, a queue and an event. One thread serves all devices, because
- * no call in a step waits. A step needs one cell of each neighbour. rex_queue_copy_peer() copies it
- * from device to device, after the event of the neighbour's step.
+ * on GPUs no call in a step waits. A step needs one cell of each neighbour. rex_queue_copy_peer()
+ * copies it from device to device, after the event of the neighbour's step.
  *
  * A device maps its own cells and one more on either side. For such a section the kernel receives
  * the address that the whole array would have, so host and device use the same indices.

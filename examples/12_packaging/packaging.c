@@ -4,7 +4,7 @@
  *   beside  The images lie beside the program, as in the lessons before this one. They must be
  *           moved with it. REX_CUBIN_NAME and REX_HOST_IMAGE_NAME choose other names (lesson 11).
  *   inside  This program: the assembler puts the bytes of the images into it. The program needs no
- *           other file. With an image for GPUs inside it cannot load another program's image by
+ *           image file. With an image for GPUs inside it cannot load another program's image by
  *           mistake. `rex-cc --embed` builds such a program.
  *   fatbin  One image has kernels for several GPUs, and librex takes the right one. rules.mk makes
  *           a fatbin with nvcc; `rex-cc --arch=sm_80,sm_90` makes one beside the program.

@@ -65,7 +65,10 @@ static int launch(int64_t n, double *y)
     return rex_module_launch(&module, -1, TEAMS, THREADS, &scale__id__, &args);
 }
 
-/* Calls libomptarget's functions for a region. They check nothing, and need a registered image. */
+/*
+ * Calls libomptarget's functions for a region. librex does not check these calls, and they need a
+ * registered image.
+ */
 static int scale_on_device(int64_t n, double *y)
 {
     void *base[] = {y};

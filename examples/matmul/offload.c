@@ -1,9 +1,9 @@
 /*
  * offload.c - matmul's device run: each device has some rows of a and of c, and all of b.
  *
- * One function does one step for a device, and the program calls it for all devices in turn. A
- * launch into a queue returns at once, so all devices compute in parallel, although one thread
- * launches.
+ * One function does one step for a device, and the program calls it for all devices in turn. On
+ * GPUs a launch into a queue returns at once, so all devices compute in parallel, although one
+ * thread launches.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

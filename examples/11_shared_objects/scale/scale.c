@@ -3,7 +3,7 @@
  *
  * librex looks for a library's image beside the library. Several modules may lie in one folder, so
  * this file defines two names for its images before the include. The rest is as in a program. The
- * library's first launch registers it.
+ * library's first launch registers it, or an earlier data call of the program.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -11,7 +11,7 @@
 /* Multiplies @count values, mapped on the default device, by @factor. Returns 0 or an error. */
 int scale(double *x, int64_t count, double factor);
 
-/* Returns the path of the library's device image; "" before the first call of scale(). */
+/* Returns the path of the library's device image; "" if the library is not registered. */
 const char *scale_image(void);
 
 #endif
