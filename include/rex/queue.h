@@ -77,7 +77,7 @@ struct rex_graph;
  */
 #define REX_QUEUE_BLOCKING 0x2u
 /**
- * REX_QUEUE_OWN_GLOBALS: a flag of rex_queue_create(). The queue may launch kernels of modules with
+ * REX_QUEUE_OWN_GLOBALS: a flag of rex_queue_create(). The queue may launch kernels of images with
  * REX_GLOBAL(). Without the flag such a launch on a GPU returns REX_EUNSUPPORTED. In all queues of
  * a GPU these kernels use a second copy of the globals, which rex_queue_global() finds. Kernels
  * that use a `__device__` variable without REX_GLOBAL() need no flag. But launches by the driver,
