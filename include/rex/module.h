@@ -263,7 +263,7 @@ REX_API int rex_module_add(struct rex_module *module);
  * "memory". If several images in memory are of the registered kind (for GPUs or for the CPU),
  * appends the number of the first registered one: "memory 1". Returns "" if @module is not
  * registered. If @module is NULL, returns "" and sets the last error to REX_EINVAL. The string is
- * valid until @module is registered again.
+ * valid until a call registers @module again, or fails to.
  */
 REX_API const char *rex_module_image_path(const struct rex_module *module);
 

@@ -17,8 +17,8 @@
  * calls that wait, have no common order; rex_queue_sync() and events make one.
  *
  * **Memory.** The memory rows of launches and of rex_queue_update() have host addresses. A launch
- * in a queue maps and copies nothing: if a byte of a memory row is not mapped on the queue's device
- * yet, the call is REX_EABSENT. rex_queue_copy_to(), rex_queue_copy_from() and rex_queue_fill()
+ * in a queue maps and copies nothing: if no mapping on the queue's device has all bytes of a memory
+ * row, the call is REX_EABSENT. rex_queue_copy_to(), rex_queue_copy_from() and rex_queue_fill()
  * take device addresses, for example from rex_device_alloc() or rex_mapped_ptr(). Mappings, host
  * memory that is copied, and the modules of kernels must last until the program has waited for the
  * queue.
