@@ -45,9 +45,10 @@ extern "C" {
 struct rex_library;
 
 /**
- * rex_library_load(): loads an image on @device at once. On another device an image for GPUs is
- * loaded at the library's first use, and a host image at its first launch at the latest. If @device
- * is the host, or offloading is disabled, the call loads the image on no device.
+ * rex_library_load(): loads an image on @device at once. An image for GPUs is loaded on another
+ * device at the library's first use of that device, and a host image at the latest at the library's
+ * first launch on that device. If @device is the host, or offloading is disabled, the call loads
+ * the image on no device.
  *
  * @library  receives the new library; end it with rex_library_unload().
  * @device   device number; -1: the default device at this call.
