@@ -43,9 +43,9 @@ extern "C" {
 #endif
 #ifndef REX_HOST_IMAGE_NAME
 /**
- * REX_HOST_IMAGE_NAME: file name of the host image, or several names with ':' between them. librex
- * uses the host image if there is no GPU or no image for GPUs. A program may define the macro
- * before the include. All files of a binary must have one value.
+ * REX_HOST_IMAGE_NAME: file name of the host image, or several names with ':' between them.
+ * rex_module_register() says when librex uses the file. A program may define the macro before the
+ * include. All files of a binary must have one value.
  */
 #define REX_HOST_IMAGE_NAME "rex_lib_host.so"
 #endif

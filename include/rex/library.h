@@ -13,7 +13,7 @@
  *
  * A program needs no entries and no image of its own. After a library is loaded, rex_queue_create()
  * and the calls of rex/device.h that need a registered module, such as rex_device_alloc(), need no
- * other module. But if offloading is disabled, rex_queue_create() returns REX_EENTRIES in a binary
+ * other module. But if offloading is disabled, rex_queue_create() returns REX_EINVAL in a binary
  * without entries.
  *
  * Images are those that rex_module_register() takes: CUBIN, fatbin, PTX, OffloadBinary or a host
@@ -45,9 +45,10 @@ extern "C" {
 struct rex_library;
 
 /**
- * rex_library_load(): loads an image on @device at once. On another device the image is loaded at
- * the library's first use on that device. If @device is the host, or offloading is disabled, the
- * call loads the image on no device.
+ * rex_library_load(): loads an image on @device at once. An image for GPUs is loaded on another
+ * device at the library's first use of that device, and a host image at the latest at the library's
+ * first launch on that device. If @device is the host, or offloading is disabled, the call loads
+ * the image on no device.
  *
  * @library  receives the new library; end it with rex_library_unload().
  * @device   device number; -1: the default device at this call.
@@ -58,12 +59,12 @@ struct rex_library;
  *           executable, then in the current directory. A list of files has ':' between the names.
  *
  * Returns 0; REX_EINVAL (@library or @name is NULL, or the process is ending); REX_EDEVICE;
- * REX_ENODEVICE (no image fits a device of this machine, or REX_REQUIRE_GPU is on and the image is
- * for the CPU); REX_ENOKERNEL (the image has no kernel, and is not a host image with globals);
- * REX_EUNSUPPORTED (the image is for GPUs, and @device is neither the host nor an NVIDIA GPU; or a
- * reason of rex_module_register()). For the reasons of rex_module_register(), the call also returns
- * REX_ENOMEM, REX_ENORUNTIME, REX_ERUNTIME, REX_ENOIMAGE, REX_EREAD, REX_EIMAGE, REX_EUNSAFE,
- * REX_ECUDA, REX_EFORK or REX_EBUSY.
+ * REX_ENODEVICE (no image fits a device of this machine; or REX_REQUIRE_GPU is on, and the image is
+ * for the CPU or offloading is disabled); REX_ENOKERNEL (the image has no kernel, and is not a host
+ * image with globals); REX_EUNSUPPORTED (the image is for GPUs, and @device is neither the host nor
+ * an NVIDIA GPU; or a reason of rex_module_register()). For the reasons of rex_module_register(),
+ * the call also returns REX_ENOMEM, REX_ENORUNTIME, REX_ERUNTIME, REX_ENOIMAGE, REX_EREAD,
+ * REX_EIMAGE, REX_EUNSAFE, REX_ECUDA, REX_EFORK or REX_EBUSY.
  */
 REX_API int rex_library_load(struct rex_library **library, int64_t device, const void *image,
                              size_t size, const char *name);
@@ -127,7 +128,7 @@ REX_API int rex_library_launch(struct rex_library *library, const struct rex_lau
 /**
  * rex_library_unload(): ends @library; NULL is ignored. The image stays loaded until the last graph
  * with launches of @library is destroyed. Returns 0; REX_EINVAL (@library was unloaded before);
- * REX_EBUSY (a queue with unfinished commands has launched kernels of @library since the queue was
+ * REX_EBUSY (a queue with unfinished commands may have launched kernels of @library since it was
  * last idle; or the call was made inside a launch, a data call or the program's log function);
  * REX_ECUDA (a wait failed); REX_EFORK (the image is for GPUs, and this process's parent loaded
  * it); or, for a host image, an error of rex_module_fini(). After an error @library has not ended.

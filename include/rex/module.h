@@ -109,8 +109,9 @@ struct rex_module {
     const void *host_image_end; /**< one past the last byte of @host_image. */
     /**
      * first row of several images in memory; may be NULL. Rows for GPUs replace @image, rows for
-     * the CPU replace @host_image. Each image has its own descriptor, with the entries whose names
-     * are in the image. An image without such an entry is not registered.
+     * the CPU replace @host_image. If several rows are of the registered kind, each image has its
+     * own descriptor, with the entries whose names are in the image. An image without such an entry
+     * is then not registered.
      */
     const struct rex_image_row *images_begin;
     const struct rex_image_row *images_end; /**< one past the last row of images. */
@@ -165,8 +166,8 @@ struct rex_module {
  * Returns 0 or
  *
  * REX_EINVAL        @module is NULL, or its `struct_size` is too small; or the process is ending;
- *                   or the program's log function makes the call while @module is being registered
- *                   or ended.
+ *                   or the program's log function makes the call while its thread registers or
+ *                   ends @module.
  * REX_ENOMEM        the host has no memory, or a GPU has no memory for a context. Or devices are in
  *                   use already, and a GPU has too little free memory to load the image.
  * REX_ENORUNTIME    no libomptarget can be used; the message lists the files that librex tried,
@@ -214,8 +215,9 @@ REX_API int rex_module_register(struct rex_module *module, const char *image_nam
 /**
  * rex_module_init(): registers @module with its own image, as rex_module_register() does, and loads
  * the image on the default device. If @module is registered already, the call only loads its image.
- * If offloading is disabled, the call loads nothing. Call this before a timed part of the program:
- * the timed part then includes neither the registration nor the load.
+ * If offloading is disabled or the default device is the host, the call loads nothing. Call this
+ * before a timed part of the program: the timed part then includes neither the registration nor the
+ * load.
  *
  * Returns 0 or an error of rex_module_register(). If the registration succeeds but the load fails,
  * returns one of these errors. @module is then registered, and the next use of the device loads the
@@ -237,9 +239,9 @@ REX_API int rex_module_init(struct rex_module *module);
  * registered:
  *
  * REX_EINVAL  @module is NULL, or its `struct_size` is too small; or the program's log function
- *             makes the call while @module is being ended.
- * REX_EBUSY   a queue (rex/queue.h) with unfinished commands has launched kernels of @module since
- *             it was last idle. Or no other module is registered, and a queue has unfinished
+ *             makes the call while its thread ends @module.
+ * REX_EBUSY   a queue (rex/queue.h) with unfinished commands may have launched kernels of @module
+ *             since it was last idle. Or no other module is registered, and a queue has unfinished
  *             commands. If REX_OPTION_UNFINISHED is `wait`, the call waits for these queues
  *             instead. Or the call was made inside a launch, a data call or the program's log
  *             function. Or launches or data calls of other threads have not ended within a minute.
@@ -261,7 +263,7 @@ REX_API int rex_module_add(struct rex_module *module);
  * "memory". If several images in memory are of the registered kind (for GPUs or for the CPU),
  * appends the number of the first registered one: "memory 1". Returns "" if @module is not
  * registered. If @module is NULL, returns "" and sets the last error to REX_EINVAL. The string is
- * valid until @module is registered again.
+ * valid until a call registers @module again, or fails to.
  */
 REX_API const char *rex_module_image_path(const struct rex_module *module);
 

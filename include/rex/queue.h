@@ -17,22 +17,24 @@
  * calls that wait, have no common order; rex_queue_sync() and events make one.
  *
  * **Memory.** The memory rows of launches and of rex_queue_update() have host addresses. A launch
- * in a queue maps and copies nothing: if a byte of a memory row is not mapped on the queue's device
- * yet, the call is REX_EABSENT. rex_queue_copy_to(), rex_queue_copy_from() and rex_queue_fill()
+ * in a queue maps and copies nothing: if no mapping on the queue's device has all bytes of a memory
+ * row, the call is REX_EABSENT. rex_queue_copy_to(), rex_queue_copy_from() and rex_queue_fill()
  * take device addresses, for example from rex_device_alloc() or rex_mapped_ptr(). Mappings, host
  * memory that is copied, and the modules of kernels must last until the program has waited for the
  * queue.
  *
- * **Errors** of the device are reported by a later call, at the latest by the next call that waits
- * for the failed command. If a kernel fails while it runs on a GPU, the GPU is lost for the
+ * **Errors** of the device may be reported by a later call, at the latest by the next call that
+ * waits for the failed command. If a kernel fails while it runs on a GPU, the GPU is lost for the
  * process. After a call has reported the failure, all launches, copies and data calls that need the
  * GPU are REX_ECUDA.
  *
  * **Without an NVIDIA GPU** a queue runs each command at once. The rules for rows and mappings are
  * those of a GPU. Launches with features that only the CUDA driver has, such as REX_BY_VALUE() of
  * more than 8 bytes, are REX_EUNSUPPORTED. If offloading is disabled or the device is the host,
- * launches of kernels, and of graphs with kernels, are REX_EHOST, and an update copies nothing. But
- * the capture of a launch succeeds. If offloading is disabled, copies and fills are REX_EINVAL.
+ * launches of kernels are REX_EHOST (REX_ENODEVICE with REX_REQUIRE_GPU=on), and an update copies
+ * nothing. If offloading is disabled, copies and fills are REX_EINVAL. A capture stores commands
+ * that would be REX_EHOST or REX_EINVAL for these reasons, and rex_graph_launch() returns the error
+ * of the first.
  *
  * **Threads.** Any number of threads may use a queue, an event or a graph; each call is atomic. Do
  * not destroy an object while another thread uses it. In a child of fork() every call that would
@@ -75,7 +77,7 @@ struct rex_graph;
  */
 #define REX_QUEUE_BLOCKING 0x2u
 /**
- * REX_QUEUE_OWN_GLOBALS: a flag of rex_queue_create(). The queue may launch kernels of modules with
+ * REX_QUEUE_OWN_GLOBALS: a flag of rex_queue_create(). The queue may launch kernels of images with
  * REX_GLOBAL(). Without the flag such a launch on a GPU returns REX_EUNSUPPORTED. In all queues of
  * a GPU these kernels use a second copy of the globals, which rex_queue_global() finds. Kernels
  * that use a `__device__` variable without REX_GLOBAL() need no flag. But launches by the driver,
@@ -103,7 +105,7 @@ struct rex_graph;
  * registers the module. In a binary without entries, first load a library (rex/library.h) or a
  * shared object with kernels. If offloading is disabled, the call returns REX_EINVAL in such a
  * binary. When this binary's first queue on a GPU is made, all kernels of the module are loaded on
- * that GPU, before the first launch. If a kernel cannot be loaded, its launch returns the error.
+ * that GPU. If a kernel cannot be loaded, its launch returns the error.
  *
  * @queue   receives the new queue; destroy it with rex_queue_destroy().
  * @device  device number; -1: the default device at this call.
@@ -244,7 +246,8 @@ REX_API void rex_mappings_changed(void);
  * object's type. @object must be an lvalue. An object of up to 8 bytes is read when the row is
  * made. Its bytes are passed, without the extension and the kind of REX_VALUE(). A larger object is
  * read at the launch. Only the CUDA driver can pass a larger object: in queues on a GPU, and in
- * other launches that the driver makes. A queue on the host device returns REX_EUNSUPPORTED.
+ * other launches that the driver makes. In a queue on the host device the launch returns
+ * REX_EUNSUPPORTED.
  *
  *     struct parameters { double step, mass; int64_t count; } parameters; // as in advance.cu
  *     REX_LAUNCH_WITH(advance, in_queue, REX_BY_VALUE(parameters), REX_ALLOC(position, n));
@@ -342,9 +345,9 @@ REX_API int rex_event_elapsed(double *seconds, struct rex_event *begin, struct r
 
 /**
  * rex_graph_begin(): begins a capture. Later commands of @queue are stored, and not run: launches,
- * copies, updates, fills, calls of functions, and events. Launches and updates are checked at once,
- * but a grid or block that is too large for the GPU is an error of rex_graph_end(). Returns 0,
- * REX_EINVAL (also if @queue is being captured already), REX_ENOMEM or REX_EFORK.
+ * copies, updates, fills, calls of functions, and events. Launches and updates are checked at once.
+ * But on a GPU the error of a grid or block that is too large may come from rex_graph_end().
+ * Returns 0, REX_EINVAL (also if @queue is being captured already), REX_ENOMEM or REX_EFORK.
  */
 REX_API int rex_graph_begin(struct rex_queue *queue);
 

@@ -155,24 +155,20 @@ int rex_library_global(void **address, size_t *size, struct rex_library *library
     if (result != REX_OK)
         return result;
     rex_await_deferred(number);
+    const struct rex_view *view = &library->image.view;
+    const struct rex_image_symbol *symbol = rex_view_find(view, name);
+    if (symbol == NULL || symbol->kernel)
+        return rex_table_lacks(NULL, view, library->image.path, name, false);
     void *found = NULL;
-    size_t bytes;
-    if (library->is_registered) {
-        const struct __tgt_offload_entry *entry = find_library_entry(library, name, false);
-        if (entry == NULL)
-            return REX_ENOKERNEL;
-        if (!rex_runtime_disabled() && number != rex_device_count())
-            found = rex_memory_address(entry->addr, number);
-        bytes = entry->size;
-    } else {
-        const struct rex_view *view = &library->image.view;
-        const struct rex_image_symbol *symbol = rex_view_find(view, name);
-        if (symbol == NULL || symbol->kernel)
-            return rex_table_lacks(NULL, view, library->image.path, name, false);
+    if (!library->is_registered) {
         result = load_library_on_device(library, number, "rex_library_global", name, &found);
         if (result != REX_OK)
             return result;
-        bytes = symbol->size;
+    } else if (!rex_runtime_disabled() && number != rex_device_count()) {
+        const struct __tgt_offload_entry *entry = find_library_entry(library, name, false);
+        if (entry == NULL)
+            return REX_ENOKERNEL;
+        found = rex_memory_address(entry->addr, number);
     }
     if (found == NULL)
         return rex_fail(REX_EABSENT, "rex_library_global: global \"%s\" is not on device %d%s",
@@ -181,6 +177,6 @@ int rex_library_global(void **address, size_t *size, struct rex_library *library
                         : number == rex_device_count() ? ": the device is the host"
                                                        : "");
     *address = found;
-    *size = bytes;
+    *size = symbol->size;
     return REX_OK;
 }

@@ -180,3 +180,15 @@ TEST(globals)
     assert_int_equal(rex_library_global(&address, &size, library, -1, "cells"), REX_ENOKERNEL);
     end();
 }
+
+/* If offloading is disabled, a global is on no device, also one of an image for GPUs. */
+TEST(globals_nowhere)
+{
+    void *address = NULL;
+    size_t size = 0;
+    setenv("OMP_TARGET_OFFLOAD", "disabled", 1);
+    assert_int_equal(rex_library_load(&library, -1, NULL, 0, images), 0);
+    assert_int_equal(rex_library_global(&address, &size, library, -1, "calls"), REX_EABSENT);
+    assert_int_equal(rex_library_global(&address, &size, library, -1, "cells"), REX_ENOKERNEL);
+    assert_int_equal(rex_library_unload(library), 0);
+}
