@@ -355,9 +355,9 @@ run-rodinia: $(LIB) $(EXAMPLES)
 test_env = O='$(O)' CC=$(call quote,$(CC)) MAKE='$(MAKE)' SAN='$(SAN)' VERSION='$(VERSION)' NVCC='$(NVCC)'
 check:  ## build everything and run all tests, each program on LLVM 14, 18, 19, 24 and one or two others; K=pattern runs only the tests that match, on all releases
 check-all:  ## run all tests on all releases, and slow tests: all Spin models of tests/model and the mistakes planted in them, valgrind on more releases, make walk for longer
-asan:  ## run unit and runtime tests with AddressSanitizer
-ubsan:  ## run unit and runtime tests with UndefinedBehaviorSanitizer
-tsan:  ## run unit and runtime tests with ThreadSanitizer
+asan:  ## run unit, fuzz and runtime tests and the examples with AddressSanitizer
+ubsan:  ## run unit, fuzz and runtime tests and the examples with UndefinedBehaviorSanitizer
+tsan:  ## run unit, fuzz and runtime tests and the examples with ThreadSanitizer
 asan ubsan tsan: with = SAN=$@
 # K=script/NAME of one script: if the script has a line "# make builds for it: library fakes", only these are built.
 asked_script := $(if $(filter script/%,$(K)),$(wildcard tests/scripts/$(K:script/%=%)*.sh))
@@ -370,7 +370,7 @@ conform: $(LIB) $(addprefix $(O)/,tools/rex-check tests/fake/cubin tests/fake/cu
 
 # The walk, with its own sanitized build of the library, and the readers' targets run on no GPU.
 for_gpu = $(filter-out $(addprefix $(O)/tests/,walk/% fuzz/% bench/%),$(EXTRA))
-check-gpu:  ## run the runtime tests on the GPU, with the libomptarget that REX_OMPTARGET names (default: librex's choice)
+check-gpu:  ## run the runtime tests and examples on the GPU, with the libomptarget that REX_OMPTARGET names (default: librex's choice)
 	@+$(submake) run-$@
 run-check-gpu: $(LIB) $(TOOLS) $(RUNTIME) $(EXAMPLES) $(for_gpu)
 	@$(test_env) tests/run --gpu $(if $(K),-k '$(K)')
