@@ -75,7 +75,7 @@ REX_API const char *rex_version(void);
 /**
  * rex_last_error(): returns the message of the last failed librex call on the calling thread. The
  * message is one sentence that names the object (file, kernel, argument index, library) and the
- * cause. After the sentence of REX_ENORUNTIME comes a line for each library that librex tried. A
+ * cause. If librex searched for a libomptarget, a line for each library that it tried follows. A
  * call that succeeds does not change the message. If no call has failed, returns "", never NULL.
  * Messages are at most 4095 bytes long. The string belongs to librex. It is valid until the next
  * failing call of the thread, or until the thread ends. Any thread.
@@ -149,8 +149,8 @@ REX_API const char *rex_error_name(int error);
  *                   or the calling thread is ending.
  * REX_ENOMEM        an allocation failed, a size does not fit in size_t, or a row to map is larger
  *                   than 1 TiB.
- * REX_ENORUNTIME    no libomptarget could be opened; the message lists each file that librex tried,
- *                   with the reason of its failure.
+ * REX_ENORUNTIME    no libomptarget could be opened, or a file is not a libomptarget. The message
+ *                   names each file that librex tried, with the reason, or names another cause.
  * REX_ERUNTIME      libomptarget reported no device for the image, could not copy memory, or could
  *                   not write the file of a host image.
  * REX_EUNSUPPORTED  the bound LLVM release, or the CUDA driver, does not support the call.
@@ -189,8 +189,8 @@ REX_API const char *rex_error_name(int error);
  *                   was inside libomptarget or loaded it.
  * REX_EBUSY         a queue has unfinished work with memory, a module or a library that the call
  *                   would end; the message names the queue. Or a module is registered or ended
- *                   inside a launch or a data call, or while launches or data calls of other
- *                   threads do not end.
+ *                   inside a launch, a data call or the log's function, or while launches or data
+ *                   calls of other threads do not end.
  */
 enum rex_error {
 #define REX_ERROR_ENUMERATOR(name, value, text) name = (value),

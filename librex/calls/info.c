@@ -360,6 +360,7 @@ static void say_driver(const struct to *to)
 int rex_info(int release, rex_info_row *row, void *context)
 {
     const struct to to = {row, context};
+    struct rex_kept_error last;
     if (row == NULL)
         return rex_fail(REX_EINVAL, "rex_info: the function row is NULL");
     if (release != 0) {
@@ -398,10 +399,13 @@ int rex_info(int release, rex_info_row *row, void *context)
         return REX_OK;
     }
     say_library(&to);
+    rex_error_keep(&last);
     if (rex_runtime_bind() == REX_OK)
         say_bound(&to);
-    else
+    else {
         say_fact(&to, "libomptarget", "error", rex_last_error());
+        rex_error_restore(&last); /* rex_info() succeeds, so it does not change the last error */
+    }
     say_searched(&to);
     say_driver(&to);
     /* Report the backend of launches, and the fallback reasons of the process if it has any. */
