@@ -169,8 +169,8 @@ struct rex_module {
  *                   or ended.
  * REX_ENOMEM        the host has no memory, or a GPU has no memory for a context. Or devices are in
  *                   use already, and a GPU has too little free memory to load the image.
- * REX_ENORUNTIME    no libomptarget can be used; the message lists the files that librex tried,
- *                   each with the reason.
+ * REX_ENORUNTIME    no libomptarget can be used; the message names the files that librex tried,
+ *                   each with the reason, or names another cause.
  * REX_ERUNTIME      libomptarget has no device for the image. Or devices are in use already, and
  *                   libomptarget could not write the file of a host image.
  * REX_EUNSUPPORTED  the bound LLVM release cannot use the image: a CUBIN of CUDA 13 for an
