@@ -155,8 +155,8 @@ REX_API const char *rex_error_name(int error);
  *                   not write the file of a host image.
  * REX_EUNSUPPORTED  the bound LLVM release, or the CUDA driver, does not support the call.
  * REX_ENOIMAGE      no file of the image's name exists in the searched folders.
- * REX_EREAD         a file exists but cannot be read: it is a directory, permission is denied, or
- *                   reading fails. Or the name of the file is too long.
+ * REX_EREAD         a file exists but cannot be read: it is not a regular file, it is larger than
+ *                   1 GiB, permission is denied, or reading fails. Or its name is too long.
  * REX_EIMAGE        the bytes are empty, truncated, or not a device image; or the CUDA driver
  *                   refuses the PTX. Or a host image needs a library or a symbol that this machine
  *                   lacks. Or the bound LLVM release cannot read the data of a clang kernel.

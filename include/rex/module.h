@@ -182,8 +182,8 @@ struct rex_module {
  *                   host image; a compressed fatbin if the library that decompresses it, libzstd or
  *                   liblz4, is missing.
  * REX_ENOIMAGE      no file of that name is in the searched folders, or @module names no image.
- * REX_EREAD         the file cannot be read: it is a directory, permission is denied, or reading
- *                   fails. Or the name of the file is too long.
+ * REX_EREAD         the file cannot be read: it is not a regular file, it is larger than 1 GiB,
+ *                   permission is denied, or reading fails. Or the name of the file is too long.
  * REX_EIMAGE        the file is empty or truncated, or not an image; or the CUDA driver refuses the
  *                   PTX, and the message has the driver's reason. Or a host image needs a library
  *                   or a symbol that this machine lacks. Or a clang kernel has a symbol
