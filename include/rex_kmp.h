@@ -198,10 +198,10 @@ enum rex_data_call { REX_DATA_BEGIN, REX_DATA_END, REX_DATA_UPDATE };
 /**
  * rex_module_target_data(): registers @module if it is not registered, checks the arguments of a
  * data call, and makes the call. Any thread. The call waits while another thread registers or ends
- * a module. REX_DATA_END also waits for queues that use the mappings that it may end. REX_DATA_BEGIN
- * and REX_DATA_END unite the directions of rows with equal begin and size, except parents, members
- * and attached pointers. The log and traces name the call "data begin", "data end" or "data
- * update".
+ * a module. REX_DATA_END also waits for queues that use the mappings that it may end.
+ * REX_DATA_BEGIN and REX_DATA_END unite the directions of rows with equal begin and size, except
+ * parents, members and attached pointers. The log and traces name the call "data begin", "data end"
+ * or "data update".
  * @module  the module; not NULL.
  * @call    REX_DATA_BEGIN, REX_DATA_END or REX_DATA_UPDATE.
  * @device  device number; -1: the default device.
