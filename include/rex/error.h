@@ -132,8 +132,8 @@ REX_API const char *rex_error_name(int error);
  * - Each call may return REX_ENOMEM. In a child of fork() each call that needs a device may return
  *   REX_EFORK.
  * - While the process ends, or a thread runs its last destructors, calls that need libomptarget
- *   return REX_EINVAL. A function that returns a count, a pointer or a bool then returns 0, NULL
- *   or false.
+ *   return REX_EINVAL, unless a comment says otherwise. A function that returns a count, a pointer
+ *   or a bool then returns 0, NULL or false.
  * - If @device is -1 and the default device does not exist, the error is REX_EDEVICE.
  * - A launch, a data call or a queue function may register a module. It may then also return an
  *   error of rex_module_register().
