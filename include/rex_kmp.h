@@ -147,7 +147,8 @@ void __rex_real___tgt_target_data_update(int64_t device_id, int32_t arg_num, voi
  * REX_EINVAL        @module or @args is NULL; a column is NULL, and there are rows; the number of
  *                   rows is negative; the packet's Flags have a bit, not 6 or 7, that the bound
  *                   LLVM release does not know; a row has the bit 0x40, or is an invalid member;
- *                   the grid does not fit in 31 bits, or on a GPU is larger than the GPU's limits.
+ *                   the grid does not fit in 31 bits, or on a GPU exceeds a limit of the
+ *                   GPU or of the kernel.
  * REX_EKEY          no entry of @module has @host_key, or @host_key is the key of a global.
  * REX_EPARAMS       the number of the kernel's parameters is not the number of the packet's
  *                   parameter rows, or a row does not fit its parameter. If libomptarget launches:
@@ -161,8 +162,9 @@ void __rex_real___tgt_target_data_update(int64_t device_id, int32_t arg_num, voi
  * REX_ENOMEM        there is no memory for the rows.
  *
  * If libomptarget launches, librex checks the number of parameter rows, the bit 0x40 and the
- * parents of members only in some launches: if the kernel's last checked launch had another number
- * of rows. If libomptarget finds a further error after these checks, it may abort the process.
+ * parents of members only in some launches: in the kernel's first launch, and if the last checked
+ * launch of the kernel had another number of rows. If libomptarget finds a further error after
+ * these checks, it may abort the process.
  */
 REX_API int rex_module_launch(struct rex_module *module, int64_t device, int32_t num_teams,
                               int32_t thread_limit, void *host_key,
@@ -195,11 +197,11 @@ enum rex_data_call { REX_DATA_BEGIN, REX_DATA_END, REX_DATA_UPDATE };
 
 /**
  * rex_module_target_data(): registers @module if it is not registered, checks the arguments of a
- * data call, and makes the call. Any thread. The call waits while another thread registers a
- * module. REX_DATA_END also waits for queues that use the mappings that it may end. REX_DATA_BEGIN
- * and REX_DATA_END unite the directions of rows with equal begin and size, except parents, members
- * and attached pointers. The log and traces name the call "data begin", "data end" or "data
- * update".
+ * data call, and makes the call. Any thread. The call waits while another thread registers or ends
+ * a module. REX_DATA_END also waits for queues that use the mappings that it may end.
+ * REX_DATA_BEGIN and REX_DATA_END unite the directions of rows with equal begin and size, except
+ * parents, members and attached pointers. The log and traces name the call "data begin", "data end"
+ * or "data update".
  * @module  the module; not NULL.
  * @call    REX_DATA_BEGIN, REX_DATA_END or REX_DATA_UPDATE.
  * @device  device number; -1: the default device.
@@ -365,9 +367,9 @@ static inline void rex_direct___tgt_target_data_update(int64_t device_id, int32_
  * `rex___tgt_X` calls `rex_direct___tgt_X`. A helper (a file that a generator writes) can define
  * `rex___tgt_X` for all files of the binary. If no file of a binary defines `rex___tgt_X`, the
  * binary calls the function of this name that librex exports. An exported launch function finds the
- * module by the host key. It returns REX_EKEY if no rex_module_add() or rex_module_register() has
- * made the module known. The exported data calls have no key, and register every known module that
- * has entries and can be registered.
+ * module by the host key. It returns REX_EKEY if librex does not know the module: see
+ * rex_module_add(). The exported data calls have no key, and register every known module that has
+ * entries and can be registered.
  */
 
 /** rex___tgt_target_kernel(): calls rex_direct___tgt_target_kernel(). */
@@ -479,8 +481,8 @@ extern __typeof__(__rex_real___tgt_target_data_update) __tgt_target_data_update;
 
 /**
  * register_cubin(): registers this binary's module with an image file, by rex_module_register().
- * rex_offload_init() also loads the image; register_cubin() loads the image only if another module
- * is registered and a device was used. Any thread.
+ * rex_offload_init() also loads the image; register_cubin() loads the image only if a device was
+ * used before. Any thread.
  * @name  the file name; rex_module_register() finds the file. If @name is NULL, REX_CUBIN_NAME, or
  *        "./" and REX_CUBIN_NAME, the call registers the image that rex_offload_init() registers.
  *        librex does not keep the pointer. If the module is registered already, @name has no

@@ -9,7 +9,7 @@
  * These names have nvcc's meanings: the keywords, `threadIdx` and the like, barriers, fences,
  * exchanges in a warp, atomics, bits of integers, memcpy(), memset(), printf(), assert(), and the
  * functions of <math.h> that rex/clangmath.h lists, for double and float. A function that a GPU
- * computes by one instruction, or exactly by a few, needs no library. The other functions (exp,
+ * computes exactly by one instruction, or by a few, needs no library. The other functions (exp,
  * sin, pow and so on) need the toolkit's libdevice. The compiler refuses them unless the command
  * defines REX_LIBDEVICE. Such a command must also link libdevice, as rex-cc does. Vector types
  * (`float4`), textures, cooperative groups and launches by <<<>>> need the CUDA toolkit.
@@ -63,7 +63,10 @@ REX_CUDA void *memset(void *to, int value, size_t bytes)
 }
 
 extern "C" {
-/** printf(): prints, as in C; clang turns each call into a call to the driver's vprintf(). */
+/**
+ * printf(): prints, as nvcc's printf() does. clang turns each call into a call to the driver's
+ * vprintf().
+ */
 __device__ int printf(const char *, ...);
 /** __assertfail(): the driver's function for a failed assertion. */
 __device__ void __assertfail(const char *, const char *, unsigned, const char *, size_t)

@@ -75,7 +75,7 @@ REX_API const char *rex_version(void);
 /**
  * rex_last_error(): returns the message of the last failed librex call on the calling thread. The
  * message is one sentence that names the object (file, kernel, argument index, library) and the
- * cause. After the sentence of REX_ENORUNTIME comes a line for each library that librex tried. A
+ * cause. If librex searched for a libomptarget, a line for each library that it tried follows. A
  * call that succeeds does not change the message. If no call has failed, returns "", never NULL.
  * Messages are at most 4095 bytes long. The string belongs to librex. It is valid until the next
  * failing call of the thread, or until the thread ends. Any thread.
@@ -132,8 +132,8 @@ REX_API const char *rex_error_name(int error);
  * - Each call may return REX_ENOMEM. In a child of fork() each call that needs a device may return
  *   REX_EFORK.
  * - While the process ends, or a thread runs its last destructors, calls that need libomptarget
- *   return REX_EINVAL. A function that returns a count, a pointer or a bool then returns 0, NULL
- *   or false.
+ *   return REX_EINVAL, unless a comment says otherwise. A function that returns a count, a pointer
+ *   or a bool then returns 0, NULL or false.
  * - If @device is -1 and the default device does not exist, the error is REX_EDEVICE.
  * - A launch, a data call or a queue function may register a module. It may then also return an
  *   error of rex_module_register().
@@ -149,14 +149,14 @@ REX_API const char *rex_error_name(int error);
  *                   or the calling thread is ending.
  * REX_ENOMEM        an allocation failed, a size does not fit in size_t, or a row to map is larger
  *                   than 1 TiB.
- * REX_ENORUNTIME    no libomptarget could be opened; the message lists each file that librex tried,
- *                   with the reason of its failure.
+ * REX_ENORUNTIME    no libomptarget could be opened, or a file is not a libomptarget. The message
+ *                   names each file that librex tried, with the reason, or names another cause.
  * REX_ERUNTIME      libomptarget reported no device for the image, could not copy memory, or could
  *                   not write the file of a host image.
  * REX_EUNSUPPORTED  the bound LLVM release, or the CUDA driver, does not support the call.
  * REX_ENOIMAGE      no file of the image's name exists in the searched folders.
- * REX_EREAD         a file exists but cannot be read: it is a directory, permission is denied, or
- *                   reading fails. Or the name of the file is too long.
+ * REX_EREAD         a file exists but cannot be read: it is not a regular file, it is larger than
+ *                   1 GiB, permission is denied, or reading fails. Or its name is too long.
  * REX_EIMAGE        the bytes are empty, truncated, or not a device image; or the CUDA driver
  *                   refuses the PTX. Or a host image needs a library or a symbol that this machine
  *                   lacks. Or the bound LLVM release cannot read the data of a clang kernel.
@@ -189,8 +189,8 @@ REX_API const char *rex_error_name(int error);
  *                   was inside libomptarget or loaded it.
  * REX_EBUSY         a queue has unfinished work with memory, a module or a library that the call
  *                   would end; the message names the queue. Or a module is registered or ended
- *                   inside a launch or a data call, or while launches or data calls of other
- *                   threads do not end.
+ *                   inside a launch, a data call or the log's function, or while launches or data
+ *                   calls of other threads do not end.
  */
 enum rex_error {
 #define REX_ERROR_ENUMERATOR(name, value, text) name = (value),

@@ -292,7 +292,8 @@ typedef void rex_info_row(const char *group, const char *name, const char *value
  *   librex does not know its release; or `error`: the reason if no libomptarget can be used.
  * - **adapted**: for each adaptation of librex to the release, the subject, and the adaptation,
  *   usually with its reason.
- * - **searched**: each pattern of folders in which librex looks for a libomptarget.
+ * - **searched**: each pattern of folders in which librex looks for a libomptarget. If a libomp is
+ *   loaded, librex also looks in the folder of that libomp.
  * - **found**: each candidate in these folders, and its release, the best first; then each refused
  *   candidate, and the reason.
  * - **plugin**: the plugins of the bound libomptarget that are files (LLVM 14 to 18). For LLVM

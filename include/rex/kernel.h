@@ -182,10 +182,11 @@ REX_DETAIL_RULE rex_detail_not_inside_REX_FOR_TEAMS(void);
  * variable, declare the variable inside the body.
  *
  * The body must not leave the loop with break, goto or return. With -fopenmp a compiler refuses
- * these statements, but clang does not refuse a break in REX_FOR_2D() and REX_FOR_3D(). `continue`
- * continues with the next index. On a grid of one dimension every thread runs the loops over the
- * other dimensions in full. A compiler refuses REX_FOR(), REX_FOR_2D() and REX_FOR_3D() inside each
- * other, but does not check functions that the body calls.
+ * these statements in a host image, except in REX_GRID_STRIDE(). But clang does not refuse a break
+ * in REX_FOR_2D() and REX_FOR_3D(). `continue` continues with the next index. On a grid of one
+ * dimension every thread runs the loops over the other dimensions in full. A compiler refuses
+ * REX_FOR(), REX_FOR_2D() and REX_FOR_3D() inside each other, but does not check functions that the
+ * body calls.
  */
 
 /**

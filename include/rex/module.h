@@ -170,8 +170,8 @@ struct rex_module {
  *                   ends @module.
  * REX_ENOMEM        the host has no memory, or a GPU has no memory for a context. Or devices are in
  *                   use already, and a GPU has too little free memory to load the image.
- * REX_ENORUNTIME    no libomptarget can be used; the message lists the files that librex tried,
- *                   each with the reason.
+ * REX_ENORUNTIME    no libomptarget can be used; the message names the files that librex tried,
+ *                   each with the reason, or names another cause.
  * REX_ERUNTIME      libomptarget has no device for the image. Or devices are in use already, and
  *                   libomptarget could not write the file of a host image.
  * REX_EUNSUPPORTED  the bound LLVM release cannot use the image: a CUBIN of CUDA 13 for an
@@ -183,8 +183,8 @@ struct rex_module {
  *                   host image; a compressed fatbin if the library that decompresses it, libzstd or
  *                   liblz4, is missing.
  * REX_ENOIMAGE      no file of that name is in the searched folders, or @module names no image.
- * REX_EREAD         the file cannot be read: it is a directory, permission is denied, or reading
- *                   fails. Or the name of the file is too long.
+ * REX_EREAD         the file cannot be read: it is not a regular file, it is larger than 1 GiB,
+ *                   permission is denied, or reading fails. Or the name of the file is too long.
  * REX_EIMAGE        the file is empty or truncated, or not an image; or the CUDA driver refuses the
  *                   PTX, and the message has the driver's reason. Or a host image needs a library
  *                   or a symbol that this machine lacks. Or a clang kernel has a symbol

@@ -282,6 +282,21 @@ static void say_adaptations(const struct to *to, const struct rex_release *relea
 
 /* ---- libomptarget ---------------------------------------------------------------------------- */
 
+/*
+ * Binds libomptarget and returns true. If libomptarget cannot be bound, reports the reason and
+ * returns false. rex_info() then succeeds, so the function restores the last error.
+ */
+static __attribute__((noinline)) bool bind_or_say_why(const struct to *to)
+{
+    struct rex_kept_error last;
+    rex_error_keep(&last);
+    if (rex_runtime_bind() == REX_OK)
+        return true;
+    say_fact(to, "libomptarget", "error", rex_last_error());
+    rex_error_restore(&last);
+    return false;
+}
+
 static void say_bound(const struct to *to)
 {
     const struct rex_release *release = rex_runtime();
@@ -399,10 +414,8 @@ int rex_info(int release, rex_info_row *row, void *context)
         return REX_OK;
     }
     say_library(&to);
-    if (rex_runtime_bind() == REX_OK)
+    if (bind_or_say_why(&to))
         say_bound(&to);
-    else
-        say_fact(&to, "libomptarget", "error", rex_last_error());
     say_searched(&to);
     say_driver(&to);
     /* Report the backend of launches, and the fallback reasons of the process if it has any. */

@@ -2,8 +2,8 @@
  * wrappers.c - exported wrappers of libomptarget's functions, for code that includes no header. The
  * host key of a launch selects the module.
  *
- * The wrappers of rex_kmp.h are inline, pass their own module, and do not call these functions. No
- * header declares the exported wrappers: code that calls a wrapper declares it.
+ * The inline wrappers of rex_kmp.h pass their own module, and do not call these functions. That
+ * header declares the exported wrappers, but not for librex itself.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
