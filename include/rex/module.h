@@ -206,7 +206,8 @@ struct rex_module {
  *                   or two images in memory have the kernel or global of one entry.
  * REX_EFORK         the process was forked after its parent had registered @module for a GPU. Or
  *                   the image is for a GPU, and the parent had started the driver. Or the process
- *                   was forked while another thread was inside libomptarget or loaded it.
+ *                   was forked while another thread was inside libomptarget, loaded it, or
+ *                   registered or ended @module.
  * REX_EBUSY         the call was made inside a launch, a data call or the program's log function,
  *                   or launches or data calls of other threads have not ended within a minute.
  */
