@@ -15,7 +15,8 @@
  * Keys and entries are hidden: each program or shared object has its own. If two files of a binary
  * define a name, the linker reports an error. If the image lacks a kernel or global of an entry, or
  * if a global has another size in the image, the registration returns REX_ENOKERNEL. With
- * REX_CHECK=off it does not compare entries, and never those of REX_GLOBAL_LINK().
+ * REX_CHECK=off it does not compare entries, and never those of REX_GLOBAL_LINK(). But with several
+ * embedded images, each entry must be in one of the images, even then.
  *
  * Linkers that collect garbage keep the entries of a file that includes this header. They do so by
  * the attribute `retain`, which gcc before 11 and clang before 13 lack. Link objects of these
@@ -209,7 +210,8 @@
 /**
  * REX_GLOBAL_LINK(type, variable): makes a global @variable the host side of a global that is on
  * the device only while it is mapped (declare target link). The device has a pointer to the global,
- * `variable_decl_tgt_ref_ptr`. A registration does not check that the image has this pointer.
+ * `variable_decl_tgt_ref_ptr`. With one image, a registration does not check that the image has this
+ * pointer.
  * @variable has @type, such as `double[1000]`, and must be defined earlier in this file. The
  * global's row in a map is REX_LINK() of rex/map.h. The device side is REX_DEVICE_GLOBAL_LINK(type,
  * variable) of rex/kernel.h.
