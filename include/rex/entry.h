@@ -210,8 +210,8 @@
 /**
  * REX_GLOBAL_LINK(type, variable): makes a global @variable the host side of a global that is on
  * the device only while it is mapped (declare target link). The device has a pointer to the global,
- * `variable_decl_tgt_ref_ptr`. With one image, a registration does not check that the image has this
- * pointer.
+ * `variable_decl_tgt_ref_ptr`. With one image, a registration does not check that the image has
+ * this pointer.
  * @variable has @type, such as `double[1000]`, and must be defined earlier in this file. The
  * global's row in a map is REX_LINK() of rex/map.h. The device side is REX_DEVICE_GLOBAL_LINK(type,
  * variable) of rex/kernel.h.

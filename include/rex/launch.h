@@ -167,8 +167,8 @@ static inline struct rex_launch_config rex_launch_config_for(const void *key, in
  * not apply to parents, members of structs, attached memory and rows with mappers.
  *
  * A launch in a queue copies nothing, and its rows of memory must be mapped whole. Rows of no
- * elements need no mapping, except rows of REX_POINTER(), REX_IMPLICIT() and REX_PRESENT(). A launch
- * in a queue returns REX_EINVAL if it has a row of REX_ALWAYS(), REX_PRIVATE() or
+ * elements need no mapping, except rows of REX_POINTER(), REX_IMPLICIT() and REX_PRESENT(). A
+ * launch in a queue returns REX_EINVAL if it has a row of REX_ALWAYS(), REX_PRIVATE() or
  * REX_FIRSTPRIVATE(). On a GPU the CUDA driver launches from a queue, so the grid can have three
  * dimensions with each LLVM release.
  *
@@ -365,8 +365,8 @@ static inline bool rex_on_host(void)
  *
  * A mapping lasts from rex_data_enter() to rex_data_exit(), or for the block of REX_DATA_REGION().
  * If calls or regions nest, it lasts to the last end, or to a REX_DELETE(). Launches in between use
- * the mapped memory, and copy it only for rows of REX_ALWAYS(); rex_data_update() copies. The host's
- * memory must stay allocated until the mapping ends.
+ * the mapped memory, and copy it only for rows of REX_ALWAYS(); rex_data_update() copies. The
+ * host's memory must stay allocated until the mapping ends.
  *
  * If offloading is disabled or the device is the host, data calls with valid rows register the
  * module, do nothing else and return 0. Launches then return REX_EHOST. With REX_REQUIRE_GPU=on
@@ -419,8 +419,8 @@ static inline int rex_data_enter(int64_t device, const struct rex_map *map)
  * that rex_data_enter() has replaced by addresses are restored.
  *
  * The results are those of rex_data_enter(), with these differences. A row of REX_DELETE() and a
- * row of more than 1 TiB are no errors. A row that is mapped in part is an error only if it is a row
- * of REX_PRESENT(), or:
+ * row of more than 1 TiB are no errors. A row that is mapped in part is an error only if it is a
+ * row of REX_PRESENT(), or:
  *
  * REX_EOVERLAP      only for a row of REX_IMPLICIT() that is copied back and is larger than its
  *                   mapping.

@@ -146,8 +146,8 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
             rex_row_section((type_bits), (uintptr_t)(pointer), REX_ELEMENT(pointer), \
                             (int64_t)(lower), (int64_t)(length)))
 /**
- * REX_TO(pointer, length): map(to: pointer[0 : length]): copied when a call with this row begins the
- * mapping.
+ * REX_TO(pointer, length): map(to: pointer[0 : length]): copied when a call with this row begins
+ * the mapping.
  */
 #define REX_TO(pointer, length) REX_SECTION(REX_MAP_TO, pointer, 0, length)
 /**
@@ -286,10 +286,10 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
 /**
  * REX_RETURN(row): makes a row like @row. In addition, rex_data_enter() or the begin of the region
  * stores the device address of the row's base in column 1, even if the memory was mapped before.
- * rex_map_address() reads column 1. For REX_ATTACH() and REX_MEMBER_POINTER() the address is that of
- * element 0 of the memory that the pointer points to. If a row of no elements is not mapped, column
- * 1 gets the host address. But on LLVM 14 to 21, such a row of REX_ATTACH() or REX_MEMBER_POINTER()
- * gets an invalid address.
+ * rex_map_address() reads column 1. For REX_ATTACH() and REX_MEMBER_POINTER() the address is that
+ * of element 0 of the memory that the pointer points to. If a row of no elements is not mapped,
+ * column 1 gets the host address. But on LLVM 14 to 21, such a row of REX_ATTACH() or
+ * REX_MEMBER_POINTER() gets an invalid address.
  */
 #define REX_RETURN(row) REX_ROW(REX_OF_ROW(row), rex_row_with((row), REX_MAP_RETURN_PARAM))
 /**
@@ -344,8 +344,8 @@ static inline void *rex_map_address(const struct rex_map *map, int32_t row)
  * REX_ATTACH(type, pointer, lower, length): PTR_AND_OBJ: pointer[lower : length]; base is the
  * address of the lvalue @pointer. Call rex_row_member() to make the row a member of the row that
  * maps the pointer. A mapper need not call it: rows of a mapper become members. If the row is not a
- * member, the end of the mapping leaves the pointer mapped, on every LLVM release. Only a row for the
- * pointer itself, such as REX_RELEASE(&pointer, 1) in rex_data_exit(), then ends its mapping.
+ * member, the end of the mapping leaves the pointer mapped, on every LLVM release. Only a row for
+ * the pointer itself, such as REX_RELEASE(&pointer, 1) in rex_data_exit(), then ends its mapping.
  */
 #define REX_ATTACH(type_bits, pointer, lower, length)                                      \
     REX_ROW(REX_OF(pointer), rex_row_attach((type_bits), &(pointer), REX_ELEMENT(pointer), \
