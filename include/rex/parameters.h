@@ -7,9 +7,9 @@
  *     REX_DEVICE_KERNEL(axpy, (int64_t) n, (double) a, (const double *) x, (double *) y)
  *
  * A parameter is a type in parentheses and a name. A list has 1 to 64 parameters, or is `void`. The
- * compiler reports an error for more than 64 parameters, and for a type without parentheses. (But
- * REX_KERNEL_DECLARE(axpy, void *x) alone compiles.) Empty items after the first parameter have no
- * effect.
+ * compiler reports an error for more than 64 parameters, and for a type without parentheses. But
+ * REX_KERNEL_DECLARE(axpy, void *x) compiles, as do other types that begin with `void`. Empty items
+ * after the first parameter have no effect.
  *
  * The macros for lists take the name of a macro, @m, and call it for each parameter:
  * `m(context, type, name)`. The caller chooses @context, which may be empty. @type is in
