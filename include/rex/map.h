@@ -508,8 +508,9 @@ typedef int rex_mapper(struct rex_map_builder *builder, void *element);
  *                copies, and may make the section a parameter.
  * @element_size  size of an element in bytes.
  *
- * If only some elements are mapped already, a call that maps the section returns REX_EOVERLAP: the
- * other elements would not be adjacent to the mapped elements on the device.
+ * If only some elements are mapped already, a call that maps the section returns REX_EOVERLAP, or
+ * REX_EABSENT for REX_PRESENT(): the other elements would not be adjacent to the mapped elements on
+ * the device.
  *
  * Returns 0, an error of rex_map_add() or @mapper, or REX_EINVAL: @builder, @mapper or column 2 of
  * a @section with elements is NULL; the section is not a whole number of elements; the section is
