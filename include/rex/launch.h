@@ -18,8 +18,8 @@
  *     }
  *
  * A launch or data call with valid pointers registers this binary's module if it has entries and is
- * not registered. Any thread may call these functions. The program must not change a map while a call
- * uses the map. Device numbers begin at 0; -1 is the default device.
+ * not registered. Any thread may call these functions. The program must not change a map while a
+ * call uses the map. Device numbers begin at 0; -1 is the default device.
  *
  * libomptarget aborts on some errors and ignores others; librex checks for most of these errors
  * first. If a call fails a check, no kernel runs, and the mappings do not change.
