@@ -258,7 +258,7 @@ struct rex_at_most_64_rows {
 /** REX_SKIP(...): expands to nothing. */
 #define REX_SKIP(...)
 
-/** REX_NO_ROW: the message of the compiler if an argument of a launch or a region is not a row. */
+/** REX_NO_ROW: the usual message of the compiler if an argument of a launch or region is no row. */
 #define REX_NO_ROW "not a row: write REX_VALUE(...) for a value, REX_TO(...) for memory"
 #ifndef __cplusplus
 /**

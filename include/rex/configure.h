@@ -109,6 +109,8 @@ extern "C" {
  *                          libomptarget of LLVM 14 to 17 ends the process when it loads the image.
  *                          Later LLVM releases print a line and continue. LLVM 14 and 15 are an
  *                          exception: the registration refuses a host image that lacks an entry.
+ *                          With `on` or `off`, each entry must be in one of several embedded
+ *                          images, also an entry of REX_GLOBAL_LINK().
  *                          The image's structure and architecture, the entry table, duplicate keys
  *                          and the rows of a launch are always checked. `full`: as `on`; and if a
  *                          launch by the driver maps a row, the row gets device memory of its own,

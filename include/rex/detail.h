@@ -346,8 +346,8 @@ REX_API void rex_map_for_runtime(rex_mapper *mapper, int64_t element_size, void 
  * ---- Launches, data calls and queues of a named module ----------------------------------------
  *
  * "like f()" names a function f() for the module of this binary. The function with @module has the
- * results and errors of f(). It checks its pointers. Then it registers the module that it uses, if
- * this module has entries and is not registered.
+ * results and errors of f(). It checks its pointers, and registers the module that it uses, if this
+ * module has entries and is not registered.
  */
 
 /**

@@ -15,12 +15,14 @@
  * Keys and entries are hidden: each program or shared object has its own. If two files of a binary
  * define a name, the linker reports an error. If the image lacks a kernel or global of an entry, or
  * if a global has another size in the image, the registration returns REX_ENOKERNEL. With
- * REX_CHECK=off it does not compare entries, and never those of REX_GLOBAL_LINK().
+ * REX_CHECK=off it does not compare entries, and never those of REX_GLOBAL_LINK(). But even then,
+ * each entry must be in one of several embedded images, and on LLVM 14 and 15 in a host image.
  *
- * Linkers that collect garbage keep the entries of a file that includes this header. They do so by
- * the attribute `retain`, which gcc before 11 and clang before 13 lack. Link objects of these
- * compilers with -Wl,-z,nostart-stop-gc. Without this option lld with --gc-sections, and GNU ld
- * with --gc-sections and -z start-stop-gc, drop sections that only the linker's own symbols reach.
+ * Linkers that collect garbage keep the entries of a file that includes this header. This needs a
+ * compiler with the attribute `retain`, which gcc before 11 and clang before 13 lack. Link objects
+ * of these compilers with -Wl,-z,nostart-stop-gc. Without this option lld with --gc-sections, and
+ * GNU ld with --gc-sections and -z start-stop-gc, drop sections that only the linker's own symbols
+ * reach.
  *
  * If the name of a kernel or global is itself a macro, these macros and the launch and kernel
  * macros expand the name.
@@ -209,7 +211,8 @@
 /**
  * REX_GLOBAL_LINK(type, variable): makes a global @variable the host side of a global that is on
  * the device only while it is mapped (declare target link). The device has a pointer to the global,
- * `variable_decl_tgt_ref_ptr`. A registration does not check that the image has this pointer.
+ * `variable_decl_tgt_ref_ptr`. A registration does not check that the image has this pointer,
+ * except with several embedded images, and a host image on LLVM 14 and 15.
  * @variable has @type, such as `double[1000]`, and must be defined earlier in this file. The
  * global's row in a map is REX_LINK() of rex/map.h. The device side is REX_DEVICE_GLOBAL_LINK(type,
  * variable) of rex/kernel.h.

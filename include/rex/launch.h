@@ -17,9 +17,9 @@
  *                                    REX_TOFROM(y, n));
  *     }
  *
- * Each launch and data call first registers this binary's module if it has entries and is not
- * registered. Any thread may call these functions. The program must not change a map while a call
- * uses the map. Device numbers begin at 0; -1 is the default device.
+ * A launch or data call with valid pointers registers this binary's module if it has entries and is
+ * not registered. Any thread may call these functions. The program must not change a map while a
+ * call uses the map. Device numbers begin at 0; -1 is the default device.
  *
  * libomptarget aborts on some errors and ignores others; librex checks for most of these errors
  * first. If a call fails a check, no kernel runs, and the mappings do not change.
@@ -164,10 +164,11 @@ static inline struct rex_launch_config rex_launch_config_for(const void *key, in
  *
  * If the memory of a row is not mapped, it is mapped for this launch only. If several such rows
  * have equal begin and size, librex makes each copy that at least one of them asks for. This does
- * not apply to members of structs, attached memory and rows with mappers.
+ * not apply to parents, members of structs, attached memory and rows with mappers.
  *
- * A launch in a queue copies nothing, and its rows of memory must be mapped whole, except rows of
- * no elements. It returns REX_EINVAL if it has a row of REX_ALWAYS(), REX_PRIVATE() or
+ * A launch in a queue copies nothing, and its rows of memory must be mapped whole. Rows of no
+ * elements need no mapping, except rows of REX_POINTER(), REX_IMPLICIT() and REX_PRESENT(). A
+ * launch in a queue returns REX_EINVAL if it has a row of REX_ALWAYS(), REX_PRIVATE() or
  * REX_FIRSTPRIVATE(). On a GPU the CUDA driver launches from a queue, so the grid can have three
  * dimensions with each LLVM release.
  *
@@ -200,8 +201,8 @@ static inline struct rex_launch_config rex_launch_config_for(const void *key, in
  *                   needs more shared memory than the GPU has for one block (in a queue:
  *                   REX_EINVAL). In a queue: the module has device globals, and the queue lacks
  *                   REX_QUEUE_OWN_GLOBALS; or a value on the host device has more than 8 bytes.
- * REX_EABSENT       a row of REX_PRESENT(), or in a queue any row with elements, is not mapped, or
- *                   mapped only in part.
+ * REX_EABSENT       a row of REX_PRESENT(), or in a queue a row that must be mapped, is not mapped,
+ *                   or mapped only in part.
  * REX_EOVERLAP      a row is mapped in part, or it overlaps an earlier row and does not lie within
  *                   it. For an exception see REX_IMPLICIT(). Or the row lies within a row that this
  *                   call maps, and asks for a copy that the outer row does not make. On LLVM 14
@@ -363,9 +364,9 @@ static inline bool rex_on_host(void)
  * ---- Data regions: memory that stays on the device --------------------------------------------
  *
  * A mapping lasts from rex_data_enter() to rex_data_exit(), or for the block of REX_DATA_REGION().
- * If calls or regions nest, it lasts to the last end. Launches in between use the mapped memory,
- * and copy only rows of REX_ALWAYS(); rex_data_update() copies. The host's memory must stay
- * allocated until the mapping ends.
+ * If calls or regions nest, it lasts to the last end, or to a REX_DELETE(). Launches in between use
+ * the mapped memory, and copy it only for rows of REX_ALWAYS(); rex_data_update() copies. The
+ * host's memory must stay allocated until the mapping ends.
  *
  * If offloading is disabled or the device is the host, data calls with valid rows register the
  * module, do nothing else and return 0. Launches then return REX_EHOST. With REX_REQUIRE_GPU=on
@@ -417,8 +418,9 @@ static inline int rex_data_enter(int64_t device, const struct rex_map *map)
  * ignored, except rows of REX_PRESENT(), and rows of REX_IMPLICIT() that are mapped in part. Bases
  * that rex_data_enter() has replaced by addresses are restored.
  *
- * The results are those of rex_data_enter(), with these differences. A row of REX_DELETE(), a row
- * of more than 1 TiB, or a row without REX_PRESENT() that is mapped in part is not an error.
+ * The results are those of rex_data_enter(), with these differences. A row of REX_DELETE() and a
+ * row of more than 1 TiB are no errors. Of the rows that are mapped in part, only rows of
+ * REX_PRESENT() and some rows of REX_IMPLICIT() are errors.
  *
  * REX_EOVERLAP      only for a row of REX_IMPLICIT() that is copied back and is larger than its
  *                   mapping.
@@ -434,7 +436,8 @@ static inline int rex_data_exit(int64_t device, const struct rex_map *map)
 /**
  * rex_data_update(): copies each row of REX_TO() to the device, and each row of REX_FROM() from the
  * device. The reference counts do not matter. An attached pointer in a row keeps its value on both
- * sides. If a row is not mapped whole, no row is copied.
+ * sides. If a row with elements is not mapped whole, no row is copied; a REX_STRUCT() may be mapped
+ * in part.
  *
  * Returns 0, an error of rex_module_register(), or:
  *
@@ -442,7 +445,8 @@ static inline int rex_data_exit(int64_t device, const struct rex_map *map)
  *                   for example a negative size, memory at NULL, a value, or a row without members
  *                   that is neither REX_TO() nor REX_FROM(). Or the process is ending.
  * REX_EDEVICE       the device number is out of range.
- * REX_EABSENT       a row with elements is not mapped, or mapped only in part.
+ * REX_EABSENT       a row that is copied, or a row of REX_PRESENT(), is not mapped, or mapped only
+ *                   in part.
  * REX_ENOMEM        the host has too little memory to compare many rows.
  * REX_ECUDA         a queue, a launch or another call has found the device lost.
  * REX_EFORK         as for rex_data_enter().

@@ -19,10 +19,10 @@
  * the value when the row is made.
  *
  * A row macro reports no error at run time. If a row is invalid, the call that uses the map returns
- * REX_EINVAL. Calls that do nothing, because offloading is disabled or the device is the host, may
- * not check the rows. The message has the row's number, counted from 0. For a row in a launch, a
- * region or a REX_MAP() the message also has the source text, if the text begins with REX_. Raw
- * calls do not know the text.
+ * an error, usually REX_EINVAL; but a raw call may pass the row to libomptarget. Calls that do
+ * nothing, because offloading is disabled or the device is the host, may not check the rows. The
+ * message has the row's number, counted from 0. For a row in a launch, a region or a REX_MAP() the
+ * message also has the source text, if the text begins with REX_. Raw calls do not know the text.
  *
  * Any thread may use these macros and functions. The program must not change a map while a call
  * uses the map. Names that begin with rex_detail_ are librex's: macros of librex declare variables
@@ -129,7 +129,7 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
  * REX_ALWAYS(): only the reference count changes. If @length is negative, the call returns
  * REX_EINVAL; but a raw launch may pass the row to libomptarget. If @length is 0, the call maps
  * nothing. If @length is 0 and the memory is not mapped, the kernel gets the host address. On LLVM
- * 14 and 15 it gets NULL instead, if @lower is 0, too. A launch in a queue passes the same value.
+ * 14 and 15 it gets NULL instead, if @lower is 0 or a GPU's queue launches.
  *
  * Guide: rex-maps(7).
  */
@@ -145,11 +145,14 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
     REX_ROW(REX_OF(pointer),                                                         \
             rex_row_section((type_bits), (uintptr_t)(pointer), REX_ELEMENT(pointer), \
                             (int64_t)(lower), (int64_t)(length)))
-/** REX_TO(pointer, length): map(to: pointer[0 : length]): copied when the mapping begins. */
+/**
+ * REX_TO(pointer, length): map(to: pointer[0 : length]): copied when a call with this row begins
+ * the mapping.
+ */
 #define REX_TO(pointer, length) REX_SECTION(REX_MAP_TO, pointer, 0, length)
 /**
- * REX_FROM(pointer, length): map(from: pointer[0 : length]): copied back when the mapping ends.
- * Elements that nothing has written on the device are undefined after the copy.
+ * REX_FROM(pointer, length): map(from: pointer[0 : length]): copied back when a call with this row
+ * ends the mapping. Elements that nothing has written on the device are undefined after the copy.
  */
 #define REX_FROM(pointer, length) REX_SECTION(REX_MAP_FROM, pointer, 0, length)
 /** REX_TOFROM(pointer, length): map(tofrom: pointer[0 : length]): copied both ways. */
@@ -220,7 +223,8 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
 #define REX_NO_PARAM(row) REX_ROW(REX_OF_NONE, rex_row_without((row), REX_MAP_TARGET_PARAM))
 /**
  * REX_IMPLICIT(row): marks a row without a clause, as compilers do for captured variables. A row
- * that the call does not copy can extend past the mapping in which the row begins.
+ * that the call does not copy can extend past the mapping in which the row begins, except in a
+ * queue.
  */
 #define REX_IMPLICIT(row) REX_ROW(REX_OF_ROW(row), rex_row_with((row), REX_MAP_IMPLICIT))
 
@@ -280,11 +284,12 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
  */
 #define REX_OR_NULL(row) REX_ROW(REX_OF_ROW(row), rex_row_with((row), REX_MAP_FB_NULLIFY))
 /**
- * REX_RETURN(row): makes a row like @row. In addition, the call that begins the mapping stores the
- * device address of the row's base in column 1; rex_map_address() reads column 1. For REX_ATTACH()
- * and REX_MEMBER_POINTER() the address is that of element 0 of the memory that the pointer points
- * to. If a row of no elements is not mapped, column 1 gets the host address. But on LLVM 14 to 21,
- * such a row of REX_ATTACH() or REX_MEMBER_POINTER() gets an invalid address.
+ * REX_RETURN(row): makes a row like @row. In addition, rex_data_enter() or the begin of the region
+ * stores the device address of the row's base in column 1, even if the memory was mapped before.
+ * rex_map_address() reads column 1. For REX_ATTACH() and REX_MEMBER_POINTER() the address is that
+ * of element 0 of the memory that the pointer points to. If a row of no elements is not mapped,
+ * column 1 gets the host address. But on LLVM 14 to 21, such a row of REX_ATTACH() or
+ * REX_MEMBER_POINTER() gets an invalid address.
  */
 #define REX_RETURN(row) REX_ROW(REX_OF_ROW(row), rex_row_with((row), REX_MAP_RETURN_PARAM))
 /**
@@ -330,7 +335,7 @@ static inline void *rex_map_address(const struct rex_map *map, int32_t row)
 /**
  * REX_MEMBER_POINTER(parent, type, object, member, lower, length): maps the pointer @member of
  * @object, and the memory to which the pointer points. On the device, the pointer has the device
- * address of that memory. @lower and @length count elements of the memory.
+ * address of element 0 of that memory. @lower and @length count elements of the memory.
  */
 #define REX_MEMBER_POINTER(parent, type_bits, object, member, lower, length) \
     REX_ROW(REX_OF_NONE,                                                     \
@@ -339,8 +344,8 @@ static inline void *rex_map_address(const struct rex_map *map, int32_t row)
  * REX_ATTACH(type, pointer, lower, length): PTR_AND_OBJ: pointer[lower : length]; base is the
  * address of the lvalue @pointer. Call rex_row_member() to make the row a member of the row that
  * maps the pointer. A mapper need not call it: rows of a mapper become members. If the row is not a
- * member, the end of the mapping leaves the pointer mapped, on every LLVM release. Only a row of
- * REX_DELETE() or REX_RELEASE() for the pointer then ends its mapping.
+ * member, the end of the mapping leaves the pointer mapped, on every LLVM release. Only a row for
+ * the pointer itself, such as REX_RELEASE(&pointer, 1) in rex_data_exit(), then ends its mapping.
  */
 #define REX_ATTACH(type_bits, pointer, lower, length)                                      \
     REX_ROW(REX_OF(pointer), rex_row_attach((type_bits), &(pointer), REX_ELEMENT(pointer), \
@@ -503,8 +508,9 @@ typedef int rex_mapper(struct rex_map_builder *builder, void *element);
  *                copies, and may make the section a parameter.
  * @element_size  size of an element in bytes.
  *
- * If only some elements are mapped already, a call that maps the section returns REX_EOVERLAP: the
- * other elements would not be adjacent to the mapped elements on the device.
+ * If only some elements are mapped already, a call that maps the section returns REX_EOVERLAP, or
+ * REX_EABSENT for REX_PRESENT(): the other elements would not be adjacent to the mapped elements on
+ * the device.
  *
  * Returns 0, an error of rex_map_add() or @mapper, or REX_EINVAL: @builder, @mapper or column 2 of
  * a @section with elements is NULL; the section is not a whole number of elements; the section is
@@ -517,8 +523,8 @@ REX_API int rex_map_add_mapped(struct rex_map_builder *builder, rex_mapper *mapp
 /**
  * REX_RUNTIME_MAPPER(name, mapper, element_type): defines `name`, a static mapper function of
  * libomptarget's kind, from @mapper, a rex_mapper of elements of @element_type. Write the macro at
- * file scope. Put the address of `name` into the `mappers` of a struct rex_map; libomptarget then
- * calls the function for the row:
+ * file scope. Put the address of `name` into the `mappers` of a struct rex_map. libomptarget then
+ * calls the function for the row in data calls and in launches, except in a GPU's queue:
  *
  *     REX_RUNTIME_MAPPER(list_mapper, map_list, struct list)
  *     ... // in a function:

@@ -1,5 +1,5 @@
 /*
- * rex/names.h - saves and restores the program's macros whose names librex's headers use.
+ * rex/names.h - saves and restores the program's macros whose names rex_kmp.h and rex/abi.h use.
  *
  * rex_kmp.h, rex/abi.h and the headers that they include have ordinary words, such as `size`, as
  * names of fields, parameters and types. The program may have macros of these names. So rex_kmp.h

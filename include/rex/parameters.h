@@ -7,8 +7,9 @@
  *     REX_DEVICE_KERNEL(axpy, (int64_t) n, (double) a, (const double *) x, (double *) y)
  *
  * A parameter is a type in parentheses and a name. A list has 1 to 64 parameters, or is `void`. The
- * compiler reports an error for a type without parentheses, and for more than 64 parameters. Empty
- * items after the first parameter have no effect.
+ * compiler reports an error for more than 64 parameters, and for a type without parentheses. But
+ * REX_KERNEL_DECLARE(axpy, void *x) compiles, as do other types that begin with `void`. Empty items
+ * after the first parameter have no effect.
  *
  * The macros for lists take the name of a macro, @m, and call it for each parameter:
  * `m(context, type, name)`. The caller chooses @context, which may be empty. @type is in
@@ -105,8 +106,8 @@
 
 /**
  * REX_IF_PARAMETERS(parameters...): is written before `(then, otherwise)`. The whole expands to
- * @then if the parameters are a list or `void`, and to @otherwise if they are empty. For a type
- * without parentheses the compiler reports an error.
+ * @then if the parameters are a list or begin with `void`, and to @otherwise if they are empty. For
+ * any other type without parentheses the compiler reports an error.
  */
 #define REX_IF_PARAMETERS(...) REX_IF_PARAMETERS_OF(__VA_ARGS__, )
 /**
@@ -116,8 +117,8 @@
 #define REX_IF_PARAMETERS_OF(first, ...) \
     REX_PARAMETER_PICK(REX_PARAMETER_TYPE first, REX_THEN, REX_IF_VOID, )(first)
 /**
- * REX_IF_VOID(first): for a @first that does not begin with a parenthesis: REX_THEN_OF if @first is
- * `void`, and REX_OTHERWISE if it is empty.
+ * REX_IF_VOID(first): for a @first that does not begin with a parenthesis: REX_THEN_OF if @first
+ * begins with `void`, and REX_OTHERWISE if it is empty.
  */
 #define REX_IF_VOID(first) REX_PARAMETER_PICK(REX_IS_##first, REX_THEN, REX_OTHERWISE_OF, )(first)
 /**
