@@ -46,9 +46,9 @@ struct rex_library;
 
 /**
  * rex_library_load(): loads an image on @device at once. An image for GPUs is loaded on another
- * device at the library's first use of that device, and a host image at the latest at the library's
- * first launch on that device. If @device is the host, or offloading is disabled, the call loads
- * the image on no device.
+ * device at the library's first use of that device. A host image is loaded there at the latest at
+ * the library's first launch. If @device is the host, or offloading is disabled, the call loads the
+ * image on no device.
  *
  * @library  receives the new library; end it with rex_library_unload().
  * @device   device number; -1: the default device at this call.

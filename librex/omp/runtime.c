@@ -81,7 +81,7 @@ const char *rex_runtime_doubt(void)
  * driver, the second thread first waits for HEAD_START.
  *
  * If the caller runs in a constructor of a library that the program opens, the caller has the
- * loader's lock, and the second thread blocks until the caller unlocks the loader. If the caller
+ * loader's lock. The second thread then blocks until the caller unlocks the loader. If the caller
  * waited for the second thread, both would wait for ever. So the caller opens libomptarget itself,
  * which takes no time if the second thread has loaded it.
  */
