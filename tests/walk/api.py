@@ -76,7 +76,7 @@ def read_errors(functions, one, seen=()):
     if one.name in seen:
         return set()
     errors = set(re.findall(r"\bREX_E\w+", one.comment))
-    others = set(re.findall(r"(?:error of|Returns as|as|or as for|for|:|what) (rex_\w+)\(\)", one.comment))
+    others = set(re.findall(r"(?:error of|result of|those of|like|as|for|:|: calls|what) (rex_\w+)\(\)", one.comment))
     if re.search(r"[Rr]eturns likewise|[Ll]ikewise\b", one.comment):
         others.add(one.before)
     bare = one.name.replace("rex_module_", "rex_")
