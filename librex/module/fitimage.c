@@ -79,7 +79,8 @@ int rex_image_compile(struct rex_module_image *image, int gpu)
     size_t size;
     int entered = -1;
     if (rex_cuda_need(REX_CUDA_LINKER) != 0)
-        return rex_fail(REX_ECUDA, "device image %s is PTX: %s", image->path, rex_cuda_why());
+        return rex_fail(REX_ECUDA, "device image %s is PTX, and cannot be compiled for the GPU: %s",
+                        image->path, rex_cuda_why());
     uint64_t begin = rex_trace_clock();
     rex_context_activate_one(gpu);
     image->holds_context = true;

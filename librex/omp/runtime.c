@@ -395,7 +395,7 @@ int rex_runtime_find(bool starts_driver, rex_slots_hook *point_slots)
         binding = true;
         result = rex_fork_is_watched()
                      ? choose()
-                     : rex_fail(REX_ENOMEM, "out of memory for the fork handlers");
+                     : rex_fail(REX_ENOMEM, "out of memory: librex cannot prepare for fork()");
         binding = false;
         /* Relaxed: only a child of fork() acts on the value. */
         __atomic_store_n(&bound.binder, 0, __ATOMIC_RELAXED);

@@ -152,7 +152,7 @@ static void write_buffer(void)
         off_t length = trace.whole + (end != NULL ? end + 1 - trace.buffer : 0);
         if (rex_output_is_open(&trace.file) && ftruncate(trace.file.descriptor, length) != 0)
             rex_log(REX_LOG_DEBUG,
-                    "the trace %s ends within a line, because it could not be cut: %s",
+                    "the trace %s ends with half a line, which could not be removed: %s",
                     trace.file.name, strerror(errno));
         warn_of_trace(error);
         rex_output_close(&trace.file);

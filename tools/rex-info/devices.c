@@ -192,7 +192,8 @@ void host_ask(struct host *host)
                  "libomptarget crashed when a host image was registered (signal %d)",
                  WTERMSIG(status));
     else if (status != 0)
-        snprintf(host->text, size, "no answer: the child that asks libomptarget failed");
+        snprintf(host->text, size,
+                 "no answer: the process that rex-info started to ask libomptarget failed");
     else if (answer.count == 0)
         snprintf(host->text, size, "%s", answer.why);
     else if (answer.result != REX_OK)
