@@ -186,7 +186,7 @@ help:  ## print this list
 	    printf '  %-14s %s\n' "$$name" "$$text"; done
 	@echo
 	@echo '  Settings: CC CPPFLAGS CFLAGS LDFLAGS DESTDIR prefix libdir includedir mandir NVCC ARCH=sm_NN SAN=asan|ubsan|tsan'
-	@echo '            DEVICE_COMPILER=nvcc makes CUBINs; =clang makes PTX and needs no CUDA toolkit; each has its own build folder'
+	@echo '            DEVICE_COMPILER=nvcc (default, if it is found) makes CUBINs; =clang makes PTX and needs no CUDA toolkit; each has its own build folder'
 	@echo '            V=1 shows commands, K=pattern runs the tests whose name contains it, WERROR=-Werror stops at warnings'
 	@echo '  On Debian, targets that run tests, measure, or make pages or packages first install missing packages.'
 	@echo '  Building in $(O), with $(if $(DEVICE_COMPILER),$(DEVICE_COMPILER) for $(ARCH),no compiler for GPUs)'

@@ -14,7 +14,7 @@ $(mlir)/mlir: $(call objects,examples/mlir/program/mlir.c) $(mlir)/program.o $(m
 EXTRA += $(if $(filter x86_64,$(shell uname -m)),$(mlir)/mlir)
 
 .PHONY: mlir-lower
-mlir-lower:  ## lower examples/mlir/program.mlir again; needs Debian's mlir-22-tools and clang-22
+mlir-lower:  ## make program.s of examples/mlir again; needs Debian's mlir-22-tools and clang-22
 	mlir-opt-22 examples/mlir/program.mlir \
 	    --gpu-lower-to-nvvm-pipeline="cubin-chip=sm_75 cubin-features=+ptx75 cubin-format=isa" \
 	    -o build/program.lowered.mlir
