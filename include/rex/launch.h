@@ -419,7 +419,7 @@ static inline int rex_data_enter(int64_t device, const struct rex_map *map)
  * that rex_data_enter() has replaced by addresses are restored.
  *
  * The results are those of rex_data_enter(), with these differences. A row of REX_DELETE() and a
- * row of more than 1 TiB are no errors. Of the rows that are mapped in part, only rows of
+ * row of more than 1 TiB are no errors. Among rows that are mapped in part, only those of
  * REX_PRESENT() and some rows of REX_IMPLICIT() are errors.
  *
  * REX_EOVERLAP      only for a row of REX_IMPLICIT() that is copied back and is larger than its

@@ -231,7 +231,7 @@ int rex_launch_by_driver(struct rex_request *request)
     uint8_t flags = rex_kernel_flags(target->kernel);
     if (flags & REX_KERNEL_MANAGED)
         reasons |= REX_REASON_MODE;
-    if ((flags & REX_KERNEL_MATCHED) && target->kernel->parameters == REX_PARAMETERS_UNKNOWN)
+    if (target->kernel->parameters == REX_PARAMETERS_UNKNOWN)
         reasons |= REX_REASON_PARAMETERS;
     if (request->flags & REX_FLAG_NOWAIT)
         reasons |= REX_REASON_NOWAIT;

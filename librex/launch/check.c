@@ -109,12 +109,6 @@ int rex_check_form(const struct rex_target *target, uint32_t rows, const struct 
 {
     struct rex_kernel *kernel = target->kernel;
     uint8_t found = REX_FORM_UNKNOWN, known = REX_FORM_UNKNOWN;
-    /* With REX_CHECK=off, the kernel is compared with the image only at its first launch. */
-    if (!(rex_kernel_flags(kernel) & REX_KERNEL_MATCHED)) {
-        int result = rex_registration_match(target->registration, kernel);
-        if (result != REX_OK)
-            return result;
-    }
     if (kernel->parameters == REX_PARAMETERS_UNKNOWN)
         found = kernel->form;
     else if (rows == kernel->parameters)
@@ -182,14 +176,9 @@ int rex_check_parameters(const struct rex_request *request, enum rex_kernel_form
     const struct rex_target *target = &request->target;
     struct rex_registration *registration = target->registration;
     const struct rex_map *map = request->map;
-    struct rex_misfit misfit;
+    struct rex_misfit misfit = target->kernel->misfit;
     char why[REX_REASON_MAX];
-    int result = REX_OK;
-    if (!(rex_kernel_flags(target->kernel) & REX_KERNEL_MATCHED))
-        result = rex_registration_match(registration, target->kernel);
-    if (result != REX_OK)
-        return result;
-    misfit = target->kernel->misfit;
+    int result;
     if (misfit.size != 0) {
         write_fallback_reason(request, why);
         return rex_fail(

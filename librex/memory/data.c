@@ -66,7 +66,7 @@ static int check_mapped_rows(const struct data_call *call)
  */
 
 /*
- * Of one map, the rows whose bases libomptarget has overwritten. The address of the base column
+ * Those rows of one map whose bases libomptarget has overwritten. The address of the base column
  * identifies the map. A later map may have its column at the same address. So librex restores a
  * base only if the base still equals `written`, the address that libomptarget has written.
  */

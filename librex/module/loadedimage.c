@@ -196,10 +196,6 @@ struct rex_loaded_kernel *rex_loaded_kernel(const struct rex_target *target, int
     if (image == NULL && (image = find_or_load_image(registration, ordinal, context)) == NULL)
         return NULL;
     struct rex_loaded_kernel *kernel = &image->kernel[target->kernel - registration->table.kernels];
-    /* With REX_CHECK=off the kernel is compared with the image at its first launch. */
-    bool is_matched = rex_kernel_flags(target->kernel) & REX_KERNEL_MATCHED;
-    if (!is_matched && rex_registration_match(registration, target->kernel) != REX_OK)
-        return NULL;
     if (target->kernel->layout == NULL) {
         rex_fail(REX_ENOKERNEL,
                  "device image %s does not describe the parameters of kernel \"%.*s\"",

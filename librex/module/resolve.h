@@ -16,8 +16,9 @@ struct rex_target {
 
 /*
  * Looks up KEY in MODULE's table, and fills TARGET. If REX_CHECK is off, the registration has not
- * compared the kernel with the image. So the first call for the kernel compares them. Returns 0,
- * REX_EINVAL if MODULE is not registered, REX_EKEY, or an error of rex_registration_match().
+ * compared the kernel with the image. So the first call for the kernel compares them: the kernel of
+ * each target has REX_KERNEL_MATCHED. Returns 0, REX_EINVAL if MODULE is not registered, REX_EKEY,
+ * or an error of rex_registration_match().
  */
 int rex_resolve(const struct rex_module *module, const void *key, struct rex_target *target);
 

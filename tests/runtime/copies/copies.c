@@ -188,6 +188,17 @@ TEST(pieces)
     finish();
 }
 
+/* Maps HOST by MAP, and gives the device the bytes of BACK. Returns the device address of HOST. */
+static void *enter_with_other_bytes(const struct rex_map *map)
+{
+    OK(rex_data_enter(-1, map));
+    void *on_device = rex_mapped_ptr(host, -1);
+    fill(host, MOST, 1);
+    fill(back, MOST, 2);
+    OK(rex_device_copy_to(on_device, back, MOST, -1));
+    return on_device;
+}
+
 /*
  * Both ways in one call, small and large. The driver copies pinned rows from their place, without a
  * question, and is waited for once.
@@ -198,11 +209,7 @@ static void update_mixed(bool is_pinned)
     if (is_pinned)
         OK(rex_host_register(host, MOST));
     REX_MAP(region, REX_ALLOC(host, MOST));
-    OK(rex_data_enter(-1, &region));
-    void *on_device = rex_mapped_ptr(host, -1);
-    fill(host, MOST, 1);
-    fill(back, MOST, 2);
-    OK(rex_device_copy_to(on_device, back, MOST, -1));
+    void *on_device = enter_with_other_bytes(&region);
     memcpy(expected, host, MOST);
     memcpy(expected + 8, back + 8, 8);
     memcpy(expected + MIB, back + MIB, 5 * MIB);
@@ -241,11 +248,7 @@ TEST(order_of_overlapping_rows)
     unsigned char *pinned = host + MIB / 4;
     OK(rex_host_register(pinned, MIB / 4));
     REX_MAP(region, REX_ALLOC(host, MOST));
-    OK(rex_data_enter(-1, &region));
-    void *on_device = rex_mapped_ptr(host, -1);
-    fill(host, MOST, 1);
-    fill(back, MOST, 2);
-    OK(rex_device_copy_to(on_device, back, MOST, -1));
+    void *on_device = enter_with_other_bytes(&region);
     memcpy(expected, host, MIB);
     memcpy(expected + MIB / 4 + 8, back + MIB / 4 + 8, MIB / 4 - 8);
     REX_MAP(rows, REX_TO(pinned, 8), REX_FROM(pinned + 8, MIB / 4 - 8), REX_TO(host, MIB));
