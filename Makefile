@@ -337,7 +337,7 @@ $(WORK):
 	$(if $(fetch),@$(fetch))
 	@+$(submake) $(with) run-$@
 
-demo:  ## build and run the heat map demo on the best device of this machine
+demo:  ## build and run the heat map demo on a GPU, or on the CPU if there is no usable GPU
 run-demo: $(LIB) $(O)/examples/hotspot/hotspot
 	$(O)/examples/hotspot/hotspot --size 512 --png build/hotspot.png
 
@@ -348,7 +348,7 @@ demo-mpi:  ## run the demo on RANKS (default 4) ranks of Open MPI, one GPU each 
 run-demo-mpi: $(LIB) $(O)/examples/hotspot_mpi/hotspot_mpi
 	$(mpirun) -n $(RANKS) $(O)/examples/hotspot_mpi/hotspot_mpi --size 512 --png build/hotspot_mpi.png
 
-rodinia:  ## run the programs adapted from Rodinia on the best device of this machine, in a small size and in Rodinia's own; K=pattern runs only those that match
+rodinia:  ## run the programs adapted from Rodinia on a GPU, or on the CPU if there is no usable GPU, in a small size and in Rodinia's own; K=pattern runs only those that match
 run-rodinia: $(LIB) $(EXAMPLES)
 	@O='$(O)' tests/rodinia $(if $(K),-k '$(K)')
 

@@ -142,7 +142,8 @@ static void print_help(void)
 {
     printf(
         "usage: hotspot_raw [options]\n\n"
-        "Simulates temperatures on a device of libomptarget, in the form of generated code.\n\n"
+        "Simulates temperatures on a device of libomptarget. The program's source has the form\n"
+        "of a code generator's output.\n\n"
         "  --size N          cells along an edge, 1 to %d (%d)\n"
         "  --device D        device number (-1, the default device)\n"
         "  --verify          check against a serial run (default; --no-verify: do not)\n"

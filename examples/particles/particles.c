@@ -152,8 +152,8 @@ int main(int argc, char **argv)
     struct settings settings = {
         .program = "particles",
         .purpose = "Moves swarms of particles on a device of libomptarget, by a mapper, and\n"
-                   "checks the result against a serial run.",
-        .unit = "swarms of 1 to 63 particles",
+                   "checks the result against a serial run. A swarm has 1 to 63 particles.",
+        .unit = "number of swarms",
         .size = 1024,
         .smallest = 1,
         .largest = MOST_SWARMS,

@@ -274,19 +274,19 @@ void rex_settings_review(void)
     for (int i = 0; i < REX_SETTINGS; i++) {
         enum rex_option option = (enum rex_option)i;
         const char *value = environment_value(rex_settings[i].variable);
-        const char *otherwise =
-            *rex_settings[i].otherwise != '\0' ? rex_settings[i].otherwise : "none";
+        const char *otherwise = rex_settings[i].otherwise;
         if (value != NULL && rex_setting_by_program(option) == NULL &&
             !may_have_value(option, value, complaint) && is_first_warning(option))
-            rex_log(REX_LOG_WARN, "%s; %s is used", complaint, otherwise);
+            rex_log(REX_LOG_WARN, "%s; %s is %s", complaint, *otherwise != '\0' ? otherwise : "it",
+                    *otherwise != '\0' ? "used" : "ignored");
     }
     if (!is_first_warning(REX_SETTINGS))
         return;
     const char *device = environment_value("OMP_DEFAULT_DEVICE");
     if (device != NULL && rex_number_in_text(device) < 0)
         rex_log(REX_LOG_WARN,
-                "rex_device_for_rank() ignores OMP_DEFAULT_DEVICE=%s: librex reads a device number "
-                "there, not traits",
+                "rex_device_for_rank() ignores OMP_DEFAULT_DEVICE=%s: the value is not a device "
+                "number of 0 or more",
                 device);
     for (char **variable = environ; variable != NULL && *variable != NULL; variable++) {
         char name[64];

@@ -112,12 +112,14 @@ static void say_packets(const struct to *to, const char *name, const struct rex_
         say_fact(to, "adapted", name,
                  "refused: libomptarget passes every kernel a parameter of its own");
     else
-        tell_fact(to, "adapted", name, "packet version %u%s; a GPU's grid has %d dimension%s%s",
-                  (unsigned)rule->version,
-                  rule->leading_row ? " with a row for the parameter that libomptarget does not add"
-                                    : "",
-                  rule->dimensions, rule->dimensions == 1 ? "" : "s",
-                  rule->dynamic_memory ? "" : ", no dynamic shared memory");
+        tell_fact(
+            to, "adapted", name, "packets of version %u%s; a GPU's grid has %d dimension%s%s",
+            (unsigned)rule->version,
+            rule->leading_row
+                ? "; librex adds the row of the first parameter, which libomptarget does not add"
+                : "",
+            rule->dimensions, rule->dimensions == 1 ? "" : "s",
+            rule->dynamic_memory ? "" : ", no dynamic shared memory");
 }
 
 struct adaptation {
@@ -140,8 +142,8 @@ static void say_adaptations_of_calls(const struct to *to, const struct rex_relea
         {release->entries_by_position, "host entries",
          "put in the image's order: the host device matches entries by position"},
         {release->parents_rounded, "rows with members",
-         "looked up among the mappings from the row's begin, rounded down to a multiple of 8 "
-         "bytes, because libomptarget begins the mapping there"},
+         "looked up as if they began at the last multiple of 8 bytes before, because libomptarget "
+         "begins their mappings there"},
         {release->one_end_a_call, "ends of mappings",
          "made in one call for each row if rows share a mapping, and a launch that would need "
          "several calls is refused: libomptarget aborts if a call ends a mapping twice"},
@@ -167,8 +169,8 @@ static void say_adaptations_of_images(const struct to *to, const struct rex_rele
         {release->shared_memory_fixed, "shared memory",
          "more than 48 KiB is an error for a block: the driver would refuse the launch"},
         {release->static_memory_uncounted, "shared memory",
-         "dynamic is raised to 48 KiB if dynamic and static together exceed 48 KiB: libomptarget "
-         "does not count the kernel's static shared memory"},
+         "a launch asks for 48 KiB of dynamic memory if dynamic and static together exceed 48 KiB: "
+         "libomptarget raises a kernel's limit only then, because it does not count static memory"},
         {release->late_image_ignored, "late images",
          "refused: libomptarget never loads an image registered after a device's first use; known "
          "modules are registered together, and a registration stays when its module ends"},
@@ -205,8 +207,8 @@ static void say_adaptations_of_start(const struct to *to, const struct rex_relea
          "held back until a registration: libomptarget crashes before the first one"},
         {true, "registrations",
          "wait, like ends of modules, until no other thread is inside a launch or data call, "
-         "because libomptarget crashes if such calls overlap; if devices are in use, they load an "
-         "image at once"},
+         "because libomptarget crashes if such calls overlap"},
+        {true, "late registrations", "load their image at once if a device is already in use"},
     };
     say_facts_that_hold(to, all, sizeof all / sizeof *all);
 }
@@ -244,9 +246,10 @@ static void say_adaptations(const struct to *to, const struct rex_release *relea
     if (rule->version != 0)
         tell_fact(
             to, "adapted", "host kernels",
-            "called on the CPU through functions that rex/kernel.h makes, packet version %u%s",
+            "called on the CPU through functions that rex/kernel.h makes, by packets of version "
+            "%u%s",
             (unsigned)rule->version,
-            rule->trailing_row ? " with a row for libomptarget to write over" : "");
+            rule->trailing_row ? " with an extra last row, which libomptarget overwrites" : "");
     say_adaptations_of_calls(to, release);
     say_adaptations_of_images(to, release);
     say_adaptations_of_start(to, release);
@@ -260,8 +263,9 @@ static void say_adaptations(const struct to *to, const struct rex_release *relea
         tell_fact(to, "adapted", "CUBINs",
                   "the older header is written into copies of CUDA 13's CUBINs up to sm_%d%s",
                   release->newest_old_header,
-                  release->new_header_refused ? "; later ones are refused"
-                                              : "; 21.1.0 and 21.1.1 refuse later ones");
+                  release->new_header_refused
+                      ? "; CUBINs of later SMs are refused"
+                      : "; LLVM 21.1.0 and 21.1.1 refuse those of later SMs");
     if (release->environment_size > 0)
         tell_fact(to, "adapted", "kernels of clang",
                   "symbols KERNEL_kernel_environment of other than %u bytes are an error: "
@@ -305,8 +309,8 @@ static void say_bound(const struct to *to)
     say_fact(to, "libomptarget", "path", rex_runtime_path());
     tell_fact(to, "libomptarget", "release", "%d", release->number);
     say_fact(to, "libomptarget", "chosen by", rex_runtime_chosen());
-    tell_fact(to, "libomptarget", "told by", "it exports %s, and nothing later that librex knows",
-              release->marker);
+    tell_fact(to, "libomptarget", "recognized by",
+              "it exports %s, and no symbol of a later release that librex knows", release->marker);
     if (*rex_runtime_doubt() != '\0')
         say_fact(to, "libomptarget", "trouble", rex_runtime_doubt());
     say_adaptations(to, release);

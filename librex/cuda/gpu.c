@@ -101,8 +101,8 @@ int rex_gpu_get(struct rex_gpu *gpu, size_t size, int number)
     if (size == 0 || size > sizeof made)
         return rex_fail(
             REX_EINVAL,
-            "rex_gpu_get: the size is %zu: pass sizeof(struct rex_gpu), of which this librex knows "
-            "at most %zu bytes",
+            "rex_gpu_get: the size is %zu bytes, but struct rex_gpu of this librex has %zu: pass "
+            "sizeof(struct rex_gpu), and build with this librex's header or an older one",
             size, sizeof made);
     rex_cuda_retry();
     if (rex_cuda_devices() == 0) { /* the program only asked, so nothing is logged */

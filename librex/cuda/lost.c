@@ -82,8 +82,11 @@ int rex_device_tell_loss(int number, const char *what)
             (number != REX_ANY_DEVICE && number != loss->number))
             continue;
         if (__atomic_exchange_n(&loss->is_untold, false, __ATOMIC_ACQ_REL))
-            return rex_fail(REX_ECUDA, "%.*s: device %d: %s; launched since the last wait: %s",
-                            REX_KERNEL_NAME(what), loss->number, loss->why, loss->kernels);
+            return rex_fail(
+                REX_ECUDA,
+                "%.*s: device %d is lost until the process ends: %s; kernels that may have "
+                "failed: %s",
+                REX_KERNEL_NAME(what), loss->number, loss->why, loss->kernels);
         return rex_fail(REX_ECUDA,
                         "%.*s: device %d is lost until the process ends, because %s failed: %s",
                         REX_KERNEL_NAME(what), loss->number, loss->name, loss->why);
@@ -96,7 +99,7 @@ void rex_device_log_losses(void)
     for (int i = 0; i < REX_CUDA_DEVICES_MAX; i++) {
         struct rex_loss *loss = &rex_devices[i].loss;
         if (__atomic_exchange_n(&loss->is_untold, false, __ATOMIC_ACQ_REL))
-            rex_log(REX_LOG_ERROR, "device %d: %s; launched since the last wait: %s", loss->number,
-                    loss->why, loss->kernels);
+            rex_log(REX_LOG_ERROR, "device %d is lost: %s; kernels that may have failed: %s",
+                    loss->number, loss->why, loss->kernels);
     }
 }

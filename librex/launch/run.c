@@ -65,11 +65,12 @@ static __attribute__((noinline)) int wait_after_failure(const struct rex_plan *p
     rex_device_lose(plan->context->ordinal, plan->ranges.number, name, why, NULL);
     rex_deferred_kernels(plan->ranges.number, &list);
     rex_kernel_list_text(&list, beside);
-    return rex_fail(
-        REX_ECUDA, "kernel \"%.*s\", %u x %u x %u teams of %u x %u x %u threads: %s%s%s",
-        REX_KERNEL_NAME(plan->packed.kernel->name), teams[0], teams[1], teams[2], threads[0],
-        threads[1], threads[2], why, list.count > 0 ? "; launched since the last wait: " : "",
-        list.count > 0 ? beside : "");
+    return rex_fail(REX_ECUDA,
+                    "kernel \"%.*s\", %u x %u x %u teams of %u x %u x %u threads: %s%s%s",
+                    REX_KERNEL_NAME(plan->packed.kernel->name), teams[0], teams[1], teams[2],
+                    threads[0], threads[1], threads[2], why,
+                    list.count > 0 ? "; earlier kernels that may have failed instead: " : "",
+                    list.count > 0 ? beside : "");
 }
 
 /* ---- copies ---------------------------------------------------------------------------------- */

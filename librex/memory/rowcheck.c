@@ -32,8 +32,8 @@ static const char *wrong_member(const struct rex_map *map, int32_t i)
     if (parent >= 0 && i <= REX_PARENT_MAX && map->sizes[i] > 0 &&
         !rex_row_has(type, REX_MAP_NOT_MAPPED | REX_MAP_PTR_AND_OBJ) &&
         !rex_row_contains(map, (int32_t)parent, map->begin[i], map->sizes[i]))
-        return "does not lie in the row that it is a member of: memory that a pointer of the "
-               "struct points to needs a row of REX_ATTACH()";
+        return "does not lie in the row that it is a member of: if a pointer in that row points to "
+               "this memory, map the memory by REX_ATTACH()";
     return NULL;
 }
 

@@ -125,23 +125,24 @@ int rex_source_check_owner(const struct rex_source *source)
     if (status->st_mode & S_IWOTH)
         return rex_fail(
             REX_EUNSAFE,
-            "host image %s can be written by every user: chmod o-w, or, to trust the file, give "
-            "its path, with a slash, in place of its name (for the program's image: "
-            "REX_CUBIN=PATH)",
+            "host image %s can be written by every user: remove that permission (chmod o-w), or, "
+            "to trust the image as it is, name it by a path with a slash, such as ./NAME (the "
+            "program's own image: REX_CUBIN=PATH)",
             path);
     if (folder_status.st_mode & S_IWOTH)
         return rex_fail(
             REX_EUNSAFE,
-            "host image %s lies in a folder that every user can write: move it, or, to trust the "
-            "file, give its path, with a slash, in place of its name (for the program's image: "
-            "REX_CUBIN=PATH)",
+            "host image %s lies in a folder that every user can write: move the image, or, "
+            "to trust the image as it is, name it by a path with a slash, such as ./NAME (the "
+            "program's own image: REX_CUBIN=PATH)",
             path);
     if (!is_owner_trusted(status->st_uid) || !is_owner_trusted(folder_status.st_uid))
         return rex_fail(
             REX_EUNSAFE,
-            "host image %s belongs to user %u and its folder to user %u; each must be root, you, "
-            "or the owner of the program: to trust the file, give its path, with a slash, in "
-            "place of its name",
+            "host image %s belongs to user %u and its folder to user %u, and each must belong to "
+            "root, to you or to the owner of the program: change the owner, or, "
+            "to trust the image as it is, name it by a path with a slash, such as ./NAME (the "
+            "program's own image: REX_CUBIN=PATH)",
             path, (unsigned)status->st_uid, (unsigned)folder_status.st_uid);
     return REX_OK;
 }

@@ -147,7 +147,8 @@ static int give_to_runtime(struct rex_registration *registration,
     if (release->late_image_ignored && rex_devices_used() && !registration->is_kept)
         return rex_fail(
             REX_EUNSUPPORTED,
-            "device image %s: LLVM %d loads no image that is registered after a device was used",
+            "device image %s: LLVM %d loads no image that is registered after the first use of a "
+            "device: load the module earlier",
             image->path, release->number);
     if (for_gpu) {
         uint64_t begin = rex_phase_begin();

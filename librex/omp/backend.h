@@ -46,8 +46,8 @@
     X(OVERLAP, "rows that are mapped for the launch overlap")                                   \
     X(BESIDE, "another launch, which libomptarget makes, uses the memory of a row at the same " \
               "time")                                                                           \
-    X(NESTED, "it would have to wait for a call that may change its rows, but it is made "      \
-              "inside a call of the same thread, and might wait forever")                       \
+    X(NESTED, "another thread's call may change the launch's rows, and a launch made inside a " \
+              "call of the same thread, as in a mapper, cannot wait for other threads")         \
     X(CALLED, "the program calls libomptarget itself")
 
 enum rex_reason_number {

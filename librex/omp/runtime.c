@@ -368,13 +368,13 @@ int rex_runtime_find(bool starts_driver, rex_slots_hook *point_slots)
     if (binding)
         return rex_fail(
             REX_ENORUNTIME,
-            "librex was called by a library that librex was just loading, for example together "
-            "with libomptarget: load that library after rex_offload_init()");
+            "a library that is loaded together with libomptarget called librex before that load "
+            "was done: load the library after rex_offload_init()");
     if (!rex_can_open_libraries())
         return rex_fail(
             REX_ENORUNTIME,
             "the program was linked with -static or -static-pie, and libomptarget "
-            "cannot be loaded into it: link it without (librex.a itself may be linked in)");
+            "cannot be loaded into it: link it without that option (librex.a is allowed)");
     /*
      * Relaxed: only a child of fork() acts on the value, and the parent wrote the value before the
      * fork.

@@ -124,7 +124,8 @@ static int sync_outside(struct rex_unfinished *busy)
 static int sync_or_refuse(struct rex_unfinished *busy, const char *what, const char *object)
 {
     if (rex_setting_read(REX_OPTION_UNFINISHED)) {
-        rex_log(REX_LOG_INFO, "%s waits for queue \"%s\"", what, busy->name);
+        rex_log(REX_LOG_INFO, "%s waits for queue \"%s\", whose unfinished work may use %s", what,
+                busy->name, object);
         return sync_outside(busy);
     }
     return rex_fail(REX_EBUSY,
@@ -194,8 +195,11 @@ void rex_unfinished_sync(const struct rex_map *map, int number, const char *call
 {
     for (EACH(each))
         if (map != NULL ? uses_a_row(each, map, number) : each->uses(each, NULL, 0, number)) {
-            rex_log(REX_LOG_WARN, "%s waits for queue \"%s\": call rex_queue_sync() first", call,
-                    each->name);
+            rex_log(
+                REX_LOG_WARN,
+                "%s waits for queue \"%s\", whose unfinished work may use the same memory: call "
+                "rex_queue_sync() first",
+                call, each->name);
             sync_outside(each);
         }
 }

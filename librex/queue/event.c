@@ -170,7 +170,7 @@ static int event_failed(const struct rex_driver_event *driver, const char *call)
         return rex_fail(REX_ECUDA, "%s: %s", call, why);
     rex_deferred_kernels(driver->number, &list);
     rex_kernel_list_text(&list, kernels);
-    return rex_fail(REX_ECUDA, "%s: %s; launched since the last wait: %s", call, why, kernels);
+    return rex_fail(REX_ECUDA, "%s: %s; kernels that may have failed: %s", call, why, kernels);
 }
 
 int rex_event_sync(struct rex_event *event)

@@ -50,7 +50,7 @@ static int queue_work_failed(struct rex_queue *queue, int found)
     struct rex_kernel_list list = queue->kernels;
     rex_deferred_kernels(queue->gpu.number, &list);
     rex_kernel_list_text(&list, kernels);
-    return rex_fail(REX_ECUDA, "queue \"%s\": %s; launched since the last wait: %s", queue->name,
+    return rex_fail(REX_ECUDA, "queue \"%s\": %s; kernels that may have failed: %s", queue->name,
                     queue->lost, kernels);
 }
 

@@ -38,7 +38,7 @@ for release in $(tests/llvm --list); do
     ends 0
     is .libomptarget.release "$release"
     is '.libomptarget["chosen by"]' REX_OMPTARGET
-    is '.libomptarget["told by"] | startswith("it exports ")' true
+    is '.libomptarget["recognized by"] | startswith("it exports ")' true
     is .host.result 'a kernel ran'
     is .host.devices 4
     jq -r '.adapted | to_entries[] | "\(.key): \(.value)"' "$work/out" >"$work/adapted"
@@ -55,7 +55,7 @@ for release in $(tests/llvm --list); do
     sed -n 1p "$work/out" | grep -q "^librex .* with LLVM $release's libomptarget launches on " || fail "the first line: $(sed -n 1p "$work/out")"
 done
 
-# No fact of a release is left out; but for those that change no call: what it is told by, and which compilers' programs it runs.
+# No fact of a release is left out; but for those that change no call: what it is recognized by, and which compilers' programs it runs.
 # fields STRUCT NAME: with the NAME that the code has for it
 fields() {
     sed -n "/^struct rex_$1 {/,/^};/s/^    [a-z][a-z_0-9 ]*[ *]\([^;]*\);.*/\1/p" librex/omp/release.h | sed 's/, /\n/g' | sed "s/^/$2->/"

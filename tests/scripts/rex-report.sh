@@ -44,7 +44,7 @@ for way in each inside around failed short failed-short; do advice $way "s/$time
 run "$report" "$work/around.json"
 grep -qE '^  twice__kernel__  waited for        40 ' "$work/out" || fail 'the table of kernels'
 grep -qE "^  data enter +1  +$time +$time +400 kB +0 bytes " "$work/out" || fail 'the table of copies'
-grep -q "Copied in total, with launches: 400 kB to devices, 0 bytes from devices" "$work/out" || fail 'the bytes'
+grep -q "Copied in total, including the copies of launches: 400 kB to devices, 0 bytes" "$work/out" || fail 'the bytes'
 grep -qE '^program, process [0-9]+: 40 launches in .* on the CPU; [0-9 ]+ events$' "$work/out" || fail "the facts: $(sed 1q "$work/out")"
 ! grep -q 'ends before' "$work/out" || fail 'a whole trace is doubted'
 

@@ -605,5 +605,5 @@ TEST_OF_EACH(late_on_18, const char *, after, "init", "launch", "nothing")
     CHECK_EQUAL(the_record()->counts[FAKE_REGISTER], is_used ? 1 : 2);
     if (is_used)
         CHECK_MENTIONS(rex_last_error(),
-                       "LLVM 18 loads no image that is registered after a device was used");
+                       "LLVM 18 loads no image that is registered after the first use of a device");
 }

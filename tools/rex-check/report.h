@@ -19,13 +19,13 @@
     X(SECTION_LENGTH, "section-length",                                                            \
       "the section's length is not a multiple of the size of an entry")                            \
     X(ENTRY_SIZE, "entry-size",                                                                    \
-      "an entry has the wrong size, lies between rows of the table, or is not aligned")            \
+      "an entry has the wrong size, is not aligned, or does not begin where a row begins")         \
     X(ENTRY_EMPTY, "entry-empty", "an entry without a key or a name")                              \
     X(KEY_SYMBOL, "key-symbol", "an entry's key is not a symbol whose name ends in id__")          \
     X(KEY_SHARED, "key-shared", "two entries have the same key")                                   \
     X(NAME_SHARED, "name-shared", "two entries have the same name")                                \
     X(NAME_DRIFT, "name-drift",                                                                    \
-      "an entry's symbol, key and kernel name do not begin with the same name")                    \
+      "an entry's symbol, key and kernel begin with different names, so one may be a mistake")     \
     X(HOST_KEY_DRIFT, "host-key-drift",                                                            \
       "a host key is in no entry, so a launch with it finds no kernel")                            \
     X(NO_KERNEL, "no-kernel", "an entry names a kernel or global that an image does not have")     \

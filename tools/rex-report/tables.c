@@ -98,8 +98,8 @@ static char *copies_note(const struct study *study)
     const struct findings *findings = &study->findings;
     char *to = figure_bytes(findings->to), *from = figure_bytes(findings->from);
     char *note = tool_format(
-        "Copied in total, with launches: %s to devices, %s from devices, as far as the trace "
-        "shows which memory was mapped.",
+        "Copied in total, including the copies of launches: %s to devices, %s from devices. The "
+        "trace may not show all mapped memory.",
         to, from);
     free(to);
     free(from);

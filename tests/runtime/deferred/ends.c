@@ -71,7 +71,7 @@ TEST(exit_reports_a_failure, .gpu = ON_GPU)
 {
     char text[4096];
     run_program("exits-failed", -1, text, sizeof text);
-    assert_non_null(strstr(text, "launched since the last wait: \"set\""));
+    assert_non_null(strstr(text, "kernels that may have failed: \"set\""));
 }
 
 /* ---- errors ---------------------------------------------------------------------------------- */
@@ -83,7 +83,7 @@ static int told;
 /* With the kernel that has failed. */
 static bool tells_first(const char *message)
 {
-    return strstr(message, "launched since the last wait: ") != NULL &&
+    return strstr(message, "kernels that may have failed: ") != NULL &&
            strstr(message, "\"set\"") != NULL;
 }
 
