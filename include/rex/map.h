@@ -129,7 +129,7 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
  * REX_ALWAYS(): only the reference count changes. If @length is negative, the call returns
  * REX_EINVAL; but a raw launch may pass the row to libomptarget. If @length is 0, the call maps
  * nothing. If @length is 0 and the memory is not mapped, the kernel gets the host address. On LLVM
- * 14 and 15 it gets NULL instead, if @lower is 0 or a GPU's queue launches.
+ * 14 and 15 it gets NULL instead, minus the size of @lower elements; in a GPU's queue NULL alone.
  *
  * Guide: rex-maps(7).
  */
