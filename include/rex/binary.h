@@ -258,8 +258,8 @@ REX_PER_BINARY int rex_offload_init(void)
  * calls. After the call the module can be registered again: on LLVM 18 only with the image that it
  * had, otherwise with any image. If the module is not registered, is being registered, or is being
  * ended by another thread, the call returns 0 and does nothing. At the end of the process the call
- * returns 0 and does nothing in a function that was given to atexit() before the first registration
- * or the first use of a device. Any thread.
+ * returns 0 and does nothing in a function that was given to atexit() before the first
+ * registration, or before libomptarget's first launch or data call. Any thread.
  *
  * Returns 0 or one of these errors. After an error the module is still registered:
  *

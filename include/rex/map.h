@@ -129,7 +129,7 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
  * REX_ALWAYS(): only the reference count changes. If @length is negative, the call returns
  * REX_EINVAL; but a raw launch may pass the row to libomptarget. If @length is 0, the call maps
  * nothing. If @length is 0 and the memory is not mapped, the kernel gets the host address. On LLVM
- * 14 and 15 it gets NULL instead, if @lower is 0 or a GPU's queue launches.
+ * 14 and 15 it gets NULL instead, minus the size of @lower elements; in a GPU's queue NULL alone.
  *
  * Guide: rex-maps(7).
  */
@@ -288,8 +288,7 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
  * stores the device address of the row's base in column 1, even if the memory was mapped before.
  * rex_map_address() reads column 1. For REX_ATTACH() and REX_MEMBER_POINTER() the address is that
  * of element 0 of the memory that the pointer points to. If a row of no elements is not mapped,
- * column 1 gets the host address. But on LLVM 14 to 21, such a row of REX_ATTACH() or
- * REX_MEMBER_POINTER() gets an invalid address.
+ * column 1 gets the host address.
  */
 #define REX_RETURN(row) REX_ROW(REX_OF_ROW(row), rex_row_with((row), REX_MAP_RETURN_PARAM))
 /**

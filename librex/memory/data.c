@@ -106,13 +106,16 @@ static void put_bases_back(const struct rex_map *map)
 
 /*
  * If row I has size 0 and its memory is not mapped, corrects the base that libomptarget has
- * written. BASE is the host address of the base. LLVM 14 to 21 write NULL minus the offset of the
- * row from its base: -8 for a row that begins at base + 8. Later LLVM releases write BASE. OpenMP
- * 5.1 requires the host address, or NULL if the program asks for NULL (REX_MAP_FB_NULLIFY).
+ * written. BASE is the row's base before the call; if the row attaches a pointer, the pointer at
+ * BASE is the host address, else BASE is. LLVM 14 to 21 write NULL minus the offset of the row from
+ * the host address: -8 for a row that begins 8 bytes after it. Later LLVM releases write the host
+ * address. OpenMP 5.1 requires it, or NULL if the program asks for NULL (REX_MAP_FB_NULLIFY).
  */
 static void settle_absent_base(const struct rex_map *map, int32_t i, void *base, int number)
 {
     uintptr_t written = (uintptr_t)map->base[i];
+    if (map->types[i] & REX_MAP_PTR_AND_OBJ)
+        base = *(void **)base;
     uintptr_t null = (uintptr_t)base - (uintptr_t)map->begin[i];
     if (map->sizes[i] > 0 || (written != null && written != (uintptr_t)base) ||
         rex_memory_presence(map->begin[i], 1, number) == REX_PRESENT_WHOLE)

@@ -357,6 +357,13 @@ TEST(absent_addresses)
     assert_null(rex_map_address(&both, 1));
     OK(rex_data_exit(-1, &both));
     assert_true(both.base[0] == p && both.base[1] == p);
+    /* A row of no elements of an attached pointer, at the pointer and behind it. */
+    REX_MAP(empty, REX_ALLOC(&p, 1), rex_row_member(REX_RETURN(REX_ATTACH(REX_MAP_TO, p, 0, 0)), 0),
+            rex_row_member(REX_RETURN(REX_ATTACH(REX_MAP_TO, p, 3, 0)), 0));
+    OK(rex_data_enter(-1, &empty));
+    assert_true(rex_map_address(&empty, 1) == p && rex_map_address(&empty, 2) == p);
+    OK(rex_data_exit(-1, &empty));
+    assert_true(empty.base[1] == &p && empty.base[2] == &p);
     OK(rex_data_enter(-1, &mapped));
     OK(rex_data_enter(-1, &both));
     assert_ptr_equal(rex_map_address(&both, 0), rex_mapped_ptr(p, -1));
