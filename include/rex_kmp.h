@@ -215,7 +215,8 @@ enum rex_data_call { REX_DATA_BEGIN, REX_DATA_END, REX_DATA_UPDATE };
  *
  * Returns 0, or one of these errors, without any effect:
  *
- * REX_EHOST    @module has no entries, and offloading is disabled. The last error does not change.
+ * REX_EHOST    @module has no entries, offloading is disabled, and REX_REQUIRE_GPU is off. The last
+ *              error does not change.
  * REX_EINVAL   @module or a column is NULL, @call is unknown, a count or size is negative, or a
  *              member does not lie within its parent.
  * REX_EDEVICE  @device is below -1, or above the number of devices and offloading is not disabled.

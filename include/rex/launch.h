@@ -199,8 +199,9 @@ static inline struct rex_launch_config rex_launch_config_for(const void *key, in
  *                   has attributes, and libomptarget, an old GPU or driver, or the CPU would launch
  *                   it. Or REX_LAUNCH_BY is `driver`, and libomptarget has to launch. Or a block
  *                   needs more shared memory than the GPU has for one block (in a queue:
- *                   REX_EINVAL). In a queue: the module has device globals, and the queue lacks
- *                   REX_QUEUE_OWN_GLOBALS; or a value on the host device has more than 8 bytes.
+ *                   REX_EINVAL). In a queue on a GPU: the module has device globals, and the queue
+ *                   lacks REX_QUEUE_OWN_GLOBALS. In a queue on the host device: a value has more
+ *                   than 8 bytes.
  * REX_EABSENT       a row of REX_PRESENT(), or in a queue a row that must be mapped, is not mapped,
  *                   or mapped only in part.
  * REX_EOVERLAP      a row is mapped in part, or it overlaps an earlier row and does not lie within

@@ -279,8 +279,8 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
     REX_ROW(REX_OF_NONE, rex_row_object((pointer), 0, REX_MAP_RETURN_PARAM))
 /**
  * REX_OR_NULL(row): use_device_ptr(fb_nullify): makes a row from @row, which REX_USE_DEVICE_PTR()
- * has made. If the memory is not mapped, column 1 of the new row becomes NULL. The host device
- * treats all memory as mapped.
+ * has made. If the memory is not mapped, column 1 of the new row becomes NULL. But if the device is
+ * the host, or offloading is disabled, column 1 keeps the host's address.
  */
 #define REX_OR_NULL(row) REX_ROW(REX_OF_ROW(row), rex_row_with((row), REX_MAP_FB_NULLIFY))
 /**

@@ -70,7 +70,7 @@ enum rex_need {
      * libomptarget has devices, for a data call, which needs no kernel. If MODULE has no entries of
      * its own, another module is registered instead (rex_modules_ready()). But if offloading is
      * disabled, nothing is registered, and rex_module_ready() returns REX_EHOST without a message:
-     * the caller has nothing to do.
+     * the caller has nothing to do. With REX_REQUIRE_GPU it returns REX_ENODEVICE instead.
      */
     REX_NEED_DEVICES,
     /*

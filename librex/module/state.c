@@ -265,8 +265,10 @@ int rex_module_ready(struct rex_module *module, enum rex_need need, const char *
     if (need >= REX_NEED_DEVICES && !rex_table_is_own(module)) {
         if (!rex_runtime_disabled())
             return rex_modules_ready(caller);
-        if (need == REX_NEED_DEVICES)
-            return REX_EHOST;
+        if (need == REX_NEED_DEVICES) {
+            result = rex_device_require_gpu();
+            return result == REX_OK ? REX_EHOST : result;
+        }
         return rex_fail(REX_EINVAL, "%s: offloading is disabled (OMP_TARGET_OFFLOAD)", caller);
     }
     result = register_as(module, NULL);

@@ -110,6 +110,16 @@ TEST(queue_without_offloading)
     assert_null(queue);
 }
 
+TEST(data_without_offloading)
+{
+    REX_MAP(map, REX_TO(values, COUNT));
+    setenv("OMP_TARGET_OFFLOAD", "disabled", 1);
+    assert_int_equal(rex_data_enter(-1, &map), 0);
+    assert_int_equal(rex_configure(REX_OPTION_REQUIRE_GPU, "on"), 0);
+    assert_int_equal(rex_data_enter(-1, &map), REX_ENODEVICE);
+    assert_non_null(strstr(rex_last_error(), "REX_REQUIRE_GPU is on"));
+}
+
 /* Launches and the program's own registration need kernels. */
 TEST(registration)
 {
