@@ -201,8 +201,9 @@ struct rex_at_most_64_rows {
 #define REX_OF_UNKNOWN 2
 /**
  * REX_OF_ROW(row): the @of of the REX_ROW() that made @row, such as 0 for REX_NO_PARAM(...). If
- * @row does not begin with three parentheses, the result is REX_OF_UNKNOWN. The steps of the macro
- * are at the head of this section.
+ * @row does not begin with three parentheses, the result is REX_OF_UNKNOWN. If @row begins with
+ * three parentheses, REX_ROW() must have made it. The steps of the macro are at the head of this
+ * section.
  */
 #define REX_OF_ROW(row) \
     REX_PARAMETER_PICK(REX_PARAMETER_TYPE row, REX_OF_OPENED, REX_OF_OTHER, )(row)
@@ -264,8 +265,8 @@ struct rex_at_most_64_rows {
 /**
  * REX_ROW_ELEMENT(none, between, m, context, row): @row and a comma, for the initialiser of an
  * array of rows; nothing for an empty @row. REX_WALK() calls this macro for each row. Only @row has
- * an effect. If REX_ROW() did not make @row, the element checks the type of @row. Without this
- * check a wrong type would cause many messages.
+ * an effect. If REX_OF_ROW(row) is REX_OF_UNKNOWN, the element checks the type of @row. Without
+ * this check a wrong type would cause many messages.
  */
 #define REX_ROW_ELEMENT(none, between, m, context, row) \
     REX_PARAMETER_PICK(REX_PARAMETER_TYPE row, REX_ELEMENT_OPENED, REX_ELEMENT_MAYBE, )(row)
@@ -311,7 +312,7 @@ struct rex_at_most_64_rows {
  * REX_ROW_ARGUMENT(none, between, m, context, row): a comma and an argument in the call of
  * axpy__arguments__() (head of this file), such as `, REX_ARGUMENT(x)` for REX_TO(x, n). The result
  * is empty for an empty row, and for a row that passes no argument. REX_WALK() calls this macro for
- * each row. Only @row has an effect. If REX_ROW() did not make @row, the argument is a struct
+ * each row. Only @row has an effect. If REX_OF_ROW(row) is REX_OF_UNKNOWN, the argument is a struct
  * rex_row. Such an argument fits only a kernel that was declared without a parameter list.
  */
 #define REX_ROW_ARGUMENT(none, between, m, context, row) \

@@ -193,7 +193,7 @@ REX_PER_BINARY struct rex_module rex_this_module = {(uint32_t)sizeof(struct rex_
 /**
  * rex_binary_module: the address of this binary's module. A shared object exports this variable. If
  * librex knows no module with entries, a data call finds the variables of loaded shared objects. It
- * then registers one of the modules that have entries.
+ * then registers at least one of the modules that have entries.
  */
 extern struct rex_module *rex_binary_module;
 __attribute__((__weak__, __visibility__("default"))) struct rex_module *rex_binary_module =

@@ -126,7 +126,7 @@ REX_API const char *rex_error_name(int error);
  * enum rex_error: the results of librex functions that return `int`. 0 is success; errors are
  * negative.
  *
- * These rules hold for all functions, and their comments do not repeat them:
+ * These rules hold for all functions, and their comments need not repeat them:
  * - If a call has several causes to fail, it returns the error of one of them. The order of the
  *   checks is not a part of the API.
  * - Each call may return REX_ENOMEM. In a child of fork() each call that needs a device may return

@@ -190,8 +190,9 @@ static inline struct rex_launch_config rex_launch_config_for(const void *key, in
  *                   value has more than 8 bytes, and libomptarget has to launch; the queue was
  *                   destroyed; the process or the calling thread is ending.
  * REX_EKEY          no entry of this binary has the key, or the key is that of a global.
- * REX_ENOKERNEL     the launch is in a queue on a GPU, and the image does not describe the kernel's
- *                   parameters.
+ * REX_ENOKERNEL     the image does not describe the kernel's parameters: in a queue on a GPU, or
+ *                   for a cooperative launch whose grid librex chooses. Or the image lacks the
+ *                   kernel, and REX_CHECK is `off`.
  * REX_EPARAMS       the rows do not fit the kernel's parameters. Or libomptarget has to launch, and
  *                   a parameter has more than 8 bytes, or less than 8 bytes on LLVM 19 to 22.
  * REX_EDEVICE       the device number is out of range, or is not that of the queue's device.
@@ -214,7 +215,7 @@ static inline struct rex_launch_config rex_launch_config_for(const void *key, in
  * REX_ECUDA         the driver, this kernel or an earlier kernel failed, or another call has found
  *                   the device lost.
  * REX_EFORK         the parent of this process used the GPU before it forked; or another thread was
- *                   inside libomptarget at the fork; or the parent made the queue.
+ *                   inside libomptarget at the fork; or the parent made the GPU's queue.
  */
 static inline int rex_launch(const struct rex_launch_config *launch, const struct rex_map *map)
 {
