@@ -105,8 +105,8 @@ int main(int argc, char **argv)
 {
     struct settings settings = {
         .program = "nn_raw",
-        .purpose = "Finds the records that are nearest to a place on a device of libomptarget. The\n"
-                   "program's source has the form of a code generator's output.",
+        .purpose = "Finds the records that are nearest to a place on a device of libomptarget.\n"
+                   "The program's source has the form of a code generator's output.",
         .unit = "generated records",
         .size = 42764,
         .smallest = 1,

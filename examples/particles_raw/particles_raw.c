@@ -209,8 +209,8 @@ static void print_help(void)
 {
     printf(
         "usage: particles_raw [options]\n\n"
-        "Moves particles on springs on a device of libomptarget. The program's source has the form\n"
-        "of a code generator's output.\n\n"
+        "Moves particles on springs on a device of libomptarget. The program's source has the\n"
+        "form of a code generator's output.\n\n"
         "  --size N          swarms, 1 to %d (%d)\n"
         "  --device D        device number (-1, the default device)\n"
         "  --verify          check against a serial run (default; --no-verify: do not)\n"

@@ -143,8 +143,8 @@ int main(int argc, char **argv)
     };
     struct settings settings = {
         .program = "pathfinder_raw",
-        .purpose = "Finds the cheapest ways down a grid on a device of libomptarget. The program's\n"
-                   "source has the form of a code generator's output.",
+        .purpose = "Finds the cheapest ways down a grid on a device of libomptarget. The\n"
+                   "program's source has the form of a code generator's output.",
         .unit = "columns of the grid",
         .size = DEFAULT_COLUMNS,
         .smallest = 1,

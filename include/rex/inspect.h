@@ -290,8 +290,9 @@ typedef void rex_info_row(const char *group, const char *name, const char *value
  * may have more groups and names. With @release 0 the groups are:
  *
  * - **librex**: version, file, compiler, architecture.
- * - **libomptarget**: path, release, chosen by, recognized by; `trouble`, if its plugins are missing
- *   or librex does not know its release; or `error`: the reason if no libomptarget can be used.
+ * - **libomptarget**: path, release, chosen by, recognized by; `trouble`, if its plugins are
+ *   missing or librex does not know its release; or `error`: the reason if no libomptarget can be
+ *   used.
  * - **adapted**: for each adaptation of librex to the release, the subject, and the adaptation,
  *   usually with its reason.
  * - **searched**: each pattern of folders in which librex looks for a libomptarget. If a libomp is

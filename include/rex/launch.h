@@ -174,7 +174,7 @@ static inline struct rex_launch_config rex_launch_config_for(const void *key, in
  *
  * If a row of no elements is neither mapped nor within another row of the launch, the kernel gets
  * the host's address. On LLVM 14 and 15 it gets NULL, or NULL minus the offset of the row from its
- * base.
+ * base. REX_POINTER() describes an exception: memory before a mapped section.
  *
  * Returns 0, an error of rex_module_register(), or one of the errors below. After an error other
  * than REX_ECUDA the kernel has not run.

@@ -130,6 +130,7 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
  * REX_EINVAL; but a raw launch may pass the row to libomptarget. If @length is 0, the call maps
  * nothing. If @length is 0 and the memory is not mapped, the kernel gets the host address. On LLVM
  * 14 and 15 it gets NULL instead, minus the size of @lower elements; in a GPU's queue NULL alone.
+ * REX_POINTER() describes an exception: memory before a mapped section.
  *
  * Guide: rex-maps(7).
  */
@@ -185,6 +186,10 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
  * REX_POINTER(pointer): a pointer that a kernel uses and no clause maps. The kernel gets the device
  * address of the memory at @pointer. If the memory is not mapped, the kernel gets the host address,
  * or NULL on LLVM 14 and 15. But a launch in a queue returns REX_EABSENT.
+ *
+ * For a row of no elements, libomptarget of LLVM 15 and later treats memory between the base and
+ * the begin of a mapped section as mapped. Example: a[10] to a[19] are mapped, with the base `a`.
+ * If libomptarget launches, REX_POINTER(a) passes the device address of a[0].
  */
 #define REX_POINTER(pointer) REX_SECTION(REX_MAP_IMPLICIT, pointer, 0, 0)
 
@@ -273,22 +278,25 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
  * REX_USE_DEVICE_PTR(pointer): use_device_ptr: after the region has begun, column 1 of the row has
  * the device address of the memory at @pointer; rex_map_address() reads it. An earlier row or call
  * should have mapped the memory. If the memory is not mapped, there is no error: column 1 keeps
- * @pointer, the host's address, as OpenMP requires, on every LLVM release.
+ * @pointer, the host's address, as OpenMP requires. But on LLVM 15 and later, memory between the
+ * base and the begin of a mapped section counts as mapped. Example: a[10] to a[19] are mapped, with
+ * the base `a`. Column 1 of REX_USE_DEVICE_PTR(a) becomes the device address of a[0].
  */
 #define REX_USE_DEVICE_PTR(pointer) \
     REX_ROW(REX_OF_NONE, rex_row_object((pointer), 0, REX_MAP_RETURN_PARAM))
 /**
  * REX_OR_NULL(row): use_device_ptr(fb_nullify): makes a row from @row, which REX_USE_DEVICE_PTR()
- * has made. If the memory is not mapped, column 1 of the new row becomes NULL. But if the device is
- * the host, or offloading is disabled, column 1 keeps the host's address.
+ * has made. If the memory is not mapped, column 1 of the new row becomes NULL. REX_USE_DEVICE_PTR()
+ * describes what counts as mapped. If offloading is disabled or the device is the host, column 1
+ * keeps the host's address.
  */
 #define REX_OR_NULL(row) REX_ROW(REX_OF_ROW(row), rex_row_with((row), REX_MAP_FB_NULLIFY))
 /**
  * REX_RETURN(row): makes a row like @row. In addition, rex_data_enter() or the begin of the region
  * stores the device address of the row's base in column 1, even if the memory was mapped before.
  * rex_map_address() reads column 1. For REX_ATTACH() and REX_MEMBER_POINTER() the address is that
- * of element 0 of the memory that the pointer points to. If a row of no elements is not mapped,
- * column 1 gets the host address.
+ * of element 0 of the memory that the pointer points to. If a row of no elements is not mapped (see
+ * REX_USE_DEVICE_PTR()), column 1 gets the host address.
  */
 #define REX_RETURN(row) REX_ROW(REX_OF_ROW(row), rex_row_with((row), REX_MAP_RETURN_PARAM))
 /**

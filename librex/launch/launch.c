@@ -41,6 +41,7 @@
 static int check_map_of_request(const struct rex_request *request)
 {
     const struct rex_map *map = request->map;
+    char text[REX_ROW_TEXT];
     int result = rex_check_rows(map, request->purpose, request->target.name);
     if (result != REX_OK || request->purpose != REX_FOR_QUEUE)
         return result;
@@ -53,9 +54,9 @@ static int check_map_of_request(const struct rex_request *request)
             (map->types[i] & REX_MAP_TARGET_PARAM))
             return rex_fail(REX_EUNSUPPORTED,
                             "kernel \"%.*s\": map row %d is a value of %lld bytes, and device %d "
-                            "takes at most 8: map it",
+                            "takes at most 8: map it%s",
                             REX_KERNEL_NAME(request->target.name), i, (long long)map->sizes[i],
-                            request->number);
+                            request->number, rex_row_text(map, i, text));
     return REX_OK;
 }
 

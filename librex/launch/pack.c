@@ -168,6 +168,7 @@ static int check_and_pack(struct rex_arguments *arguments, const struct rex_load
     const struct rex_layout *layout = kernel->facts->layout;
     const struct rex_image_parameter *wanted = &layout->parameter[parameter];
     size_t width = wanted->size, size = (size_t)map->sizes[row];
+    char text[REX_ROW_TEXT];
     if (!rex_argument_fits(wanted, map, row))
         return rex_wrong_argument(kernel->name, layout, parameter, map, row);
     if (!(map->types[row] & REX_MAP_LITERAL)) {
@@ -179,8 +180,8 @@ static int check_and_pack(struct rex_arguments *arguments, const struct rex_load
         if (width > sizeof(void *) && map->begin[row] == NULL)
             return rex_fail(
                 REX_EINVAL,
-                "kernel \"%.*s\": map row %d: the address of the value is NULL (bytes: %zu)",
-                REX_KERNEL_NAME(kernel->name), row, width);
+                "kernel \"%.*s\": map row %d: the address of the value is NULL (bytes: %zu)%s",
+                REX_KERNEL_NAME(kernel->name), row, width, rex_row_text(map, row, text));
     }
     /* The host is little-endian: a shorter value is in the first bytes of WORD. */
     memcpy(arguments->values + wanted->offset, width > sizeof word ? map->begin[row] : &word,

@@ -221,6 +221,7 @@ int rex_check_presence(const struct rex_map *map, enum rex_purpose purpose, int 
                        const char *what, const struct rex_range_lock *ranges)
 {
     struct rex_row_span on_stack[SPANS_ON_STACK];
+    char text[REX_ROW_TEXT];
     struct look look = {
         .map = map, .purpose = purpose, .number = number, .what = what, .spans = on_stack};
     if (map == NULL || (ranges != NULL && are_ranges_right(map, ranges, purpose)))
@@ -256,8 +257,9 @@ int rex_check_presence(const struct rex_map *map, enum rex_purpose purpose, int 
             result = rex_fail(
                 REX_EOVERLAP,
                 "%.*s: map row %d, of no length at %p, lies in row %d: LLVM %d aborts unless the "
-                "empty row comes later",
-                REX_KERNEL_NAME(what), i, (void *)begin, span->row, look.release->number);
+                "empty row comes later%s",
+                REX_KERNEL_NAME(what), i, (void *)begin, span->row, look.release->number,
+                rex_row_text(map, i, text));
             goto free_spans;
         }
     }

@@ -114,14 +114,13 @@ TEST_IN_CHILD(refuse_widths)
     float half = 0.5f;
     double whole = 2;
     start();
-    struct rex_row nowhere = REX_BY_VALUE(pair);
-    nowhere.begin = NULL;
+    const struct pair *nowhere = NULL;
     REX_MAP(wide_word, REX_BY_VALUE(pair), REX_ALLOC(cells, CELLS));
     REX_MAP(narrow, REX_ALLOC(cells, CELLS), REX_VALUE(two), REX_VALUE(half), REX_VALUE(whole));
     REX_MAP(wide, REX_ALLOC(cells, CELLS), REX_VALUE(word), REX_VALUE(half), REX_VALUE(whole));
     REX_MAP(address, REX_ALLOC(cells, CELLS), REX_ALLOC(cells, CELLS), REX_VALUE(half), REX_VALUE(whole));
     REX_MAP(small_struct, REX_VALUE(word), REX_ALLOC(cells, CELLS));
-    REX_MAP(null_struct, nowhere, REX_ALLOC(cells, CELLS));
+    REX_MAP(null_struct, REX_BY_VALUE(*nowhere), REX_ALLOC(cells, CELLS));
     REX_MAP(right, REX_ALLOC(cells, CELLS), REX_VALUE(four), REX_VALUE(half), REX_VALUE(whole));
     refuse(&plain_id, &wide_word, REX_EPARAMS,
            "\"plain\": parameter 0 has 8 bytes, and the launch passes a value of 16 bytes");
@@ -136,7 +135,8 @@ TEST_IN_CHILD(refuse_widths)
         refuse(&plain_id, &lacking, REX_EINVAL, "a column of the map is NULL (rows: 1)");
     }
     refuse(&plain_id, &(struct rex_map){.count = -1}, REX_EINVAL, "the map's number of rows, -1, is negative");
-    refuse(&wide_id, &null_struct, REX_EINVAL, "\"wide\": map row 0: the address of the value is NULL (bytes: 16)");
+    refuse(&wide_id, &null_struct, REX_EINVAL,
+           "\"wide\": map row 0: the address of the value is NULL (bytes: 16); row 0 is REX_BY_VALUE(*nowhere)");
     CHECK_EQUAL(put(&narrow_id, &right), REX_OK);
 }
 
