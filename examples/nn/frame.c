@@ -49,20 +49,11 @@ void parse_request(struct settings *settings, struct request *request, int argc,
     /* --resident is for programs with --queue, --rounds for programs with --devices. */
     const struct extra_option none = {NULL, NULL, NULL, NULL, NULL, 0, 0};
     const struct extra_option with_ways = {
-        "resident",
-        "0|1",
-        "with --queue: copy all records at once (1) or ten a launch (0); default: 1",
-        NULL,
-        &request->resident,
-        0,
-        1};
-    const struct extra_option with_devices = {"rounds",
-                                              "N",
-                                              "with --devices: compute the distances N times (1)",
-                                              NULL,
-                                              &request->rounds,
-                                              1,
-                                              1000000};
+        "resident", "0|1", "with --queue: copy all records at once (1, the default) or ten at a time",
+        NULL, &request->resident, 0, 1};
+    const struct extra_option with_devices = {
+        "rounds", "N", "with --devices: compute the distances N times (1)", NULL,
+        &request->rounds, 1, 1000000};
     int64_t least = settings->smallest, most = settings->largest;
     const struct extra_option extra[] = {
         {"records", "N", "another name of --size", NULL, &records, least, most},
@@ -121,10 +112,8 @@ static int search_list(const struct settings *settings, const struct request *re
                        const char *list, search_function *search)
 {
     struct nearest nearest = {.room = request->query.neighbours};
-    struct device_run run = {.settings = settings,
-                             .device = settings->device,
-                             .ways = {.way = settings->way},
-                             .resident = request->resident != 0,
+    struct device_run run = {.settings = settings, .device = settings->device,
+                             .ways = {.way = settings->way}, .resident = request->resident != 0,
                              .rounds = request->rounds};
     struct check check = {0};
     nearest.list = calloc((size_t)nearest.room, sizeof *nearest.list);
