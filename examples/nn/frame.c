@@ -49,7 +49,7 @@ void parse_request(struct settings *settings, struct request *request, int argc,
     /* --resident is for programs with --queue, --rounds for programs with --devices. */
     const struct extra_option none = {NULL, NULL, NULL, NULL, NULL, 0, 0};
     const struct extra_option with_ways = {
-        "resident", "0|1", "with --queue: copy all records at once (1, the default) or ten at a time",
+        "resident", "0|1", "with --queue: copy all records at once (1, default) or ten at a time",
         NULL, &request->resident, 0, 1};
     const struct extra_option with_devices = {
         "rounds", "N", "with --devices: compute the distances N times (1)", NULL,
