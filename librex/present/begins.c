@@ -6,7 +6,6 @@
  */
 #include "present/begins.h"
 
-#include "base/assert.h"
 #include "omp/backend.h"
 #include "present/exclude.h"
 
@@ -38,6 +37,18 @@ static void forget_listed(struct rex_present_table *table, const struct rex_rang
 }
 
 /*
+ * Adds loose entries for the memory of RANGE that has no entry. If memory for entries is short, the
+ * table lacks mappings. From then on, only libomptarget launches.
+ */
+static void fill(struct rex_present_table *table, const struct rex_range *range)
+{
+    if (rex_entries_fill(table, range->begin, range->end))
+        return;
+    rex_add_process_reasons(REX_REASON_NO_MEMORY);
+    rex_mapped_unseen();
+}
+
+/*
  * A range that touches the new entry of an earlier range gets no entry of its own. If memory for
  * entries is short, the table lacks the new mappings. From then on, only libomptarget launches.
  */
@@ -58,13 +69,18 @@ void rex_begin_make_entries(struct rex_present_table *table, struct rex_range_lo
             rex_begin_add_refs(last, range->end <= last->end ? range->counts : REX_COUNTS_UNKNOWN);
             continue;
         }
+        /* The range overlaps another range, for which rex_begin_own_loose() has made entries. */
+        if (rex_entries_first(&table->mapped, range->begin, range->end) != NULL) {
+            fill(table, range);
+            last = NULL; /* the entries may have moved */
+            continue;
+        }
         range->is_new = true;
         begin->known++;
         struct rex_entry made = {.begin = range->begin,
                                  .end = range->end,
                                  .refs = range->counts == REX_COUNTS_ONE ? 1 : REX_REFS_UNKNOWN,
                                  .owner = begin};
-        REX_ASSERT(rex_entries_first(&table->mapped, made.begin, made.end) == NULL);
         last = rex_entries_add(&table->mapped, &made);
     }
     if (table->at_work != NULL)
@@ -74,10 +90,19 @@ void rex_begin_make_entries(struct rex_present_table *table, struct rex_range_lo
 static void cut_loose(struct rex_present_table *table, uintptr_t at)
 {
     struct rex_entry *entry = rex_entries_first(&table->mapped, at, at);
-    if (entry == NULL || !entry->is_loose || entry->users > 0)
+    if (entry == NULL || !entry->is_loose)
         return;
+    /*
+     * An entry that is not cut may reach past the memory that BEGIN maps. If libomptarget has
+     * neither end of the entry, look_at_loose() removes the entry, and the table lacks the memory.
+     */
+    if (entry->users > 0) {
+        rex_mapped_unseen();
+        return;
+    }
     if (!rex_entries_make_room(&table->mapped, 1)) {
         rex_add_process_reasons(REX_REASON_NO_MEMORY);
+        rex_mapped_unseen();
         return;
     }
     entry = rex_entries_first(&table->mapped, at, at);
@@ -103,7 +128,9 @@ static void cut_loose(struct rex_present_table *table, uintptr_t at)
 
 /*
  * If BEGIN maps a part of a loose entry (loose: see present.h), cuts the entry at the edges of the
- * part. librex later checks each of the resulting entries separately.
+ * part. librex later checks each of the resulting entries separately. If a range of BEGIN has loose
+ * memory and memory without an entry, the latter gets a loose entry: otherwise the table would lack
+ * a part of the new mapping, and the next call could map that part without asking libomptarget.
  *
  * A loose entry may still have users: calls that began before the memory became loose. Such an
  * entry is not cut and gets no owner, because an owner excludes users.
@@ -118,6 +145,7 @@ void rex_begin_own_loose(struct rex_present_table *table, const struct rex_range
         table->begun++;
         cut_loose(table, range->begin);
         cut_loose(table, range->end);
+        fill(table, range);
         REX_EACH_ENTRY(table, entry, range)
         if (entry->is_loose && entry->users == 0)
             entry->owner = begin;

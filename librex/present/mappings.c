@@ -41,21 +41,35 @@ static bool is_empty(const struct rex_present_table *table)
     return table == NULL || __atomic_load_n(&table->mapped.count, __ATOMIC_RELAXED) == 0;
 }
 
-bool rex_entries_loosen(struct rex_present_table *table, uintptr_t begin, uintptr_t end)
+bool rex_entries_fill(struct rex_present_table *table, uintptr_t begin, uintptr_t end)
 {
     for (uintptr_t at = begin; at < end;) {
         struct rex_entry *entry = rex_entries_first(&table->mapped, at, end);
         if (entry == NULL || entry->begin > at) {
-            struct rex_entry made = {.begin = at, .end = entry != NULL ? entry->begin : end};
+            struct rex_entry made = {.begin = at,
+                                     .end = entry != NULL ? entry->begin : end,
+                                     .refs = REX_REFS_UNKNOWN,
+                                     .is_loose = true};
             if (!rex_entries_make_room(&table->mapped, 1))
                 return false;
             entry = rex_entries_add(&table->mapped, &made);
         }
+        at = entry->end;
+    }
+    return true;
+}
+
+bool rex_entries_loosen(struct rex_present_table *table, uintptr_t begin, uintptr_t end)
+{
+    struct rex_entry *entry;
+    if (!rex_entries_fill(table, begin, end))
+        return false;
+    REX_EACH_ENTRY_BETWEEN(&table->mapped, entry, begin, end)
+    {
         entry->device = 0;
         entry->refs = REX_REFS_UNKNOWN;
         entry->is_gone = false;
         entry->is_loose = true;
-        at = entry->end;
     }
     /*
      * Relaxed, because the caller has locked the table. If rex_present_pin() finds this memory

@@ -96,6 +96,12 @@ static inline bool rex_entry_is_settled(const struct rex_entry *entry)
     REX_EACH_ENTRY_BETWEEN(&(table)->mapped, entry, (range)->begin, (range)->end)
 
 /*
+ * Adds loose entries for the memory from BEGIN to END that has no entry. Returns false if memory
+ * for new entries is short.
+ */
+bool rex_entries_fill(struct rex_present_table *table, uintptr_t begin, uintptr_t end);
+
+/*
  * Makes the memory from BEGIN to END loose: marks its entries as loose, and adds loose entries for
  * memory without an entry. Returns false if memory for new entries is short.
  */

@@ -268,7 +268,9 @@ static const char *const schedules[] = {
     "aB0-2,3-5 a. aB0-2,3-5 a~ [ll.ll...] aB1-2 a. [ll.ll...] F [ll.ll...]",
     "aB0-2 a~ [ll......] aE0-2 a. [ll......] =........ aB0-2 a. [11......]",
     "aB0-2 a~ bL0-2 =........ aB0-2 a. [??......] b. aE0-2 =........ a. [........]",
-    "aB0-4 a~ aB1-2 [loll....] a. [llll....] =.m...... aB0-4 [.o......] a.",
+    "aB0-4 a~ aB1-2 [loll....] a. [llll....] =.m...... aB0-4 [oooo....] a. [llll....]",
+    "aB0-1 a~ aB0-3,1-2,2-6 [ooolll..] a. [llllll..]",
+    "aB4-5 a~ aB0-2,1-6 [looooo..] a. [llllll..]",
     /* The part of an entry that a waiting end no longer touches is held no more. */
     "aB0-4 a~ bL2-3 cE2-4! aB0-2 [ooll....] a. b.c c. dL0-1 d.",
     "aB0-2 a. aE0-2 a~ =........ [ll......] aE0-2 a. [ll......] aL0-1 [........] a.",
