@@ -47,7 +47,7 @@ static int run_steps(int steps, double step, int64_t count, double *position, do
     return error;
 }
 
-/* Runs all steps and sums on the device, in one region. */
+/* Runs all steps, and computes the energies, on the device, in one region. */
 static int simulate(int64_t count, double *position, double *velocity, double *each)
 {
     int error;

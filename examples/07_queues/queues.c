@@ -14,8 +14,8 @@
  *               host memory is pinned (rex_host_alloc()), so the calls do not wait for copies.
  *
  * The memory of a queue's commands must stay mapped until rex_queue_sync(). On a GPU the end of a
- * region returns REX_EBUSY before that, unless REX_UNFINISHED=wait. Without a GPU a queue runs each
- * command at once, and the times do not compare the three ways.
+ * region returns REX_EBUSY while the commands are unfinished, unless REX_UNFINISHED=wait. Without a
+ * GPU a queue runs each command at once, and the times do not compare the three ways.
  *
  * Run it:  make && $(make -s print-O)/examples/07_queues/07_queues
  *

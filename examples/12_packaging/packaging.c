@@ -4,8 +4,8 @@
  *   beside  The images lie beside the program, as in the lessons before this one. They must be
  *           moved with it. REX_CUBIN_NAME and REX_HOST_IMAGE_NAME choose other names (lesson 11).
  *   inside  This program: the assembler puts the bytes of the images into it. The program needs no
- *           image file. With an image for GPUs inside it cannot load another program's image by
- *           mistake. `rex-cc --embed` builds such a program.
+ *           image file. With images for GPUs and the CPU inside it cannot load another program's
+ *           image by mistake. `rex-cc --embed` builds such a program.
  *   fatbin  One image has kernels for several GPUs, and librex takes the right one. rules.mk makes
  *           a fatbin with nvcc; `rex-cc --arch=sm_80,sm_90` makes one beside the program.
  *
@@ -20,7 +20,7 @@
 
 #include <stdio.h>
 
-#ifdef WITH_FATBIN /* rules.mk defines it if a compiler for GPUs is installed */
+#ifdef WITH_FATBIN /* rules.mk defines it if make compiles kernels for GPUs */
 REX_EMBED_IMAGE("axpy.fatbin");
 #endif
 REX_EMBED_HOST_IMAGE("axpy_host.so");

@@ -5,8 +5,8 @@
  * this lesson if it has wrappers of its own, or registers an image that it has just compiled.
  *
  * After rex_module_fini() the module is registered again, with another image. Key and name of the
- * kernel do not change, but the kernel's code does. On LLVM 18 librex refuses the second image:
- * LLVM 18 loads no image that is registered after a device's first use.
+ * kernel do not change, but the kernel's code does. On LLVM 18, which cannot end a registration,
+ * librex refuses the second image.
  *
  * Run it:  make && $(make -s print-O)/examples/14_by_hand/14_by_hand
  *

@@ -1,10 +1,9 @@
 /*
  * rex/clang.h - CUDA's own names, for a clang that compiles kernels without the CUDA toolkit. For
- * such a compiler rex/kernel.h includes this header. The command below makes PTX, as rex-cc does.
- * The CUDA driver compiles the PTX:
+ * such a compiler rex/kernel.h includes this header. The command below makes PTX, which the CUDA
+ * driver compiles. With -### it shows the commands of clang instead.
  *
- *     clang -x cuda --cuda-device-only --cuda-gpu-arch=sm_90 -nocudainc -nocudalib -nostdinc++
- *         -O3 -S -o rex_lib_nvidia.cubin axpy.cu
+ *     rex-cc --images --device-compiler=clang axpy.cu
  *
  * These names have nvcc's meanings: the keywords, `threadIdx` and the like, barriers, fences,
  * exchanges in a warp, atomics, bits of integers, memcpy(), memset(), printf(), assert(), and the
