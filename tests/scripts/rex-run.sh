@@ -208,6 +208,7 @@ if [ -x "$work/clang-19" ] && has 22; then
     says "bound LLVM 22's libomptarget, $TMPDIR/rex-run"
     says "$work/clang-19 runs on LLVM 22's libomptarget, $(realpath "$(library_of 22)"), which --omptarget names"
     says 'adopted the offload code of '
+    ! grep -q 'is not linked with libomptarget' "$work/err" || fail "said of a linked program: $(cat "$work/err")"
     tidy "clang 19's program on LLVM 22"
 fi
 

@@ -59,7 +59,7 @@ static void report_site(const struct program *program, const struct known *known
     else if (names_find(&known->imported, site->key) == SIZE_MAX)
         report_note(
             report, program->path,
-            "%s refers to the host key %s, which another file defines: compare the linked program",
+            "%s refers to the host key %s, which another file defines: check the linked program",
             place, site->key);
     free(place);
 }

@@ -167,7 +167,7 @@ static void check_name(const char *name, const char *path, void *context)
     const struct linked *linked = context;
     char expected[PATH_MAX];
     if (path == NULL)
-        die(REFUSED, "%s on %s needs %s, which the loader does not find", linked->program->path,
+        die(REFUSED, "%s with %s needs %s, which the loader does not find", linked->program->path,
             linked->library, name);
     path_of(expected, "%s/%s", linked->folder, name);
     if (strncmp(name, NAME, strlen(NAME)) == 0 && strcmp(path, expected) != 0)
@@ -207,11 +207,12 @@ bool lead_to(const struct program *program, const char *library)
     }
     /* A program that uses librex finds libomptarget by this variable, not by the loader. */
     setenv("REX_OMPTARGET", path, 1);
-    tell("%s is not linked with libomptarget: only its libraries and the programs that it starts "
-         "use LLVM %d's, %s, which --omptarget names",
-         program->path, release, path);
-    if (linked.folder == NULL)
+    if (linked.folder == NULL) {
+        tell("%s is not linked with libomptarget: only its libraries and the programs that it "
+             "starts use LLVM %d's libomptarget, %s, which --omptarget names",
+             program->path, release, path);
         return false;
+    }
     tell(
         "%s runs on LLVM %d's libomptarget, %s, which --omptarget names, instead of the linked one",
         program->path, release, path);
