@@ -15,8 +15,9 @@ int main(int argc, char **argv)
 {
     struct settings settings = {
         .program = "nn",
-        .purpose = "Finds the records that are nearest to a place, ten records at a time, on a\n"
-                   "device of libomptarget, and checks the result against a serial run.",
+        .purpose = "Finds the records that are nearest to a place, on a device of libomptarget,\n"
+                   "and checks the result against a serial run. A launch computes the distances\n"
+                   "of ten records.",
         .unit = "generated records",
         .size = 42764,
         .smallest = 1,

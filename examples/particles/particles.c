@@ -151,8 +151,8 @@ int main(int argc, char **argv)
     };
     struct settings settings = {
         .program = "particles",
-        .purpose = "Moves swarms of particles on a device of libomptarget, by a mapper, and\n"
-                   "checks the result against a serial run. A swarm has 1 to 63 particles.",
+        .purpose = "Moves swarms of particles on a device of libomptarget, and checks the result\n"
+                   "against a serial run. A mapper maps the swarms, of 1 to 63 particles each.",
         .unit = "number of swarms",
         .size = 1024,
         .smallest = 1,
