@@ -151,8 +151,8 @@ void __rex_real___tgt_target_data_update(int64_t device_id, int32_t arg_num, voi
  *                   GPU or of the kernel.
  * REX_EKEY          no entry of @module has @host_key, or @host_key is the key of a global.
  * REX_EPARAMS       the number of the kernel's parameters is not the number of the packet's
- *                   parameter rows, or a row does not fit its parameter. If libomptarget launches:
- *                   a parameter has more than 8 bytes, or on LLVM 19 to 22 less than 8 bytes.
+ *                   parameter rows, or a row does not fit its parameter. If libomptarget launches
+ *                   on a GPU: a parameter has more than 8 bytes, or on LLVM 19 to 22 less.
  * REX_EDEVICE       @device is below -1, or above the number of devices and offloading is not
  *                   disabled.
  * REX_EUNSUPPORTED  the CUDA driver does not make this launch, and the bound libomptarget cannot.

@@ -193,8 +193,8 @@ static inline struct rex_launch_config rex_launch_config_for(const void *key, in
  * REX_ENOKERNEL     the image does not describe the kernel's parameters: in a queue on a GPU, or
  *                   for a cooperative launch whose grid librex chooses. Or the image lacks the
  *                   kernel, and REX_CHECK is `off`.
- * REX_EPARAMS       the rows do not fit the kernel's parameters. Or libomptarget has to launch, and
- *                   a parameter has more than 8 bytes, or less than 8 bytes on LLVM 19 to 22.
+ * REX_EPARAMS       the rows do not fit the kernel's parameters. Or libomptarget has to launch on a
+ *                   GPU, and a parameter has more than 8 bytes, or less on LLVM 19 to 22.
  * REX_EDEVICE       the device number is out of range, or is not that of the queue's device.
  * REX_EUNSUPPORTED  the LLVM release cannot do the launch ("Releases" in librex(7)). Or the launch
  *                   has attributes, and libomptarget, an old GPU or driver, or the CPU would launch

@@ -94,6 +94,16 @@ int rex_device_tell_loss(int number, const char *what)
     return REX_OK;
 }
 
+bool rex_device_is_lost(int number)
+{
+    bool is_lost = false;
+    for (int i = 0; i < REX_CUDA_DEVICES_MAX && rex_any_device_is_lost(); i++) {
+        const struct rex_loss *loss = &rex_devices[i].loss;
+        is_lost |= __atomic_load_n(&loss->is_lost, __ATOMIC_ACQUIRE) && loss->number == number;
+    }
+    return is_lost;
+}
+
 void rex_device_log_losses(void)
 {
     for (int i = 0; i < REX_CUDA_DEVICES_MAX; i++) {

@@ -85,6 +85,9 @@ static inline int rex_device_lost(int number, const char *what)
     return rex_any_device_is_lost() ? rex_device_tell_loss(number, what) : 0;
 }
 
+/* Returns true if device NUMBER is lost. Sets no error. */
+bool rex_device_is_lost(int number);
+
 /* Logs the losses that no call has reported. */
 void rex_device_log_losses(void);
 

@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "calls/calls.h"
+#include "cuda/lost.h"
 #include "module/registration.h"
 #include "omp/backend.h"
 #include "omp/runtime.h"
@@ -71,9 +72,12 @@ static bool is_looked_up(const struct rex_map *map, int32_t i, enum rex_purpose 
 
 /*
  * An empty data call loads the image, if no earlier call did. libomptarget then maps the globals.
+ * On a lost device LLVM 24 would abort in this call.
  */
 enum rex_presence rex_presence_after_load(const void *begin, size_t size, int number)
 {
+    if (rex_device_is_lost(number))
+        return REX_ABSENT;
     rex_device_used();
     rex_call_data(REX_DATA_BEGIN, NULL, number, &(struct rex_map){0});
     return rex_memory_presence(begin, size, number);

@@ -7,6 +7,7 @@
 #include "present/lookup.h"
 
 #include "base/process.h"
+#include "cuda/lost.h"
 #include "omp/device.h"
 #include "omp/gate.h"
 #include "present/mappings.h"
@@ -172,12 +173,20 @@ void rex_ending_end(int number)
  * For absent memory the function returns NULL without a data call. If the function made the two
  * calls, another thread could map the memory between them, and the data end call would end the new
  * mapping.
+ *
+ * On a lost device the data calls would abort, so the function asks only the present table.
  */
 static void *pointer_by_row(const void *address, int device)
 {
     const struct rex_omp *omp = rex_runtime_omp();
     void *begin = (void *)(uintptr_t)address, *base = begin, *result = NULL;
     int64_t size = 0, type = REX_MAP_RETURN_PARAM;
+    struct rex_mapping known;
+    if (rex_device_is_lost(device)) {
+        if (!rex_mapping_find(address, 1, device, &known) || known.device == 0)
+            return NULL;
+        return (void *)(known.device + ((uintptr_t)address - known.begin));
+    }
     if (rex_devices_enter() != REX_OK)
         return NULL;
     rex_lookup_begin(device);

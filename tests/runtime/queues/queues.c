@@ -846,6 +846,23 @@ TEST(fault_at_once, .gpu = ON_GPU)
     _exit(0);
 }
 
+/* A launch without the queue has found the loss: look-ups for the queue do not abort. */
+TEST(fault_beside_queue, .gpu = ON_GPU)
+{
+    static int64_t value[VALUES], absent[VALUES];
+    struct rex_queue *queue = new_queue("beside", 0);
+    REX_MAP(region, REX_TOFROM(value, VALUES));
+    OK(rex_data_enter(-1, &region));
+    const void *device = rex_mapped_ptr(&value[1], -1);
+    (void)put_fault(NULL); /* with REX_LAUNCH_BLOCKING=0 the next call finds out */
+    FAILS(rex_device_sync(-1), REX_ECUDA, "\"fault\"");
+    assert_ptr_equal(rex_mapped_ptr(&value[1], -1), device);
+    FAILS(put_follow(queue, absent, VALUES, 1), REX_EABSENT, "not mapped");
+    FAILS(put_follow(queue, value, VALUES, 1), REX_ECUDA, "");
+    FAILS(rex_queue_update(queue, &region), REX_ECUDA, "");
+    _exit(0);
+}
+
 TEST(child_of_fork)
 {
     static int64_t value[VALUES];
