@@ -650,6 +650,36 @@ TEST(one_queue_for_all_threads)
     OK(rex_queue_destroy(shared));
 }
 
+static int64_t updated[VALUES];
+
+static void *update_or_launch(void *number)
+{
+    int wrong = 0, steps = rounds_of(1000);
+    REX_MAP(there_and_back, REX_TO(updated, VALUES), REX_FROM(updated, VALUES));
+    for (int step = 0; step < steps; step++) {
+        if ((intptr_t)number > 0) {
+            wrong |= put_follow(shared, updated, VALUES, 1);
+            continue;
+        }
+        fill_in(updated, step);
+        wrong |= rex_queue_update(shared, &there_and_back);
+        for (int i = 0; i < VALUES; i++)
+            wrong |= updated[i] != followed(step + i, 0);
+    }
+    return wrong == 0 ? NULL : updated;
+}
+
+/* A thread copies numbers to the device and back, and no launch of the others comes between. */
+TEST(one_update_is_one_call)
+{
+    REX_MAP(region, REX_TO(updated, VALUES));
+    shared = new_queue("blocking", REX_QUEUE_BLOCKING);
+    OK(rex_data_enter(-1, &region));
+    run_threads(4, update_or_launch);
+    OK(rex_data_exit(-1, &region));
+    OK(rex_queue_destroy(shared));
+}
+
 /* ---- ended objects ---------------------------------------------------------------------------- */
 
 #define HAS_ENDED(call, what) FAILS(call, REX_EINVAL, #what " at 0x")
