@@ -271,6 +271,8 @@ int rex_queue_update(struct rex_queue *queue, const struct rex_map *map)
         goto unlock;
     }
     result = rex_check_rows(map, REX_FOR_UPDATE, "queue update");
+    if (result == REX_OK && queue->immediate)
+        result = rex_gate_check();
     if (result != REX_OK)
         goto unlock;
     rex_addresses_begin(&gpu->addresses, gpu->remember);

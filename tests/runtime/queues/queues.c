@@ -680,6 +680,40 @@ TEST(one_update_is_one_call)
     OK(rex_queue_destroy(shared));
 }
 
+/* ---- the end of the process ------------------------------------------------------------------ */
+
+static struct rex_graph *late;
+
+static void update_late(void)
+{
+    REX_MAP(from, REX_FROM(updated, VALUES));
+    bool right = rex_queue_update(shared, &from) == REX_EINVAL && rex_graph_launch(late, shared) == REX_EINVAL;
+    _exit(right ? 0 : 1);
+}
+
+/* On the host device, an update that comes too late is an error, and not a copy of nothing. */
+TEST(update_at_the_end, .gpu = ON_HOST_DEVICE)
+{
+    int status = -1;
+    REX_MAP(region, REX_TO(updated, VALUES));
+    REX_MAP(from, REX_FROM(updated, VALUES));
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        if (atexit(update_late) != 0)
+            _exit(2);
+        shared = new_queue("late", 0);
+        OK(rex_data_enter(-1, &region));
+        OK(rex_graph_begin(shared));
+        OK(rex_queue_update(shared, &from));
+        OK(rex_graph_end(&late, shared));
+        OK(rex_graph_launch(late, shared));
+        exit(3);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
 /* ---- ended objects ---------------------------------------------------------------------------- */
 
 #define HAS_ENDED(call, what) FAILS(call, REX_EINVAL, #what " at 0x")
