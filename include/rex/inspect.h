@@ -105,8 +105,9 @@ struct rex_image_list {
  * Returns 0, REX_EINVAL (a pointer is NULL), REX_ENOMEM or REX_EIMAGE. REX_EIMAGE is the error for
  * an empty file, a file that does not begin like an image, and a file of code for another
  * processor. REX_EIMAGE is also the error for a fatbin or OffloadBinary that librex cannot read.
- * The call lists a program or an object file for this processor as REX_IMAGE_HOST, and accepts a
- * truncated CUBIN; rex_image_view_open() refuses them. After an error nothing has changed.
+ * The call lists a program or an object file for this processor as REX_IMAGE_HOST, and may accept a
+ * truncated CUBIN or shared object; rex_image_view_open() refuses them. After an error nothing has
+ * changed.
  */
 REX_API int rex_image_list_open(struct rex_image_list **list, const void *bytes, size_t size,
                                 const char *name);
@@ -190,8 +191,8 @@ struct rex_image_symbol {
     int16_t exec_mode;
     /**
      * mode in a CUBIN's symbol NAME_kernel_environment, by which LLVM 18 and later decide how to
-     * launch: 1 is generic, 2 is SPMD, 3 is both, 6 is SPMD without a loop (LLVM 22 and later); 0:
-     * no such symbol.
+     * launch: 1 is generic, 2 is SPMD, 3 is both, 6 is SPMD without a loop (LLVM 22 and later).
+     * 0 if @environment_size is 0.
      */
     uint8_t environment_mode;
     /** size of a CUBIN's symbol NAME_kernel_environment in bytes; 0: no such symbol. */

@@ -77,11 +77,11 @@ static inline int rex_queue_from_stream(struct rex_queue **queue, int64_t device
  * NVLink or PCI Express. Otherwise the copy goes through the host. The queue's first copy between
  * the GPUs enables the access. Queues of the other device need an event to wait for the copy
  * (rex_queue_wait_event()). The memory on both devices must last until the copy is done. A call
- * that ends a mapping on either device checks for this copy, as for other commands of a queue.
- * Returns 0; REX_EINVAL; REX_EDEVICE (a device does not exist, or neither device is the queue's);
- * REX_ENODEVICE (the queue's device is an NVIDIA GPU, and the other device is not);
- * REX_EUNSUPPORTED (on a GPU, a copy between two devices in a graph); REX_ECUDA, REX_ERUNTIME,
- * REX_ENOMEM or REX_EFORK.
+ * that ends a mapping on either device checks for this copy, as for other commands of a queue. If
+ * @size is 0, @to and @from may be NULL. Returns 0; REX_EINVAL; REX_EDEVICE (a device does not
+ * exist, or neither device is the queue's); REX_ENODEVICE (the queue's device is an NVIDIA GPU, and
+ * the other device is not); REX_EUNSUPPORTED (on a GPU, a copy between two devices in a graph);
+ * REX_ECUDA, REX_ERUNTIME, REX_ENOMEM or REX_EFORK.
  */
 REX_API int rex_queue_copy_peer(struct rex_queue *queue, void *to, int64_t to_device,
                                 const void *from, int64_t from_device, size_t size);

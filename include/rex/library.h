@@ -61,10 +61,11 @@ struct rex_library;
  * Returns 0; REX_EINVAL (@library or @name is NULL, or the process is ending); REX_EDEVICE;
  * REX_ENODEVICE (no image fits a device of this machine; or REX_REQUIRE_GPU is on, and the image is
  * for the CPU or offloading is disabled); REX_ENOKERNEL (the image has no kernel, and is not a host
- * image with globals); REX_EUNSUPPORTED (the image is for GPUs, and @device is neither the host nor
- * an NVIDIA GPU; or a reason of rex_module_register()). For the reasons of rex_module_register(),
- * the call also returns REX_ENOMEM, REX_ENORUNTIME, REX_ERUNTIME, REX_ENOIMAGE, REX_EREAD,
- * REX_EIMAGE, REX_EUNSAFE, REX_ECUDA, REX_EFORK or REX_EBUSY.
+ * image with globals; or a reason of rex_module_register()); REX_EUNSUPPORTED (the image is for
+ * GPUs, and @device is neither the host nor an NVIDIA GPU, or the driver is older than CUDA 11.4;
+ * or a reason of rex_module_register()). For the reasons of rex_module_register(), the call also
+ * returns REX_ENOMEM, REX_ENORUNTIME, REX_ERUNTIME, REX_ENOIMAGE, REX_EREAD, REX_EIMAGE,
+ * REX_EUNSAFE, REX_ECUDA, REX_EFORK or REX_EBUSY.
  */
 REX_API int rex_library_load(struct rex_library **library, int64_t device, const void *image,
                              size_t size, const char *name);
@@ -114,13 +115,14 @@ REX_API int rex_library_global(void **address, size_t *size, struct rex_library 
  *             parameters, each parameter has 8 bytes.
  *
  * Returns 0; REX_EHOST (nothing was launched, because offloading is disabled or the device is the
- * host); REX_EINVAL (a pointer, or an element of @arguments, is NULL; @library was unloaded; or a
- * reason of rex_launch()); REX_EKEY (no kernel of @library has the key); REX_EPARAMS (@count is not
- * the kernel's number of parameters without the runtime's; or the argument of a pointer parameter
- * in the image's signature is not an address); REX_EDEVICE (the device is not the queue's; or the
- * image is for GPUs, and the queue is neither on the host nor on an NVIDIA GPU); REX_ENOKERNEL (an
- * image for GPUs does not describe the parameters); REX_EUNSUPPORTED (a parameter on the host
- * device has more than 8 bytes, or a reason of rex_launch()); REX_ECUDA; REX_ENOMEM; or REX_EFORK.
+ * host); REX_ENODEVICE (instead of REX_EHOST, with REX_REQUIRE_GPU=on); REX_EINVAL (a pointer, or
+ * an element of @arguments, is NULL; @library was unloaded; or a reason of rex_launch()); REX_EKEY
+ * (no kernel of @library has the key); REX_EPARAMS (@count is not the number of parameters that the
+ * image describes, without the first one of a REX_DEVICE_KERNEL_ENV(); or the argument of a pointer
+ * parameter in the image's signature is not an address); REX_EDEVICE (the device is not the
+ * queue's; or the image is for GPUs, and the queue is neither on the host nor on an NVIDIA GPU);
+ * REX_ENOKERNEL (an image for GPUs does not describe the parameters); REX_EUNSUPPORTED (a reason of
+ * rex_launch()); REX_ECUDA; REX_ENOMEM; or REX_EFORK.
  */
 REX_API int rex_library_launch(struct rex_library *library, const struct rex_launch_config *launch,
                                void *const *arguments, size_t count);

@@ -151,7 +151,11 @@ int rex_library_global(void **address, size_t *size, struct rex_library *library
         return rex_fail_null("rex_library_global", address == NULL ? "pointer to the address"
                                                    : size == NULL  ? "pointer to the size"
                                                                    : "name");
-    result = rex_device_resolve(device, &number);
+    result = rex_gate_check();
+    if (result == REX_OK)
+        result = rex_library_check_fork(library, "rex_library_global");
+    if (result == REX_OK)
+        result = rex_device_resolve(device, &number);
     if (result != REX_OK)
         return result;
     rex_await_deferred(number);

@@ -257,7 +257,9 @@ fail:
 int rex_library_open(struct rex_library **library, const void *bytes, size_t size, const char *name)
 {
     struct rex_module_image image;
-    int result = rex_runtime_start();
+    int result = rex_gate_check();
+    if (result == REX_OK)
+        result = rex_runtime_start();
     if (result == REX_OK)
         result = rex_module_image_open_alone(&image, bytes, size, name);
     if (result != REX_OK)
@@ -283,15 +285,22 @@ static int end_library(struct rex_library *library)
     return result;
 }
 
+int rex_library_check_fork(const struct rex_library *library, const char *call)
+{
+    if (library->is_registered || library->forks == rex_forks())
+        return REX_OK;
+    return rex_fail(REX_EFORK, "%s: %s was loaded in this process's parent", call,
+                    library->image.path);
+}
+
 int rex_library_close(struct rex_library *library)
 {
     if (library->is_registered && __atomic_load_n(&library->holders, __ATOMIC_ACQUIRE) == 1)
         return end_library(library);
     if (!library->is_registered) {
-        if (library->forks != rex_forks())
-            return rex_fail(REX_EFORK, "rex_library_unload: %s was loaded in this process's parent",
-                            library->image.path);
-        int result = rex_gate_check_outside(library->image.path);
+        int result = rex_library_check_fork(library, "rex_library_unload");
+        if (result == REX_OK)
+            result = rex_gate_check_outside(library->image.path);
         if (result == REX_OK)
             result = rex_before_library_unload(rex_library_registration(library));
         if (result != REX_OK)

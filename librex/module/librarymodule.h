@@ -49,6 +49,12 @@ int rex_library_open(struct rex_library **library, const void *bytes, size_t siz
 int rex_library_close(struct rex_library *library);
 
 /*
+ * Returns 0, or REX_EFORK if the image is for a GPU and a parent of this process loaded LIBRARY.
+ * The message begins with CALL.
+ */
+int rex_library_check_fork(const struct rex_library *library, const char *call);
+
+/*
  * If MODULE belongs to a library, rex_library_hold() adds a graph to the library's holders, and
  * rex_library_drop() removes a graph. If MODULE belongs to no library, both do nothing.
  */

@@ -225,7 +225,8 @@ int rex_command_submit(struct rex_stream_gpu *gpu, void *stream, const struct re
 
 bool rex_is_nowhere(int number)
 {
-    return rex_runtime_disabled() || (rex_devices_are_there() && number == rex_device_count());
+    /* At the end of the process rex_device_count() is 0, and device 0 is not the host. */
+    return rex_runtime_disabled() || (number > 0 && number == rex_device_count());
 }
 
 static int check_copy_at_once(int number, const struct rex_command *command)

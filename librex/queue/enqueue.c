@@ -104,14 +104,18 @@ leave:
     queue->serial++;
     if (kernel != NULL)
         rex_kernel_list_add(&queue->kernels, kernel->name, kernel->image->registration);
-    if (REX_UNLIKELY(command->kind == REX_COMMAND_GRAPH)) {
+    if (REX_UNLIKELY(command->kind == REX_COMMAND_GRAPH))
         rex_kernel_list_add_all(&queue->kernels, &command->graph->made.kernels);
-        /* rex_graph_launch() unlocks the graph, and then waits if QUEUE is blocking. */
-        return REX_OK;
-    }
-    if (REX_UNLIKELY(queue->gpu.flags & REX_QUEUE_BLOCKING))
-        return rex_queue_sync_locked(queue);
     return REX_OK;
+}
+
+int rex_queue_leave(struct rex_queue *queue, int result)
+{
+    bool waits = (queue->gpu.flags & REX_QUEUE_BLOCKING) && queue->capture == NULL;
+    if (REX_UNLIKELY(waits) && result == REX_OK)
+        result = rex_queue_sync_locked(queue);
+    rex_unlock(&queue->lock);
+    return result;
 }
 
 static int enter_and_enqueue(struct rex_queue *queue, const struct rex_command *command,
@@ -120,9 +124,7 @@ static int enter_and_enqueue(struct rex_queue *queue, const struct rex_command *
     int result = rex_queue_enter_with(queue, call);
     if (REX_UNLIKELY(result != REX_OK))
         return result;
-    result = rex_enqueue(queue, command);
-    rex_unlock(&queue->lock);
-    return result;
+    return rex_queue_leave(queue, rex_enqueue(queue, command));
 }
 
 /* ---- launches, copies, fills and calls ------------------------------------------------------- */
@@ -219,8 +221,7 @@ int rex_queue_copy_peer(struct rex_queue *queue, void *to, int64_t to_device, co
         queue->reached |= UINT64_C(1) << other % 64;
     result = rex_enqueue(queue, &command);
 unlock:
-    rex_unlock(&queue->lock);
-    return result;
+    return rex_queue_leave(queue, result);
 }
 
 int rex_queue_fill(struct rex_queue *queue, void *to, const void *pattern, size_t pattern_size,
@@ -270,6 +271,8 @@ int rex_queue_update(struct rex_queue *queue, const struct rex_map *map)
         goto unlock;
     }
     result = rex_check_rows(map, REX_FOR_UPDATE, "queue update");
+    if (result == REX_OK && queue->immediate)
+        result = rex_gate_check();
     if (result != REX_OK)
         goto unlock;
     rex_addresses_begin(&gpu->addresses, gpu->remember);
@@ -297,8 +300,7 @@ int rex_queue_update(struct rex_queue *queue, const struct rex_map *map)
     if (result == REX_OK)
         result = enqueue_rows(queue, map, REX_MAP_FROM);
 unlock:
-    rex_unlock(&queue->lock);
-    return result;
+    return rex_queue_leave(queue, result);
 }
 
 /* ---- events ---------------------------------------------------------------------------------- */
@@ -324,6 +326,5 @@ int rex_queue_wait_event(struct rex_queue *queue, struct rex_event *event)
     bool captured = rex_capture_wait(queue, event, &result);
     if (result == REX_OK && !captured)
         result = rex_enqueue(queue, &command);
-    rex_unlock(&queue->lock);
-    return result;
+    return rex_queue_leave(queue, result);
 }

@@ -266,10 +266,7 @@ int rex_graph_launch(struct rex_graph *graph, struct rex_queue *queue)
         result = rex_enqueue(queue, &graph->command[i]);
 unlock:
     rex_unlock(&graph->lock);
-    if (result == REX_OK && (queue->gpu.flags & REX_QUEUE_BLOCKING))
-        result = rex_queue_sync_locked(queue);
-    rex_unlock(&queue->lock);
-    return result;
+    return rex_queue_leave(queue, result);
 }
 
 int rex_graph_set_args(struct rex_graph *graph, size_t number, const struct rex_map *map)

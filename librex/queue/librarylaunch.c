@@ -18,10 +18,7 @@
 
 /* Maximum number of arguments that need no allocation. */
 #define USUAL_ARGUMENTS 32
-/*
- * Size in bytes of an argument of unknown size: the image does not list the parameters, or the
- * image is for the host device and does not give the size of the C type.
- */
+/* Size in bytes of an argument if the image does not list the parameters. */
 #define WORD 8u
 /* Maximum number of arguments of a kernel whose image does not list its parameters. */
 #define MOST_ARGUMENTS ((size_t)UINT16_MAX)
@@ -51,10 +48,8 @@ static int launch_with_arguments(struct rex_library *library,
         size_t bytes = WORD;
         if (kernel->parameters != REX_PARAMETERS_UNKNOWN) {
             const struct rex_image_parameter *parameter = &kernel->parameter[kernel->env + i];
-            if (parameter->width != 0) /* size of the C type; the parameter may be larger */
-                bytes = parameter->width;
-            else if (!library->is_registered)
-                bytes = parameter->size;
+            /* `width` is the size of the C type; the parameter may be larger. */
+            bytes = parameter->width != 0 ? parameter->width : parameter->size;
         }
         if (bytes <= sizeof value) {
             value = NULL;
@@ -84,15 +79,12 @@ int rex_library_launch(struct rex_library *library, const struct rex_launch_conf
         return rex_fail_null("rex_library_launch", "array of arguments");
     const struct rex_queue *queue = launch->queue;
     /* Kernels of a library that is not registered with libomptarget run only on GPUs. */
-    if (!library->is_registered && queue->immediate) {
-        if (queue->gpu.number != rex_device_count())
-            return rex_fail(
-                REX_EDEVICE,
-                "device image %s is for a GPU, but queue \"%s\" is of device %d, which is not an "
-                "NVIDIA GPU",
-                library->image.path, queue->name, queue->gpu.number);
-        return rex_fail_host("rex_library_launch: nothing was launched", queue->gpu.number);
-    }
+    if (!library->is_registered && queue->immediate && queue->gpu.number != rex_device_count())
+        return rex_fail(
+            REX_EDEVICE,
+            "device image %s is for a GPU, but queue \"%s\" is of device %d, which is not an "
+            "NVIDIA GPU",
+            library->image.path, queue->name, queue->gpu.number);
     const struct rex_registration *registration = rex_library_registration(library);
     const struct rex_kernel *found = rex_table_find(&registration->table, launch->key);
     if (found == NULL || found->entry->size > 0)

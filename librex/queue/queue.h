@@ -58,6 +58,12 @@ int rex_queue_refuse_captured(const struct rex_queue *queue, const char *call);
  */
 int rex_enqueue(struct rex_queue *queue, const struct rex_command *command);
 
+/*
+ * Unlocks QUEUE and returns RESULT. If QUEUE is blocking and RESULT is 0, first waits for the
+ * commands of the call, and returns the result of the wait.
+ */
+int rex_queue_leave(struct rex_queue *queue, int result);
+
 /* ---- capture: graph.c ------------------------------------------------------------------------ */
 
 /*

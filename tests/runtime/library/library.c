@@ -150,6 +150,30 @@ TEST(in_a_graph)
     assert_int_equal(rex_queue_destroy(queue), 0);
 }
 
+/* On the host nothing is launched, whatever the image is for; a graph keeps the launch. */
+TEST(on_the_host)
+{
+    start(NULL, 0);
+    struct rex_queue *own = queue, *host = NULL;
+    struct rex_graph *graph = NULL;
+    assert_int_equal(rex_queue_create(&host, rex_device_count(), "host", 0), 0);
+    queue = host;
+    assert_int_equal(scale(2, device), REX_EHOST);
+    assert_int_equal(rex_graph_begin(host), 0);
+    assert_int_equal(scale(2, device), 0);
+    assert_int_equal(rex_graph_end(&graph, host), 0);
+    assert_int_equal(rex_graph_launches(graph), 1);
+    assert_int_equal(rex_graph_launch(graph, host), REX_EHOST);
+    assert_int_equal(rex_configure(REX_OPTION_REQUIRE_GPU, "on"), 0);
+    assert_int_equal(scale(2, device), REX_ENODEVICE);
+    assert_int_equal(rex_configure(REX_OPTION_REQUIRE_GPU, "off"), 0);
+    rex_graph_destroy(graph);
+    queue = own;
+    assert_int_equal(rex_queue_destroy(host), 0);
+    check(1);
+    end();
+}
+
 /* From memory, which is the program's again at once. */
 TEST(from_memory)
 {
@@ -179,6 +203,48 @@ TEST(globals)
     assert_int_equal(rex_library_global(&address, &size, library, rex_device_count(), "calls"), REX_EABSENT);
     assert_int_equal(rex_library_global(&address, &size, library, -1, "cells"), REX_ENOKERNEL);
     end();
+}
+
+/* A child of fork has no GPU. */
+TEST(globals_in_a_child)
+{
+    void *address = NULL;
+    size_t size = 0;
+    int status = -1, expected = gpu_present() ? REX_EFORK : REX_OK;
+    start(NULL, 0);
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(rex_library_global(&address, &size, library, -1, "calls") == expected ? 0 : 1);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    end();
+}
+
+static void load_late(void)
+{
+    struct rex_library *late = NULL;
+    void *address = NULL;
+    size_t size = 0;
+    bool right = rex_library_load(&late, -1, NULL, 0, images) == REX_EINVAL && late == NULL &&
+                 rex_library_global(&address, &size, library, -1, "calls") == REX_EINVAL;
+    _exit(right ? 0 : 1);
+}
+
+/* At the end of the process no image is loaded. */
+TEST(at_the_end)
+{
+    int status = -1;
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        if (atexit(load_late) != 0)
+            _exit(2);
+        start(NULL, 0);
+        exit(3);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
 }
 
 /* If offloading is disabled, a global is on no device, also one of an image for GPUs. */

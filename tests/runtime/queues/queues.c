@@ -650,6 +650,70 @@ TEST(one_queue_for_all_threads)
     OK(rex_queue_destroy(shared));
 }
 
+static int64_t updated[VALUES];
+
+static void *update_or_launch(void *number)
+{
+    int wrong = 0, steps = rounds_of(1000);
+    REX_MAP(there_and_back, REX_TO(updated, VALUES), REX_FROM(updated, VALUES));
+    for (int step = 0; step < steps; step++) {
+        if ((intptr_t)number > 0) {
+            wrong |= put_follow(shared, updated, VALUES, 1);
+            continue;
+        }
+        fill_in(updated, step);
+        wrong |= rex_queue_update(shared, &there_and_back);
+        for (int i = 0; i < VALUES; i++)
+            wrong |= updated[i] != followed(step + i, 0);
+    }
+    return wrong == 0 ? NULL : updated;
+}
+
+/* A thread copies numbers to the device and back, and no launch of the others comes between. */
+TEST(one_update_is_one_call)
+{
+    REX_MAP(region, REX_TO(updated, VALUES));
+    shared = new_queue("blocking", REX_QUEUE_BLOCKING);
+    OK(rex_data_enter(-1, &region));
+    run_threads(4, update_or_launch);
+    OK(rex_data_exit(-1, &region));
+    OK(rex_queue_destroy(shared));
+}
+
+/* ---- the end of the process ------------------------------------------------------------------ */
+
+static struct rex_graph *late;
+
+static void update_late(void)
+{
+    REX_MAP(from, REX_FROM(updated, VALUES));
+    bool right = rex_queue_update(shared, &from) == REX_EINVAL && rex_graph_launch(late, shared) == REX_EINVAL;
+    _exit(right ? 0 : 1);
+}
+
+/* On the host device, an update that comes too late is an error, and not a copy of nothing. */
+TEST(update_at_the_end, .gpu = ON_HOST_DEVICE)
+{
+    int status = -1;
+    REX_MAP(region, REX_TO(updated, VALUES));
+    REX_MAP(from, REX_FROM(updated, VALUES));
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        if (atexit(update_late) != 0)
+            _exit(2);
+        shared = new_queue("late", 0);
+        OK(rex_data_enter(-1, &region));
+        OK(rex_graph_begin(shared));
+        OK(rex_queue_update(shared, &from));
+        OK(rex_graph_end(&late, shared));
+        OK(rex_graph_launch(late, shared));
+        exit(3);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
 /* ---- ended objects ---------------------------------------------------------------------------- */
 
 #define HAS_ENDED(call, what) FAILS(call, REX_EINVAL, #what " at 0x")
