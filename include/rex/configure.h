@@ -248,8 +248,8 @@ REX_API void rex_set_log_callback(rex_log_function *function, void *context);
  * rex_runtime_bind(): finds and binds libomptarget now, instead of at the first registration. It
  * takes the first of these: a libomptarget that is in the process already, that of
  * REX_OPTION_OMPTARGET, or the best libomptarget that it finds. The best is mostly that of the
- * newest LLVM release: see librex(7). A bound libomptarget stays bound until the process ends. Any
- * thread.
+ * newest LLVM release: see librex(7). A bound libomptarget stays bound until the process ends. The
+ * call starts the CUDA driver, so a child that is forked later cannot use a GPU. Any thread.
  *
  * Returns 0; REX_ENORUNTIME (the message lists the libraries that librex tried, each with the
  * reason, or names another cause); REX_ENOMEM; or REX_EFORK (the process was forked while another

@@ -184,9 +184,9 @@ REX_API const char *rex_error_name(int error);
  *                   and asks for a copy that the outer row does not make.
  * REX_ECUDA         a call to the CUDA driver failed, or the device is lost; the message has the
  *                   driver's reason.
- * REX_EFORK         the process was forked after its parent had used a GPU; counting GPUs and
- *                   pinning memory are such uses. Or the process was forked while another thread
- *                   was inside libomptarget, loaded it or registered the module.
+ * REX_EFORK         the process was forked after its parent had used a GPU; counting GPUs, pinning
+ *                   memory and binding libomptarget are such uses. Or the process was forked while
+ *                   another thread was inside libomptarget, loaded it or registered the module.
  * REX_EBUSY         a queue has unfinished work with memory, a module or a library that the call
  *                   would end; the message names the queue. Or a module is registered or ended
  *                   inside a launch, a data call or the log's function, or while launches or data

@@ -257,8 +257,8 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
     REX_ROW(REX_OF_ANY_POINTER, rex_row_address((const volatile void *)(pointer)))
 /**
  * REX_FIRSTPRIVATE(object): firstprivate: the kernel gets the address of its own copy of @object.
- * @object may have any size; changes are not copied back. A launch in a queue refuses the row with
- * REX_EINVAL.
+ * @object may have any size above 0; changes are not copied back. A launch in a queue refuses the
+ * row with REX_EINVAL.
  */
 #define REX_FIRSTPRIVATE(object) REX_OBJECT(REX_MAP_PRIVATE | REX_MAP_TO, object)
 /**
