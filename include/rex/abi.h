@@ -186,8 +186,8 @@ REX_STATIC_ASSERT(sizeof(struct __tgt_kernel_arguments) == 104, "a packet is 104
 /**
  * REX_MAP_PRESENT: the memory must be mapped already, or the call returns REX_EABSENT. On LLVM 14
  * to 22 an earlier row of the call may map the memory. The end of a region does not check the bit;
- * rex_queue_update() checks only rows that it copies. In a raw call (rex_kmp.h) libomptarget aborts
- * instead.
+ * rex_queue_update() checks only rows that it copies. In a raw call (rex_kmp.h) libomptarget may
+ * abort instead.
  */
 #define REX_MAP_PRESENT INT64_C(0x1000)
 /**

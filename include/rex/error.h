@@ -61,7 +61,7 @@ REX_API const char *rex_version(void);
 /*
  * ---- Errors: why a call failed ----------------------------------------------------------------
  *
- * Each error has a page with its messages, causes and cures: REX_EKEY(3) and so on.
+ * Each error has a page with usual messages, causes and cures: REX_EKEY(3) and so on.
  * rex-troubleshooting(7) lists symptoms with their causes. If memory for a message is short,
  * rex_last_error_code() returns REX_ENOMEM, and the message is a constant.
  *
