@@ -105,7 +105,7 @@ REX_API const char *rex_error_name(int error);
     X(REX_ENOMEM, -3, "out of memory")                                               \
     X(REX_ENORUNTIME, -4, "no usable libomptarget was found")                        \
     X(REX_ERUNTIME, -5, "libomptarget refused the image, or a copy failed")          \
-    X(REX_EUNSUPPORTED, -6, "the LLVM release, or the CUDA driver, cannot do this")  \
+    X(REX_EUNSUPPORTED, -6, "LLVM, the CUDA driver or the device cannot do this")    \
     X(REX_ENOIMAGE, -7, "the device image was not found")                            \
     X(REX_EREAD, -8, "the device image cannot be read")                              \
     X(REX_EIMAGE, -9, "not a usable device image")                                   \
