@@ -147,8 +147,7 @@ REX_API const char *rex_error_name(int error);
  * REX_EINVAL        an argument is invalid: a NULL pointer, a negative count, an unknown flag. Or
  *                   the state does not allow the call: no module is registered, offloading is
  *                   disabled, a queue is being captured, or the process or the thread is ending.
- * REX_ENOMEM        an allocation failed, a size does not fit in size_t, or a row to map is larger
- *                   than 1 TiB.
+ * REX_ENOMEM        an allocation failed, or a row to map is larger than 1 TiB.
  * REX_ENORUNTIME    no libomptarget could be opened, or a file is not a libomptarget. The message
  *                   names each file that librex tried, with the reason, or names another cause.
  * REX_ERUNTIME      libomptarget reported no device for the image, could not copy memory, or could
