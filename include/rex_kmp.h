@@ -145,8 +145,8 @@ void __rex_real___tgt_target_data_update(int64_t device_id, int32_t arg_num, voi
  * REX_EHOST         the device is the host, OMP_TARGET_OFFLOAD is disabled, or libomptarget
  *                   launched nothing.
  * REX_EINVAL        @module or @args is NULL; a column is NULL, and there are rows; the number of
- *                   rows is negative; the packet's Flags have a bit, not 6 or 7, that the bound
- *                   LLVM release does not know; a row has the bit 0x40, or is an invalid member;
+ *                   rows is negative; the packet's Flags have a bit that librex does not pass
+ *                   to the bound LLVM release; a row has the bit 0x40, or is an invalid member;
  *                   the grid does not fit in 31 bits, or on a GPU exceeds a limit of the
  *                   GPU or of the kernel.
  * REX_EKEY          no entry of @module has @host_key, or @host_key is the key of a global.

@@ -116,8 +116,8 @@ struct __tgt_kernel_arguments {
     REX_PACKET_INT(64) Tripcount; /**< iterations of the loop, 0 if unknown. */
     /**
      * bit 0: nowait. Bits 6 and 7: the grid is exact; librex itself sets these two bits on LLVM 23
-     * and 24, and LLVM 14 to 22 ignore them. If any other bit is set that the bound LLVM release
-     * does not know, the launch returns REX_EINVAL.
+     * and 24, and LLVM 14 to 22 ignore them. Bits 2 to 4: only on LLVM 23 and 24. If any other bit
+     * is set, the launch returns REX_EINVAL.
      */
     REX_PACKET_INT(64) Flags;
     /**
@@ -169,8 +169,8 @@ REX_STATIC_ASSERT(sizeof(struct __tgt_kernel_arguments) == 104, "a packet is 104
 /** REX_MAP_TARGET_PARAM: the row is a parameter of the kernel (TARGET_PARAM). */
 #define REX_MAP_TARGET_PARAM INT64_C(0x20)
 /**
- * REX_MAP_RETURN_PARAM: the data call that begins the mapping writes the device address to column 1
- * of the row (RETURN_PARAM).
+ * REX_MAP_RETURN_PARAM: a data call that maps the row writes the device address to column 1 of the
+ * row (RETURN_PARAM).
  */
 #define REX_MAP_RETURN_PARAM INT64_C(0x40)
 /** REX_MAP_PRIVATE: the kernel gets private memory, uninitialised without REX_MAP_TO. */
@@ -186,8 +186,8 @@ REX_STATIC_ASSERT(sizeof(struct __tgt_kernel_arguments) == 104, "a packet is 104
 /**
  * REX_MAP_PRESENT: the memory must be mapped already, or the call returns REX_EABSENT. On LLVM 14
  * to 22 an earlier row of the call may map the memory. The end of a region does not check the bit;
- * rex_queue_update() checks only rows that it copies. In a raw call (rex_kmp.h) libomptarget aborts
- * instead.
+ * rex_queue_update() checks only rows that it copies. In a raw call (rex_kmp.h) libomptarget may
+ * abort instead.
  */
 #define REX_MAP_PRESENT INT64_C(0x1000)
 /**

@@ -1,7 +1,7 @@
 /*
  * rex/error.h - errors: why a call failed; the version of the library.
  *
- * A call that fails returns a negative `enum rex_error`, or NULL, false or 0 if its result has
+ * A call that fails returns a negative `enum rex_error`, or NULL, "", false or 0 if its result has
  * another type; rex_last_error() then returns one sentence that names the object and the cause. All
  * functions may be called from any thread, unless a comment says otherwise. librex does not exit,
  * abort, or write to standard output. A call that fails changes no output parameter, except memory
@@ -61,7 +61,7 @@ REX_API const char *rex_version(void);
 /*
  * ---- Errors: why a call failed ----------------------------------------------------------------
  *
- * Each error has a page with its messages, causes and cures: REX_EKEY(3) and so on.
+ * Each error has a page with usual messages, causes and cures: REX_EKEY(3) and so on.
  * rex-troubleshooting(7) lists symptoms with their causes. If memory for a message is short,
  * rex_last_error_code() returns REX_ENOMEM, and the message is a constant.
  *
@@ -105,7 +105,7 @@ REX_API const char *rex_error_name(int error);
     X(REX_ENOMEM, -3, "out of memory")                                               \
     X(REX_ENORUNTIME, -4, "no usable libomptarget was found")                        \
     X(REX_ERUNTIME, -5, "libomptarget refused the image, or a copy failed")          \
-    X(REX_EUNSUPPORTED, -6, "the LLVM release, or the CUDA driver, cannot do this")  \
+    X(REX_EUNSUPPORTED, -6, "LLVM, the CUDA driver or the device cannot do this")    \
     X(REX_ENOIMAGE, -7, "the device image was not found")                            \
     X(REX_EREAD, -8, "the device image cannot be read")                              \
     X(REX_EIMAGE, -9, "not a usable device image")                                   \
@@ -141,20 +141,21 @@ REX_API const char *rex_error_name(int error);
  * REX_OK            success.
  * REX_EHOST         the call launched nothing, because offloading is disabled, the device is the
  *                   host, or libomptarget refused the launch: the caller runs its host version.
- *                   REX_EHOST is not logged. The launch wrappers of rex_kmp.h also return -1 if the
- *                   module cannot be registered. The last error is then the cause: see
- *                   rex_module_target_kernel().
+ *                   REX_EHOST is not logged, and in calls of rex_kmp.h does not change the last
+ *                   error. The launch wrappers of rex_kmp.h also return -1 if the module cannot be
+ *                   registered. The last error is then the cause: see rex_module_target_kernel().
  * REX_EINVAL        an argument is invalid: a NULL pointer, a negative count, an unknown flag. Or
- *                   the call comes too early or too late: no module is registered, or the process
- *                   or the calling thread is ending.
- * REX_ENOMEM        an allocation failed, a size does not fit in size_t, or a row to map is larger
- *                   than 1 TiB.
+ *                   the state does not allow the call: no module is registered, offloading is
+ *                   disabled, a queue is being captured, or the process or the thread is ending.
+ * REX_ENOMEM        an allocation failed, or a row to map is larger than 1 TiB.
  * REX_ENORUNTIME    no libomptarget could be opened, or a file is not a libomptarget. The message
  *                   names each file that librex tried, with the reason, or names another cause.
  * REX_ERUNTIME      libomptarget reported no device for the image, could not copy memory, or could
  *                   not write the file of a host image.
- * REX_EUNSUPPORTED  the bound LLVM release, or the CUDA driver, does not support the call.
- * REX_ENOIMAGE      no file of the image's name exists in the searched folders.
+ * REX_EUNSUPPORTED  the bound LLVM release, the CUDA driver, the device or librex does not support
+ *                   the call. Or the library that unpacks an image cannot be used.
+ * REX_ENOIMAGE      no file of the image's name exists in the searched folders, or the module names
+ *                   no image.
  * REX_EREAD         a file exists but cannot be read: it is not a regular file, it is larger than
  *                   1 GiB, permission is denied, or reading fails. Or its name is too long.
  * REX_EIMAGE        the bytes are empty, truncated, or not a device image; or the CUDA driver
@@ -162,7 +163,8 @@ REX_API const char *rex_error_name(int error);
  *                   lacks. Or the bound LLVM release cannot read the data of a clang kernel.
  * REX_EUNSAFE       a host image was found by a name without a slash, and it is unsafe. Every user
  *                   can write to the image or to its folder; or one of them does not belong to
- *                   root, the user of the process or the owner of the executable.
+ *                   root, the user of the process or the owner of the executable. Or librex cannot
+ *                   read the attributes of the folder.
  * REX_ENODEVICE     no image is for a GPU of this process, or all images need a GPU and there is no
  *                   GPU; the message lists the images. Or REX_REQUIRE_GPU forbids the host device.
  *                   Or the function needs an NVIDIA GPU, and the device is not an NVIDIA GPU.
@@ -177,11 +179,13 @@ REX_API const char *rex_error_name(int error);
  *                   where a global is needed. Or two images in memory have the kernel or global of
  *                   one entry.
  * REX_EDEVICE       a device or GPU does not exist: for example, the number is below -1 or above
- *                   the number of devices. Or a queue is of another device.
- * REX_EABSENT       memory that has to be mapped on the device is not mapped.
- * REX_EOVERLAP      a row is mapped only in part, or overlaps an earlier row without lying in it;
- *                   libomptarget would abort, or copy too much. Or a row lies within an outer row
- *                   and asks for a copy that the outer row does not make.
+ *                   the number of devices. Or a launch or a copy is for another device than its
+ *                   queue.
+ * REX_EABSENT       memory that has to be mapped on the device is not mapped, or only in part.
+ * REX_EOVERLAP      a call maps or unmaps a row that is mapped only in part, or that overlaps an
+ *                   earlier row without lying in it; libomptarget would abort, or copy too much. Or
+ *                   a row lies within an outer row and asks for a copy that the outer row does not
+ *                   make.
  * REX_ECUDA         a call to the CUDA driver failed, or the device is lost; the message has the
  *                   driver's reason.
  * REX_EFORK         the process was forked after its parent had used a GPU; counting GPUs, pinning

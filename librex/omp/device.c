@@ -368,7 +368,8 @@ int rex_device_gpu(int64_t device)
     int number = 0, ordinal = -1;
     if (rex_device_count() == 0)
         return rex_fail(REX_EDEVICE,
-                        "rex_device_gpu: libomptarget has no device before a module is registered");
+                        "rex_device_gpu: libomptarget has no device: no module is registered, or "
+                        "offloading is disabled");
     int result = rex_device_resolve(device, &number);
     if (result == REX_OK)
         result = rex_device_ordinal("rex_device_gpu", number, &ordinal);
