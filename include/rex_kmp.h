@@ -207,8 +207,8 @@ enum rex_data_call { REX_DATA_BEGIN, REX_DATA_END, REX_DATA_UPDATE };
  * @device  device number; -1: the default device.
  * @count   number of rows.
  * @base    the column of base addresses. Each column belongs to the caller, and may be NULL if
- *          there is no row. If a row's map type has the bit 0x40, REX_DATA_BEGIN writes a device
- *          address to the base of the row; nothing else in the columns changes.
+ *          there is no row. If a row's map type has the bit 0x40, REX_DATA_BEGIN may write an address
+ *          to the base of the row; nothing else in the columns changes.
  * @begin   the column of begin addresses.
  * @sizes   the column of sizes, in bytes.
  * @types   the column of map types.
