@@ -145,9 +145,9 @@ void __rex_real___tgt_target_data_update(int64_t device_id, int32_t arg_num, voi
  * REX_EHOST         the device is the host, OMP_TARGET_OFFLOAD is disabled, or libomptarget
  *                   launched nothing.
  * REX_EINVAL        @module or @args is NULL; a column is NULL, and there are rows; the number of
- *                   rows is negative; the packet's Flags have a bit that librex refuses (rex/abi.h);
- *                   a row has the bit 0x40, or is an invalid member; the grid does not fit in 31
- *                   bits, or on a GPU exceeds a limit of the GPU or of the kernel.
+ *                   rows is negative; the packet's Flags have a bit that librex refuses
+ *                   (rex/abi.h); a row has the bit 0x40, or is an invalid member; the grid does not
+ *                   fit in 31 bits, or on a GPU exceeds a limit of the GPU or of the kernel.
  * REX_EKEY          no entry of @module has @host_key, or @host_key is the key of a global.
  * REX_EPARAMS       the number of the kernel's parameters is not the number of the packet's
  *                   parameter rows, or a row does not fit its parameter. If libomptarget launches:
@@ -207,8 +207,8 @@ enum rex_data_call { REX_DATA_BEGIN, REX_DATA_END, REX_DATA_UPDATE };
  * @device  device number; -1: the default device.
  * @count   number of rows.
  * @base    the column of base addresses. Each column belongs to the caller, and may be NULL if
- *          there is no row. If a row's map type has the bit 0x40, REX_DATA_BEGIN may write an address
- *          to the base of the row; nothing else in the columns changes.
+ *          there is no row. If a row's map type has the bit 0x40, REX_DATA_BEGIN may write an
+ *          address to the base of the row; nothing else in the columns changes.
  * @begin   the column of begin addresses.
  * @sizes   the column of sizes, in bytes.
  * @types   the column of map types.
