@@ -88,9 +88,9 @@ void __rex_real___tgt_unregister_lib(struct __tgt_bin_desc *desc) __asm__("__tgt
 /** __tgt_unregister_lib(): another name of __rex_real___tgt_unregister_lib(). */
 extern __typeof__(__rex_real___tgt_unregister_lib) __tgt_unregister_lib;
 /**
- * __rex_real___tgt_target: launches one team. On a GPU the team has one thread on LLVM 14 and 15,
- * and the kernel's maximum number of threads on LLVM 16 and 17. LLVM 18 and later abort. Returns 0,
- * or -1 if the caller has to run the host version.
+ * __rex_real___tgt_target: launches one team. On a GPU the team has one thread on LLVM 14 and 15.
+ * Later releases start more threads, or abort. Returns 0, or -1 if the caller has to run the host
+ * version.
  */
 int __rex_real___tgt_target(int64_t device_id, void *host_ptr, int32_t arg_num, void **args_base,
                             void **args, int64_t *arg_sizes,
@@ -145,10 +145,9 @@ void __rex_real___tgt_target_data_update(int64_t device_id, int32_t arg_num, voi
  * REX_EHOST         the device is the host, OMP_TARGET_OFFLOAD is disabled, or libomptarget
  *                   launched nothing.
  * REX_EINVAL        @module or @args is NULL; a column is NULL, and there are rows; the number of
- *                   rows is negative; the packet's Flags have a bit that librex does not pass
- *                   to the bound LLVM release; a row has the bit 0x40, or is an invalid member;
- *                   the grid does not fit in 31 bits, or on a GPU exceeds a limit of the
- *                   GPU or of the kernel.
+ *                   rows is negative; the packet's Flags have a bit that librex refuses
+ *                   (rex/abi.h); a row has the bit 0x40, or is an invalid member; the grid does not
+ *                   fit in 31 bits, or on a GPU exceeds a limit of the GPU or of the kernel.
  * REX_EKEY          no entry of @module has @host_key, or @host_key is the key of a global.
  * REX_EPARAMS       the number of the kernel's parameters is not the number of the packet's
  *                   parameter rows, or a row does not fit its parameter. If libomptarget launches
@@ -161,10 +160,11 @@ void __rex_real___tgt_target_data_update(int64_t device_id, int32_t arg_num, voi
  *                   GPU has too little shared memory.
  * REX_ENOMEM        there is no memory for the rows.
  *
- * If libomptarget launches, librex checks the number of parameter rows, the bit 0x40 and the
- * parents of members only in some launches: in the kernel's first launch, and if the last checked
- * launch of the kernel had another number of rows. If libomptarget finds a further error after
- * these checks, it may abort the process.
+ * If libomptarget launches, librex checks the bit 0x40 and the parents of members only in some
+ * launches: in the kernel's first launch, and if the last checked launch of the kernel had another
+ * number of rows. If the image has no signature of the kernel (rex/kernel.h), the same holds for
+ * the number of parameter rows. If libomptarget finds a further error after these checks, it may
+ * abort the process.
  */
 REX_API int rex_module_launch(struct rex_module *module, int64_t device, int32_t num_teams,
                               int32_t thread_limit, void *host_key,
@@ -181,7 +181,7 @@ REX_API int rex_module_launch(struct rex_module *module, int64_t device, int32_t
  *
  * - REX_REQUIRE_GPU is on, or OMP_TARGET_OFFLOAD is mandatory;
  * - the cause is REX_EFORK, or the process is ending;
- * - @module is NULL or malformed.
+ * - @module is NULL, or its `struct_size` is too small.
  *
  * Otherwise returns what rex_module_launch() returns.
  */
@@ -200,14 +200,14 @@ enum rex_data_call { REX_DATA_BEGIN, REX_DATA_END, REX_DATA_UPDATE };
  * data call, and makes the call. Any thread. The call waits while another thread registers or ends
  * a module. REX_DATA_END also waits for queues that use the mappings that it may end.
  * REX_DATA_BEGIN and REX_DATA_END unite the directions of rows with equal begin and size, except
- * parents, members and attached pointers. The log and traces name the call "data begin", "data end"
- * or "data update".
+ * parents, members and attached pointers. Traces name the call "data begin", "data end" or "data
+ * update".
  * @module  the module; not NULL.
  * @call    REX_DATA_BEGIN, REX_DATA_END or REX_DATA_UPDATE.
  * @device  device number; -1: the default device.
  * @count   number of rows.
  * @base    the column of base addresses. Each column belongs to the caller, and may be NULL if
- *          there is no row. If a row's map type has the bit 0x40, REX_DATA_BEGIN writes a device
+ *          there is no row. If a row's map type has the bit 0x40, REX_DATA_BEGIN may write an
  *          address to the base of the row; nothing else in the columns changes.
  * @begin   the column of begin addresses.
  * @sizes   the column of sizes, in bytes.

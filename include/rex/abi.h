@@ -116,8 +116,8 @@ struct __tgt_kernel_arguments {
     REX_PACKET_INT(64) Tripcount; /**< iterations of the loop, 0 if unknown. */
     /**
      * bit 0: nowait. Bits 6 and 7: the grid is exact; librex itself sets these two bits on LLVM 23
-     * and 24, and LLVM 14 to 22 ignore them. Bits 2 to 4: only on LLVM 23 and 24. If any other bit
-     * is set, the launch returns REX_EINVAL.
+     * and 24, and LLVM 14 to 22 ignore them. LLVM 23 and 24 also know bits 2 to 4. With any other
+     * bit the launch returns REX_EINVAL.
      */
     REX_PACKET_INT(64) Flags;
     /**

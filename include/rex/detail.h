@@ -444,8 +444,8 @@ static inline void rex_data_scope_end(struct rex_data_scope *scope)
 
 /**
  * REX_DATA_SCOPE(scope, error, device, map): the head of the block of a data region: a `for` loop
- * that runs the block once. @scope is the name of the loop's variable. @map is the address of a
- * map.
+ * that runs the block at most once. @scope is the name of the loop's variable. @map is the address
+ * of a map.
  */
 #define REX_DATA_SCOPE(scope, error, device, map)                                       \
     for (struct rex_data_scope scope __attribute__((__cleanup__(rex_data_scope_end))) = \

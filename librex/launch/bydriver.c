@@ -239,10 +239,13 @@ int rex_launch_by_driver(struct rex_request *request)
         reasons |= REX_REASON_FLAGS;
     if (request->map->count != 0 && !rex_has_columns(request->map))
         reasons |= REX_REASON_ROWS;
-    /* If the device does not exist, the launch by libomptarget reports the error. */
-    if (reasons == 0 && request->is_packet &&
+    /*
+     * If the device does not exist, the launch by libomptarget reports the error. If librex does
+     * not see all calls, rex_launch_with_mapping() reads the number.
+     */
+    if ((reasons & ~(unsigned)REX_REASON_UNSEEN_CALLS) == 0 && request->is_packet &&
         rex_device_offload(request->device, &request->number) != REX_OK)
-        reasons = REX_REASON_DEVICE;
+        reasons |= REX_REASON_DEVICE;
     request->reasons = reasons;
     if (reasons != 0)
         return REX_OK;

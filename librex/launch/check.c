@@ -217,11 +217,6 @@ int rex_check_parameters(const struct rex_request *request, enum rex_kernel_form
     result = check_release(request, *form);
     if (result != REX_OK)
         return result;
-    if (request->device == -1) {
-        result = rex_device_check(-1);
-        if (result != REX_OK)
-            return result;
-    }
     __atomic_store_n(&target->kernel->checked, (uint32_t)map->count + 1, __ATOMIC_RELEASE);
     rex_device_used();
     return REX_OK;
@@ -245,11 +240,9 @@ int rex_check_packet(const struct rex_request *request, enum rex_kernel_form *fo
                         "not know: 0x%llx",
                         REX_KERNEL_NAME(request->target.name), (unsigned long long)request->flags,
                         release->number, (unsigned long long)unknown);
-    if (request->device != -1) { /* rex_check_parameters() checks the default device */
-        int result = rex_device_check(request->device);
-        if (result != REX_OK)
-            return result;
-    }
+    int result = rex_device_check(request->device);
+    if (result != REX_OK)
+        return result;
     uint32_t checked = __atomic_load_n(&kernel->checked, __ATOMIC_ACQUIRE);
     if (checked != (uint32_t)map->count + 1)
         return rex_check_parameters(request, form);

@@ -412,7 +412,7 @@ int rex_pass_data_call(enum rex_data_call call, MAP_P)
     if (count > 0)
         rex_map_log(what, device, &map);
     if (call == REX_DATA_END)
-        rex_unfinished_wait(&map, device, "rex___tgt_target_data_end");
+        rex_unfinished_wait(&map, device, what);
     int number = rex_openmp_number(device);
     rex_present_enter(calls[call].in_table, &map, number);
     result = rex_call_data(call, what, device, &map);

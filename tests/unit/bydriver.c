@@ -957,6 +957,30 @@ TEST_IN_CHILD(miss_device)
     REFUSED(launch_nothing(&launch), REX_EDEVICE, "OMP_DEFAULT_DEVICE");
 }
 
+/* A packet whose kernel libomptarget has launched before names a device as well as the first one. */
+TEST_IN_CHILD(miss_device_of_packet)
+{
+    struct __tgt_kernel_arguments packet = {.Version = 2, .Flags = REX_FLAG_NOWAIT, .Teams = {1, 1, 1}, .Threads = {32, 1, 1}};
+    start(22);
+    CHECK_EQUAL(rex_module_launch(&module, -1, 1, 32, &nothing_id, &packet), REX_OK);
+    setenv("OMP_DEFAULT_DEVICE", "99", 1);
+    REFUSED(rex_module_launch(&module, -1, 1, 32, &nothing_id, &packet), REX_EDEVICE, "OMP_DEFAULT_DEVICE");
+    expect_sent(0, 1);
+}
+
+/* Where librex does not see all calls, a packet for the host is not launched on a GPU. */
+TEST_IN_CHILD(keep_packet_on_host)
+{
+    struct __tgt_kernel_arguments packet = {.Version = 2, .Teams = {1, 1, 1}, .Threads = {32, 1, 1}};
+    start(18);
+    rex_add_process_reasons(REX_REASON_UNSEEN_CALLS);
+    the_record()->result = -1;
+    CHECK_EQUAL(rex_module_launch(&module, 1, 1, 32, &nothing_id, &packet), REX_EHOST);
+    expect_sent(0, 1);
+    CHECK_EQUAL(rex_module_launch(&module, 0, 1, 32, &nothing_id, &packet), REX_OK);
+    expect_sent(1, 1);
+}
+
 /* The rows of launch_attached(), of which the last is the only one that is mapped. */
 static void expect_mapped(const struct fake_call *call)
 {
