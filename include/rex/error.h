@@ -152,7 +152,7 @@ REX_API const char *rex_error_name(int error);
  * REX_ENORUNTIME    no libomptarget could be opened, or a file is not a libomptarget. The message
  *                   names each file that librex tried, with the reason, or names another cause.
  * REX_ERUNTIME      libomptarget reported no device for the image, could not copy memory, or could
- *                   not write the file of a host image.
+ *                   not write or run the file of a host image.
  * REX_EUNSUPPORTED  the bound LLVM release, or the CUDA driver, does not support the call.
  * REX_ENOIMAGE      no file of the image's name exists in the searched folders.
  * REX_EREAD         a file exists but cannot be read: it is not a regular file, it is larger than
