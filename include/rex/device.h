@@ -74,11 +74,14 @@ struct rex_gpu {
     uint64_t shared_memory;
     /** free device memory in bytes now; 0 if this process has no context on the GPU. */
     uint64_t free_memory;
-    /** bit N is set if this GPU has direct access to the memory of GPU N, over NVLink or PCI. */
+    /**
+     * bit N is set if this GPU has direct access to the memory of another GPU N, over NVLink or
+     * PCI.
+     */
     uint64_t peers;
     /**
-     * bit N is set if this GPU can do atomic operations in the memory of GPU N, for example over
-     * NVLink.
+     * bit N is set if this GPU can do atomic operations in the memory of another GPU N, for example
+     * over NVLink.
      */
     uint64_t atomic_peers;
     char uuid[48]; /**< "GPU-" (or "MIG-") and the UUID, as CUDA_VISIBLE_DEVICES takes it; or "". */
