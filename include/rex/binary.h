@@ -255,11 +255,12 @@ REX_PER_BINARY int rex_offload_init(void)
 /**
  * rex_offload_fini(): unregisters this binary's image. Before the call the program must end the
  * mappings that this binary made. The call waits until other threads have left launches and data
- * calls. After the call the module can be registered again: on LLVM 18 only with the image that it
- * had, otherwise with any image. If the module is not registered, is being registered, or is being
- * ended by another thread, the call returns 0 and does nothing. At the end of the process the call
- * returns 0 and does nothing in a function that was given to atexit() before the first
- * registration, or before libomptarget's first launch or data call. Any thread.
+ * calls. After the call the module can be registered again. LLVM 18 requires the same image, and
+ * LLVM 14 to 17 an image for the same kind of device, GPU or CPU. If the module is not registered,
+ * is being registered, or is being ended by another thread, the call returns 0 and does nothing. At
+ * the end of the process the call returns 0 and does nothing in a function that was given to
+ * atexit() before the first registration, or before libomptarget's first launch or data call. Any
+ * thread.
  *
  * Returns 0 or one of these errors. After an error the module is still registered:
  *

@@ -225,9 +225,9 @@ typedef void rex_log_function(enum rex_log_level level, const char *message, voi
 
 /**
  * rex_set_log_callback(): from this call on, librex passes the lines of the log to @function, with
- * @context. It no longer writes these lines to standard error or a file. Exceptions are the lines
- * that librex logs inside @function, and a line for which there is no memory. REX_OPTION_LOG still
- * sets the level.
+ * @context. It no longer writes these lines to standard error or a file. Exceptions are lines that
+ * librex logs inside @function, a line for which there is no memory, and the report that a log file
+ * fails. REX_OPTION_LOG still sets the level.
  *
  * @function  receives each line; NULL: lines go to the file of REX_OPTION_LOG or to standard error.
  * @context   an argument for @function. @context must live until @function is replaced and has

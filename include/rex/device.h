@@ -28,7 +28,7 @@ extern "C" {
  */
 
 /**
- * rex_device_count(): returns the number of devices that libomptarget has for the registered
+ * rex_device_count(): returns the number of libomptarget's devices, which depends on the registered
  * images. If the result is N, device numbers are 0 to N - 1, and N is the number of the host.
  * Returns 0 if no module is registered (rex_offload_init()), if OMP_TARGET_OFFLOAD is "disabled",
  * or if the process is ending.
@@ -74,11 +74,14 @@ struct rex_gpu {
     uint64_t shared_memory;
     /** free device memory in bytes now; 0 if this process has no context on the GPU. */
     uint64_t free_memory;
-    /** bit N is set if this GPU has direct access to the memory of GPU N, over NVLink or PCI. */
+    /**
+     * bit N is set if this GPU has direct access to the memory of another GPU N, over NVLink or
+     * PCI.
+     */
     uint64_t peers;
     /**
-     * bit N is set if this GPU can do atomic operations in the memory of GPU N, for example over
-     * NVLink.
+     * bit N is set if this GPU can do atomic operations in the memory of another GPU N, for example
+     * over NVLink.
      */
     uint64_t atomic_peers;
     char uuid[48]; /**< "GPU-" (or "MIG-") and the UUID, as CUDA_VISIBLE_DEVICES takes it; or "". */
@@ -133,7 +136,7 @@ REX_API int rex_device_gpu(int64_t device);
  * mapped, and a copy returns REX_EINVAL.
  *
  * In a process that was forked while another thread was inside libomptarget, these functions fail
- * with REX_EFORK: rex_target_is_present() returns false, and rex_mapped_ptr() returns NULL.
+ * with REX_EFORK. But rex_target_is_present() and rex_mapped_ptr() only return false and NULL then.
  */
 
 /**
@@ -157,7 +160,8 @@ REX_API void *rex_mapped_ptr(const void *address, int64_t device);
 /**
  * rex_device_alloc(): allocates @size bytes on @device; pass the address to a launch by
  * REX_IS_DEVICE_PTR(). If no module is registered, the call registers a module that librex knows,
- * or the module of a loaded shared object (rex_binary_module). Free the memory with
+ * or the module of a loaded shared object (rex_binary_module). librex knows the program's own
+ * module only after another call has used it, such as rex_offload_init(). Free the memory with
  * rex_device_free() for the same @device. Returns the device address; or returns NULL and sets the
  * last error to an error of rex_module_register() or:
  *

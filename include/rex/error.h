@@ -151,7 +151,7 @@ REX_API const char *rex_error_name(int error);
  * REX_ENORUNTIME    no libomptarget could be opened, or a file is not a libomptarget. The message
  *                   names each file that librex tried, with the reason, or names another cause.
  * REX_ERUNTIME      libomptarget reported no device for the image, could not copy memory, or could
- *                   not write the file of a host image.
+ *                   not write or run the file of a host image.
  * REX_EUNSUPPORTED  the bound LLVM release, the CUDA driver, the device or librex does not support
  *                   the call. Or the library that unpacks an image cannot be used.
  * REX_ENOIMAGE      no file of the image's name exists in the searched folders, or the module names

@@ -73,8 +73,8 @@ struct rex_module {
     /** file name of a host shared object for machines without a GPU; may be NULL. */
     const char *host_image_name;
     /**
-     * an image in memory, or a fatbin in memory. If @image is not NULL, librex does not look for
-     * the files of @image_name and $REX_CUBIN. librex copies the image.
+     * an image in memory, or a fatbin in memory. If @image is not NULL or empty, librex does not
+     * look for the files of @image_name and $REX_CUBIN. librex copies the image.
      */
     const void *image;
     size_t image_size; /**< size of @image in bytes, if @image_end is NULL. */
@@ -125,9 +125,9 @@ struct rex_module {
  *              process ends, because libomptarget keeps the object's keys and names.
  * @image_name  the image file to register instead of the module's own images; librex copies the
  *              name, and searches for the file as for `image_name` below. If @image_name is NULL,
- *              or equal to the module's own `image_name`, the call registers the module's own
- *              images. If the module is registered already, @image_name has no effect. If the
- *              registered image has another name, librex logs a line at the level `info`.
+ *              the module's own `image_name`, or "./" and this name, the call registers the
+ *              module's own images. If the module is registered already, @image_name has no effect.
+ *              If the registered image has another name, librex logs a line at the level `info`.
  *
  * One thread finds and binds libomptarget, finds, reads and checks the image and registers it;
  * other threads wait for the result. After a failure every waiting thread returns the error, and a
@@ -161,7 +161,8 @@ struct rex_module {
  * All modules that are registered at one time must have images for GPUs, or all must have host
  * images. Unless offloading is disabled, librex refuses a mix: libomptarget would end the process
  * at the first use of a device for which a module has no image. LLVM 15 to 20 might instead use the
- * image of another module.
+ * image of another module. On LLVM 14 to 17 a module that has ended counts, too, but librex does
+ * not refuse this mix.
  *
  * Returns 0 or
  *
@@ -173,7 +174,7 @@ struct rex_module {
  * REX_ENORUNTIME    no libomptarget can be used; the message names the files that librex tried,
  *                   each with the reason, or names another cause.
  * REX_ERUNTIME      libomptarget has no device for the image. Or devices are in use already, and
- *                   libomptarget could not write the file of a host image.
+ *                   libomptarget could not write or run the file of a host image.
  * REX_EUNSUPPORTED  the bound LLVM release cannot use the image: a CUBIN of CUDA 13 for an
  *                   architecture above sm_90 on LLVM 18 to 20; on 23 and 24, a host image whose
  *                   kernels REX_DEVICE_KERNEL did not make; on 18, 23 and 24, a host image of an
@@ -205,8 +206,8 @@ struct rex_module {
  * REX_EKEY          two entries, or an entry and another registered module, have the same host key;
  *                   or two images in memory have the kernel or global of one entry.
  * REX_EFORK         the process was forked after its parent had registered @module for a GPU. Or
- *                   the image is for a GPU, and the parent had started the driver. Or the process
- *                   was forked while another thread was inside libomptarget, loaded it, or
+ *                   only images for GPUs can be used, and the parent had started the driver. Or the
+ *                   process was forked while another thread was inside libomptarget, loaded it, or
  *                   registered or ended @module.
  * REX_EBUSY         the call was made inside a launch, a data call or the program's log function,
  *                   or launches or data calls of other threads have not ended within a minute.
@@ -226,18 +227,18 @@ REX_API int rex_module_register(struct rex_module *module, const char *image_nam
  *
  * REX_EDEVICE   the default device number is out of range.
  * REX_ENOMEM    the GPU has too little free memory to load the image.
- * REX_ERUNTIME  libomptarget could not write the file of a host image.
+ * REX_ERUNTIME  libomptarget could not write or run the file of a host image.
  * REX_ECUDA     the driver failed while it loaded the image, or the device is lost.
  */
 REX_API int rex_module_init(struct rex_module *module);
 
 /**
- * rex_module_fini(): unregisters @module. The program can then register @module again, with any
- * image; on LLVM 18 only with the image that @module had. The data regions of @module must have
- * ended. The call waits until other threads leave launches and data calls. If @module is not
- * registered, or the process is ending, or another thread is ending @module, the call does nothing
- * and returns 0. Otherwise returns 0, or one of these errors, after which @module is still
- * registered:
+ * rex_module_fini(): unregisters @module. The program can then register @module again. LLVM 18
+ * requires the same image, and LLVM 14 to 17 an image for the same kind of device, GPU or CPU. The
+ * data regions of @module must have ended. The call waits until other threads leave launches and
+ * data calls. If @module is not registered, or the process is ending, or another thread is ending
+ * @module, the call does nothing and returns 0. Otherwise returns 0, or one of these errors, after
+ * which @module is still registered:
  *
  * REX_EINVAL  @module is NULL, or its `struct_size` is too small; or the program's log function
  *             makes the call while its thread ends @module.

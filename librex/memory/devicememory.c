@@ -156,7 +156,7 @@ void *rex_device_alloc(size_t size, int64_t device)
     if (result == REX_NO_ENTRIES)
         rex_none_registered("rex_device_alloc");
     if (result != REX_OK || rex_device_resolve(device, &number) != REX_OK ||
-        rex_device_lost(number, "rex_device_alloc") != REX_OK)
+        rex_device_lost(number, "rex_device_alloc") != REX_OK || rex_device_load(number) != REX_OK)
         return NULL;
     void *memory = rex_runtime_omp()->alloc(size, number);
     if (memory == NULL && rex_blocks_free_all())

@@ -20,6 +20,7 @@
 #include "cuda/driver.h"
 #include "omp/backend.h"
 #include "omp/gate.h"
+#include "omp/runtime.h"
 #include "rex/device.h"
 
 /* ---- functions for device memory ------------------------------------------------------------- */
@@ -56,34 +57,61 @@ int rex_devices_enter(void)
 }
 
 /*
- * Defines the function NAME of `counted`. The function returns REFUSED if the gate is closed or no
- * module is registered.
+ * Like rex_devices_enter(), for a call with the devices ONE and OTHER, which may be equal. If
+ * libomptarget may load images in any call, first calls rex_load_check() for both devices.
  */
-#define IN_FLIGHT(type, name, parameters, arguments, refused) \
-    static type name parameters                               \
-    {                                                         \
-        if (rex_devices_enter() != REX_OK)                    \
-            return refused;                                   \
-        type result = own.name arguments;                     \
-        rex_gate_leave();                                     \
-        return result;                                        \
+static int enter_with(int one, int other)
+{
+    int result = rex_devices_enter();
+    if (result != REX_OK || !rex_runtime()->any_call_loads)
+        return result;
+    result = rex_load_check(one);
+    if (result == REX_OK && other != one)
+        result = rex_load_check(other);
+    if (result != REX_OK)
+        rex_gate_leave();
+    return result;
+}
+
+int rex_device_load(int number)
+{
+    int result = enter_with(number, number);
+    if (result == REX_OK)
+        rex_gate_leave();
+    return result;
+}
+
+/*
+ * Defines the function NAME of `counted`. The function returns REFUSED if ENTER, which enters the
+ * gate, fails: the gate is closed, no module is registered, or images cannot be loaded.
+ */
+#define IN_FLIGHT(type, name, enter, parameters, arguments, refused) \
+    static type name parameters                                      \
+    {                                                                \
+        if (enter != REX_OK)                                         \
+            return refused;                                          \
+        type result = own.name arguments;                            \
+        rex_gate_leave();                                            \
+        return result;                                               \
     }
-IN_FLIGHT(int, device_count, (void), (), 0)
-IN_FLIGHT(int, is_present, (const void *address, int device), (address, device), 0)
-IN_FLIGHT(int, disassociate, (const void *address, int device), (address, device), -1)
-IN_FLIGHT(int, associate,
+IN_FLIGHT(int, device_count, rex_devices_enter(), (void), (), 0)
+#define ON_DEVICE(type, name, parameters, arguments, refused) \
+    IN_FLIGHT(type, name, enter_with(device, device), parameters, arguments, refused)
+ON_DEVICE(int, is_present, (const void *address, int device), (address, device), 0)
+ON_DEVICE(int, disassociate, (const void *address, int device), (address, device), -1)
+ON_DEVICE(int, associate,
           (const void *address, const void *on_device, size_t size, size_t offset, int device),
           (address, on_device, size, offset, device), -1)
-IN_FLIGHT(void *, mapped_pointer, (const void *address, int device), (address, device), NULL)
-IN_FLIGHT(void *, alloc, (size_t size, int device), (size, device), NULL)
-IN_FLIGHT(int, copy,
+ON_DEVICE(void *, mapped_pointer, (const void *address, int device), (address, device), NULL)
+ON_DEVICE(void *, alloc, (size_t size, int device), (size, device), NULL)
+IN_FLIGHT(int, copy, enter_with(to_device, from_device),
           (void *to, const void *from, size_t size, size_t to_offset, size_t from_offset,
            int to_device, int from_device),
           (to, from, size, to_offset, from_offset, to_device, from_device), rex_last_error_code())
 
 static void free_on_device(void *memory, int device)
 {
-    if (rex_devices_enter() != REX_OK)
+    if (enter_with(device, device) != REX_OK)
         return;
     own.free(memory, device);
     rex_gate_leave();
@@ -332,11 +360,14 @@ int rex_device_ordinal(const char *what, int number, int *ordinal)
     if (rex_cuda_need(REX_CUDA_QUEUES) != 0)
         return rex_fail(REX_EUNSUPPORTED, "%s: %s", what, rex_cuda_why());
     rex_device_used();
+    int result = rex_device_load(number);
+    if (result != REX_OK)
+        return result;
     void *memory = omp->alloc(sizeof *ordinal, number);
     if (memory == NULL)
         return rex_fail(REX_ENOMEM, "%s: device %d has too little free memory", what, number);
-    int result = REX_CUDA(cuPointerGetAttribute, ordinal, POINTER_DEVICE_ORDINAL,
-                          (uint64_t)(uintptr_t)memory);
+    result = REX_CUDA(cuPointerGetAttribute, ordinal, POINTER_DEVICE_ORDINAL,
+                      (uint64_t)(uintptr_t)memory);
     omp->free(memory, number);
     if (result == REX_CUDA_INVALID_VALUE || *ordinal >= REX_CUDA_DEVICES_MAX)
         *ordinal = -1; /* the device of another plugin, or a GPU outside the tables of librex */

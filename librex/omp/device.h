@@ -196,6 +196,12 @@ static inline int rex_load_check(int64_t device)
 }
 
 /*
+ * If libomptarget may load images in any call with device NUMBER, calls rex_load_check(). The
+ * functions of rex_runtime_omp() do this, too, but do not return its error. Returns 0 or an error.
+ */
+int rex_device_load(int number);
+
+/*
  * Returns true if at least one module is registered. Without a module, LLVM 19 and later crash in
  * omp_get_num_devices().
  */

@@ -52,7 +52,8 @@
     .newest_packet = 5, .plain = {PLAIN(1, false)}, .env = {ENV(3)}, .host = {HOST_ARRAY},         \
     .excess_copied = true, .presence_at_entry = true, .entries_copied = true, .attach_rows = true, \
     .runtime_object = true, .host_argument_array = true, .strict_flags = REX_FLAGS_STRICT,         \
-    .environment_size = 40, .shared_memory_fixed = true, .obeys_tmpdir = true
+    .environment_size = 40, .shared_memory_fixed = true, .obeys_tmpdir = true,                     \
+    .any_call_loads = true
 
 /*
  * LLVM 20 changed the form of entries (pull request 124018 of LLVM). __tgt_register_lib() of LLVM
@@ -129,6 +130,7 @@ static const struct rex_release rows[] = {
      .new_header_refused = true},
     {.number = 20,
      OF_19_TO_21,
+     .any_call_loads = true,
      .marker = "llvmLaunchKernel",
      .plain = {PLAIN(3, true)},
      .env = {ENV(3)},
@@ -138,6 +140,7 @@ static const struct rex_release rows[] = {
     /* newest_old_header: 21.1.0 and 21.1.1 need the old header, 21.1.2 accepts both. */
     {.number = 21,
      OF_19_TO_21,
+     .any_call_loads = true,
      .marker = "llvmLaunchKernel",
      .plain = {PLAIN(3, true)},
      .env = {ENV(3)},
@@ -152,6 +155,7 @@ static const struct rex_release rows[] = {
      .plain = {PLAIN(3, true)},
      .env = {ENV(3)},
      .entries_copied = true,
+     .any_call_loads = true,
      .attach_rows = true,
      .runtime_object = true,
      .packed_slots = true,

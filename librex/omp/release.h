@@ -78,6 +78,11 @@ struct rex_release {
      * mapping. Example: a call maps a[0:10], and then copies the implicit row a[0:20].
      */
     bool excess_copied;
+    /*
+     * libomptarget loads the images on a device in the first call with the device, even in
+     * omp_target_is_present(); other releases load them in the first launch or data call
+     */
+    bool any_call_loads;
     bool obeys_tmpdir; /* libomptarget writes host images to $TMPDIR, not to /tmp */
     /* a row with REX_MAP_PRESENT fails if the mapping was made by an earlier row of the call */
     bool presence_at_entry;

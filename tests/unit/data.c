@@ -34,6 +34,7 @@ static void start(int release)
     use_gpu(90);
     use_release(release);
     setenv("FAKE_DEVICES", "3", 1);
+    setenv("FAKE_CUDA_DEVICES", "3", 1);
     CHECK_EQUAL(rex_module_register(&module, NULL), REX_OK);
     CHECK_EQUAL(the_record()->devices, DEVICES);
 }

@@ -371,6 +371,7 @@ TEST_IN_CHILD(two_gpus)
     start(22);
     setenv("FAKE_CUDA_DEVICES", "2", 1);
     setenv("FAKE_CUDA_SM", "90,80", 1);
+    setenv("FAKE_CUDA_MEMORY", "256", 1); /* enough to load the images without a trial */
     CHECK_EQUAL(rex_module_register(&module, NULL), REX_OK);
     CHECK_EQUAL(rex_module_register(&older, NULL), REX_OK);
     the_record()->devices = 2;
