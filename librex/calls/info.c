@@ -110,7 +110,8 @@ static void say_packets(const struct to *to, const char *name, const struct rex_
 {
     if (rule->refused)
         say_fact(to, "adapted", name,
-                 "refused: libomptarget passes every kernel a parameter of its own");
+                 "launched on a GPU only by the CUDA driver: libomptarget passes every kernel a "
+                 "parameter of its own");
     else
         tell_fact(
             to, "adapted", name, "packets of version %u%s; a GPU's grid has %d dimension%s%s",
@@ -142,8 +143,8 @@ static void say_adaptations_of_calls(const struct to *to, const struct rex_relea
         {release->entries_by_position, "host entries",
          "put in the image's order: the host device matches entries by position"},
         {release->parents_rounded, "rows with members",
-         "looked up as if they began at the last multiple of 8 bytes before, because libomptarget "
-         "begins their mappings there"},
+         "looked up from their begin, rounded down to a multiple of 8 bytes: libomptarget maps "
+         "them from there"},
         {release->one_end_a_call, "ends of mappings",
          "made in one call for each row if rows share a mapping, and a launch that would need "
          "several calls is refused: libomptarget aborts if a call ends a mapping twice"},
@@ -151,8 +152,8 @@ static void say_adaptations_of_calls(const struct to *to, const struct rex_relea
          "made in one call for each row if rows share a mapping and a row deletes it: libomptarget "
          "crashes if it deletes a mapping that has ended"},
         {release->excess_copied, "implicit rows",
-         "a row with REX_MAP_IMPLICIT is refused if it is copied and is larger than the mapping "
-         "that the call makes for another row: libomptarget copies past the end of the mapping"},
+         "a copied row with REX_MAP_IMPLICIT is refused if another row maps only a part of its "
+         "memory: libomptarget copies past the end of that mapping"},
         {release->presence_at_entry, "presence",
          "checked before the call: libomptarget aborts if a row marked present is not mapped, "
          "even if an earlier row of the call would map the memory"},
@@ -164,13 +165,14 @@ static void say_adaptations_of_images(const struct to *to, const struct rex_rele
 {
     const struct adaptation all[] = {
         {release->exec_mode_obeyed, "exec modes",
-         "hidden: symbols KERNEL_exec_mode are renamed in a copy of the CUBIN: libomptarget would "
-         "obey them, or not launch"},
+         "symbols KERNEL_exec_mode are renamed in a copy of the CUBIN: by them libomptarget would "
+         "launch the kernel in another mode, or refuse it"},
         {release->shared_memory_fixed, "shared memory",
-         "more than 48 KiB is an error for a block: the driver would refuse the launch"},
+         "more than 48 KiB for a block is an error, unless the CUDA driver launches: libomptarget "
+         "does not raise the kernel's limit"},
         {release->static_memory_uncounted, "shared memory",
          "a launch asks for 48 KiB of dynamic memory if dynamic and static together exceed 48 KiB: "
-         "libomptarget raises a kernel's limit only then, because it does not count static memory"},
+         "libomptarget counts only dynamic memory when it raises the kernel's limit"},
         {release->late_image_ignored, "late images",
          "refused: libomptarget never loads an image registered after a device's first use; known "
          "modules are registered together, and a registration stays when its module ends"},
@@ -189,7 +191,8 @@ static void say_adaptations_of_images(const struct to *to, const struct rex_rele
          "passed as NULL if they are not mapped, also if the driver launches: libomptarget passes "
          "NULL"},
         {release->names_in_tor_crash, "kernel names",
-         "refused if they end in \"tor\": libomptarget passes such a kernel no arguments"},
+         "refused if they end in \"tor\", unless the CUDA driver launches: libomptarget passes such "
+         "a kernel no arguments"},
     };
     say_facts_that_hold(to, all, sizeof all / sizeof *all);
 }
@@ -209,6 +212,9 @@ static void say_adaptations_of_start(const struct to *to, const struct rex_relea
          "wait, like ends of modules, until no other thread is inside a launch or data call, "
          "because libomptarget crashes if such calls overlap"},
         {true, "late registrations", "load their image at once if a device is already in use"},
+        {release->any_call_loads, "first calls",
+         "with a device test first whether its images can be loaded: libomptarget loads them in "
+         "any such call, and ends the process if it cannot"},
     };
     say_facts_that_hold(to, all, sizeof all / sizeof *all);
 }
@@ -272,13 +278,17 @@ static void say_adaptations(const struct to *to, const struct rex_release *relea
                   "libomptarget would abort",
                   (unsigned)release->environment_size);
     if (release->most_teams > 0)
-        tell_fact(to, "adapted", "teams",
-                  "more than %u are an error: libomptarget would cut them down",
-                  (unsigned)release->most_teams);
+        tell_fact(
+            to, "adapted", "teams",
+            "more than %u are an error, unless the CUDA driver launches: libomptarget would cut "
+            "them down",
+            (unsigned)release->most_teams);
     if (release->most_dynamic_memory > 0)
-        tell_fact(to, "adapted", "dynamic shared memory",
-                  "more than %u bytes are an error: libomptarget would not run the kernel",
-                  (unsigned)release->most_dynamic_memory);
+        tell_fact(
+            to, "adapted", "dynamic shared memory",
+            "more than %u bytes are an error, unless the CUDA driver launches: libomptarget would "
+            "not run the kernel",
+            (unsigned)release->most_dynamic_memory);
     if (release->driver_function != NULL)
         tell_fact(to, "adapted", "CUDA driver", "must be of CUDA %s or later: the plugin calls %s",
                   release->driver_since, release->driver_function);

@@ -83,14 +83,14 @@ for release in $(jq -r '.releases | keys[]' "$work/abi"); do # those that are no
 done
 jq -r 'def dimensions: if test("3 dimensions") then "x, y, z" else "x" end;
     .releases | to_entries[] | .value["plain kernels"] as $plain | .value["env kernels"] as $env | [.key,
-        (if $plain | startswith("refused") then "driver" else "yes" end), (if $env | startswith("refused") then "driver" else "yes" end),
-        (if $plain | startswith("refused") or ($plain | dimensions) == ($env | dimensions) then $env | dimensions
+        (if $plain | startswith("launched on a GPU only") then "driver" else "yes" end), (if $env | startswith("launched on a GPU only") then "driver" else "yes" end),
+        (if $plain | startswith("launched on a GPU only") or ($plain | dimensions) == ($env | dimensions) then $env | dimensions
          else "plain \($plain | dimensions); env \($env | dimensions)" end)
             + (.value.teams // "" | if . == "" then "" else ", at most \(match("[0-9]+").string) blocks" end),
         (if $env | test("no dynamic") then "no" else
             (if $plain | test("no dynamic") then "env only, " else "" end)
                 + (if .value["dynamic shared memory"] then "less than 48 KiB"
-                   elif .value["shared memory"] | test("more than 48 KiB is an error") then "up to 48 KiB" else "yes" end) end)] | @tsv' \
+                   elif .value["shared memory"] | test("more than 48 KiB for a block is an error") then "up to 48 KiB" else "yes" end) end)] | @tsv' \
     "$work/abi" | by_release >"$work/table"
 sed -n '/^LLVM\tplain\tenv/,/^\.TE/{/^[0-9]/p;}' "$page" | diff -u "$work/table" - || fail "the table of releases in $page is not librex's own"
 jq -r '.releases | to_entries[] | [.key,
@@ -99,7 +99,7 @@ jq -r '.releases | to_entries[] | [.key,
     "$work/abi" | by_release >"$work/table"
 sed -n '/^LLVM\timage\tcopies/,/^\.TE/{/^[0-9]/p;}' "$page" | diff -u "$work/table" - || fail "the table of memory in $page is not librex's own"
 strict=$(jq -r '.releases | to_entries | map(select(.value["host kernels without rex/kernel.h"]).key) | join(" and ")' "$work/abi")
-grep -q "^On LLVM $strict the kernels of a host image must be of REX_DEVICE_KERNEL" "$page" || fail "$page does not say that LLVM $strict refuse host images"
+grep -q "^On LLVM [0-9, ]*$strict kernels of a host image must be of REX_DEVICE_KERNEL" "$page" || fail "$page does not say that LLVM $strict refuse host images"
 grep -q "on $strict, a host image whose" include/rex/module.h || fail "rex_module_register() does not say the same of LLVM $strict"
 
 # ---- none
