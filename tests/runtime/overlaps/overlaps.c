@@ -467,6 +467,12 @@ static const struct {
     {ALL, BEGIN, {{0, 504, 16, TO | IMPLICIT}}, 1, DONE},
     {ALL, BEGIN, {{0, 504, 16, TO | IMPLICIT | REX_MAP_ALWAYS}}, 1, OVER_MAPPED},
     {ALL, END, {{0, 504, 16, FROM | IMPLICIT}}, 1, OVER_MAPPED},
+    {ALL,
+     END,
+     {{0, 500, 100, FROM | IMPLICIT}},
+     1,
+     REX_EOVERLAP,
+     "is mapped only in its middle on device 0: "},
     /* parents begin where an aligned word does */
     {14,
      16,
