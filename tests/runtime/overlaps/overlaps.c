@@ -489,7 +489,7 @@ static const struct {
     {23, 24, BEGIN, {{0, 0, 64, TO}, {0, 56, 8, TO | PRESENT}}, 2, ABSENT(1, 8, 56)},
     {14, 22, BEGIN, {{0, 0, 64, 0}, {0, 8, 8, TO | IN(0) | PRESENT}}, 2, DONE},
     {23, 24, BEGIN, {{0, 0, 64, 0}, {0, 8, 8, TO | IN(0) | PRESENT}}, 2, ABSENT(1, 8, 8)},
-    {ALL, BEGIN, {{0, 0, 64, IMPLICIT}, {0, 8, 8, TO | PRESENT}}, 2, ABSENT(1, 8, 8)},
+    {ALL, BEGIN, {{0, 0, 64, TO | IMPLICIT}, {0, 8, 8, TO | PRESENT}}, 2, ABSENT(1, 8, 8)},
     {ALL, END, {{0, 0, 64, TO}, {0, 8, 8, PRESENT}}, 2, ABSENT(1, 8, 8)},
     {ALL, BEGIN, {{0, 0, 8, TO}, {0, 0, 64, TO}}, 2, OVER_ROW(1, 64, 0, 0, 8, 0, LARGER)},
     /* a row of no length ends with the launch what a later one maps */
@@ -501,6 +501,7 @@ static const struct {
     {ALL, LAUNCH, {{0, 0, 64, TO}, {0, 8, 8, FROM}}, 2, LOST(1, 8, 8, "from", 0, 64, 0)},
     {ALL, BEGIN, {{0, 0, 64, TO}, {0, 8, 8, TOFROM}}, 2, LOST(1, 8, 8, "from", 0, 64, 0)},
     {ALL, BEGIN, {{0, 0, 64, 0}, {0, 0, 64, 0}, {0, 56, 8, TO}}, 3, LOST(2, 8, 56, "to", 0, 64, 0)},
+    {ALL, BEGIN, {{0, 0, 64, 0}, {0, 8, 8, TO | PRESENT}}, 2, LOST(1, 8, 8, "to", 0, 64, 0)},
     {ALL, LAUNCH, {{0, 0, 64, TO}, {0, 0, 64, FROM}, {0, 8, 8, FROM}}, 3, DONE},
     {ALL, BEGIN, {{0, 0, 64, TO}, {0, 0, 64, FROM}, {0, 8, 8, FROM}}, 3, DONE},
     {ALL, LAUNCH, {{0, 0, 64, TOFROM}, {0, 8, 8, TO}, {0, 8, 8, FROM}}, 3, DONE},
