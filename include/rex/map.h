@@ -245,8 +245,8 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
  * has at most 8 bytes. An integer is sign- or zero-extended to 8 bytes; other values are padded
  * with zeros. In C++ wchar_t and charN_t are treated as structs. The row's size is the size of the
  * expression's type, and the row's kind (REX_MAP_KIND()) is the kind of that type. A value fits a
- * parameter of its own type. An integer or bool also fits an integer parameter of at least its
- * width.
+ * parameter of its own type, except a pointer from 1 to 4095. An integer or bool also fits an
+ * integer parameter of at least its width.
  */
 #define REX_VALUE(expression) REX_ROW(REX_OF(expression), rex_row_scalar(REX_SCALAR(expression)))
 /**
