@@ -481,6 +481,8 @@ static const struct {
      3,
      OVER_ROW(1, 68, 0, 0, 4, 0, LARGER)},
     {17, 24, BEGIN, {{0, 0, 4, TO}, {4, 4, 64, 0}, {4, 12, 8, TO | IN(1)}}, 3, DONE},
+    /* other rows may lie between a parent and its members */
+    {ALL, UPDATE, {{0, 512, 16, 0}, {0, 520, 8, TO}, {0, 512, 8, TO | IN(0)}}, 3, DONE},
     /* what has to be there, or will be by then */
     {ALL, UPDATE, {{0, 512, 8, TO}, {0, 508, 8, TO}}, 2, IN_PART(1, 8, 508)},
     {ALL, BEGIN, {{0, 16, 0, PRESENT}}, 1, ABSENT(0, 0, 16)},
