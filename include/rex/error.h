@@ -179,9 +179,9 @@ REX_API const char *rex_error_name(int error);
  * REX_EDEVICE       a device or GPU does not exist: for example, the number is below -1 or above
  *                   the number of devices. Or a queue is of another device.
  * REX_EABSENT       memory that has to be mapped on the device is not mapped.
- * REX_EOVERLAP      a row is mapped only in part, or overlaps an earlier row without lying in it;
- *                   libomptarget would abort, or copy too much. Or a row lies within an outer row
- *                   and asks for a copy that the outer row does not make.
+ * REX_EOVERLAP      a row is mapped only in part, or overlaps an earlier row that the call maps,
+ *                   without lying in it; libomptarget would abort, or copy too much. Or a row lies
+ *                   within such an earlier row, and asks for a copy that it does not make.
  * REX_ECUDA         a call to the CUDA driver failed, or the device is lost; the message has the
  *                   driver's reason.
  * REX_EFORK         the process was forked after its parent had used a GPU; counting GPUs and

@@ -205,10 +205,10 @@ static inline struct rex_launch_config rex_launch_config_for(const void *key, in
  *                   than 8 bytes.
  * REX_EABSENT       a row of REX_PRESENT(), or in a queue a row that must be mapped, is not mapped,
  *                   or mapped only in part.
- * REX_EOVERLAP      a row is mapped in part, or it overlaps an earlier row and does not lie within
- *                   it. For an exception see REX_IMPLICIT(). Or the row lies within a row that this
- *                   call maps, and asks for a copy that the outer row does not make. On LLVM 14
- *                   also a row of no elements within a later row that this call maps.
+ * REX_EOVERLAP      a row is mapped in part. Or it overlaps an earlier row that this call maps, and
+ *                   does not lie within it, or asks for a copy that the earlier row does not make.
+ *                   For an exception see REX_IMPLICIT(). On LLVM 14 also a row of no elements
+ *                   within a later row that this call maps.
  * REX_ENOMEM        the host or the device has too little memory, or a row is larger than 1 TiB. If
  *                   libomptarget maps the rows, and the device has too little memory, libomptarget
  *                   aborts the process.
@@ -398,9 +398,9 @@ static inline bool rex_on_host(void)
  *                   process is ending.
  * REX_EDEVICE       the device number is out of range.
  * REX_EABSENT       a row of REX_PRESENT() is not mapped, or mapped only in part.
- * REX_EOVERLAP      a row is mapped in part, or it overlaps an earlier row and does not lie within
- *                   it. For an exception see REX_IMPLICIT(). Or the row lies within a row that this
- *                   call maps, and asks for a copy that the outer row does not make.
+ * REX_EOVERLAP      a row is mapped in part. Or it overlaps an earlier row that this call maps, and
+ *                   does not lie within it, or asks for a copy that the earlier row does not make.
+ *                   For an exception see REX_IMPLICIT().
  * REX_ENOMEM        the host has too little memory to compare many rows, or to save the bases that
  *                   addresses replace; or a row is larger than 1 TiB. If the device has too little
  *                   memory for the rows, libomptarget aborts the process.
