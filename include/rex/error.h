@@ -183,9 +183,9 @@ REX_API const char *rex_error_name(int error);
  *                   queue.
  * REX_EABSENT       memory that has to be mapped on the device is not mapped, or only in part.
  * REX_EOVERLAP      a call maps or unmaps a row that is mapped only in part, or that overlaps an
- *                   earlier row without lying in it; libomptarget would abort, or copy too much. Or
- *                   a row lies within an outer row and asks for a copy that the outer row does not
- *                   make.
+ *                   earlier row that the call maps, without lying in it; libomptarget would abort,
+ *                   or copy too much. Or a row lies within such an earlier row, and asks for a copy
+ *                   that it does not make.
  * REX_ECUDA         a call to the CUDA driver failed, or the device is lost; the message has the
  *                   driver's reason.
  * REX_EFORK         the process was forked after its parent had used a GPU; counting GPUs, pinning

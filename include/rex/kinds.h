@@ -45,8 +45,8 @@ enum rex_kind {
     is(double, REX_KIND_F64)
 /**
  * REX_EACH_INTEGER(is): `is(type, kind)` for char to unsigned long long and bool. Example: `is(int,
- * REX_KIND_I32)`. In C++ wchar_t, char8_t, char16_t, char32_t and volatile types have the kind of a
- * struct.
+ * REX_KIND_I32)`. In C++ wchar_t, char8_t, char16_t, char32_t and volatile types except enums have
+ * the kind of a struct.
  */
 #define REX_EACH_INTEGER(is)                           \
     is(char, (char)-1 < 1 ? REX_KIND_I8 : REX_KIND_U8) \

@@ -17,8 +17,8 @@
  *                                    REX_TOFROM(y, n));
  *     }
  *
- * A launch or data call with valid pointers registers this binary's module if it has entries and is
- * not registered. Any thread may call these functions. The program must not change a map while a
+ * A launch or data call with valid arguments registers this binary's module if it has entries and
+ * is not registered. Any thread may call these functions. The program must not change a map while a
  * call uses the map. Device numbers begin at 0; -1 is the default device.
  *
  * libomptarget aborts on some errors and ignores others; librex checks for most of these errors
@@ -198,17 +198,17 @@ static inline struct rex_launch_config rex_launch_config_for(const void *key, in
  * REX_EDEVICE       the device number is out of range, or is not that of the queue's device.
  * REX_EUNSUPPORTED  the LLVM release cannot do the launch ("Releases" in librex(7)). Or the launch
  *                   has attributes, and libomptarget, an old GPU or driver, or the CPU would launch
- *                   it. Or REX_LAUNCH_BY is `driver`, and libomptarget has to launch. Or a block
- *                   needs more shared memory than the GPU has for one block (in a queue:
+ *                   it. Or REX_LAUNCH_BY is `driver`, and on a GPU libomptarget has to launch. Or
+ *                   a block needs more shared memory than the GPU has for one block (in a queue:
  *                   REX_EINVAL). In a queue on a GPU: the module has device globals, and the queue
  *                   lacks REX_QUEUE_OWN_GLOBALS. In a queue on the host device: a value has more
  *                   than 8 bytes.
  * REX_EABSENT       a row of REX_PRESENT(), or in a queue a row that must be mapped, is not mapped,
  *                   or mapped only in part.
- * REX_EOVERLAP      a row is mapped in part, or it overlaps an earlier row and does not lie within
- *                   it. For an exception see REX_IMPLICIT(). Or the row lies within a row that this
- *                   call maps, and asks for a copy that the outer row does not make. On LLVM 14
- *                   also a row of no elements that lies in a later row.
+ * REX_EOVERLAP      a row is mapped in part. Or it overlaps an earlier row that this call maps, and
+ *                   does not lie within it, or asks for a copy that the earlier row does not make.
+ *                   For an exception see REX_IMPLICIT(). On LLVM 14 also a row of no elements
+ *                   within a later row that this call maps.
  * REX_ENOMEM        the host or the device has too little memory, or a row is larger than 1 TiB. If
  *                   libomptarget maps the rows, and the device has too little memory, libomptarget
  *                   aborts the process.
@@ -353,9 +353,9 @@ inline int rex_launch_rows(const void *key, const struct rex_launch_config &laun
  */
 
 /**
- * rex_on_host(): returns true if this binary's kernels run on the CPU, from a host image. Returns
- * false while the module is not registered, for example before rex_offload_init() or the first
- * launch. Any thread.
+ * rex_on_host(): returns true if this binary's registered image is a host image, whose kernels run
+ * on the CPU. Returns false while the module is not registered, for example before
+ * rex_offload_init() or the first launch. Any thread.
  */
 static inline bool rex_on_host(void)
 {
@@ -398,12 +398,12 @@ static inline bool rex_on_host(void)
  *                   process is ending.
  * REX_EDEVICE       the device number is out of range.
  * REX_EABSENT       a row of REX_PRESENT() is not mapped, or mapped only in part.
- * REX_EOVERLAP      a row is mapped in part, or it overlaps an earlier row and does not lie within
- *                   it. For an exception see REX_IMPLICIT(). Or the row lies within a row that this
- *                   call maps, and asks for a copy that the outer row does not make.
+ * REX_EOVERLAP      a row is mapped in part. Or it overlaps an earlier row that this call maps, and
+ *                   does not lie within it, or asks for a copy that the earlier row does not make.
+ *                   For an exception see REX_IMPLICIT().
  * REX_ENOMEM        the host has too little memory to compare many rows, or to save the bases that
  *                   addresses replace; or a row is larger than 1 TiB. If the device has too little
- *                   memory, libomptarget aborts the process.
+ *                   memory for the rows, libomptarget aborts the process.
  * REX_ECUDA         a queue, a launch or another call has found the device lost.
  * REX_EFORK         the process was forked while another thread was inside libomptarget.
  */
@@ -424,8 +424,7 @@ static inline int rex_data_enter(int64_t device, const struct rex_map *map)
  * row of more than 1 TiB are no errors. Among rows that are mapped in part, only those of
  * REX_PRESENT() and some rows of REX_IMPLICIT() are errors.
  *
- * REX_EOVERLAP      only for a row of REX_IMPLICIT() that is copied back and is larger than its
- *                   mapping.
+ * REX_EOVERLAP      only for a row of REX_IMPLICIT() that is copied back and is mapped in part.
  * REX_EBUSY         a queue (rex/queue.h) has unfinished work with the memory; the message names
  *                   the queue. No mapping has ended. With REX_UNFINISHED=wait (rex_configure()) the
  *                   call waits instead.

@@ -245,8 +245,8 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
  * has at most 8 bytes. An integer is sign- or zero-extended to 8 bytes; other values are padded
  * with zeros. In C++ wchar_t and charN_t are treated as structs. The row's size is the size of the
  * expression's type, and the row's kind (REX_MAP_KIND()) is the kind of that type. A value fits a
- * parameter of its own type. An integer or bool also fits an integer parameter of at least its
- * width.
+ * parameter of its own type, except a pointer from 1 to 4095. An integer or bool also fits an
+ * integer parameter of at least its width.
  */
 #define REX_VALUE(expression) REX_ROW(REX_OF(expression), rex_row_scalar(REX_SCALAR(expression)))
 /**
@@ -277,10 +277,11 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
 /**
  * REX_USE_DEVICE_PTR(pointer): use_device_ptr: after the region has begun, column 1 of the row has
  * the device address of the memory at @pointer; rex_map_address() reads it. An earlier row or call
- * should have mapped the memory. If the memory is not mapped, there is no error: column 1 keeps
- * @pointer, the host's address, as OpenMP requires. But on LLVM 15 and later, memory between the
- * base and the begin of a mapped section counts as mapped. Example: a[10] to a[19] are mapped, with
- * the base `a`. Column 1 of REX_USE_DEVICE_PTR(a) becomes the device address of a[0].
+ * should have mapped the memory. No later row of the map may map it. If the memory is not mapped,
+ * there is no error: column 1 keeps @pointer, the host's address, as OpenMP requires. But on LLVM
+ * 15 and later, memory between the base and the begin of a mapped section counts as mapped.
+ * Example: a[10] to a[19] are mapped, with the base `a`. Column 1 of REX_USE_DEVICE_PTR(a) becomes
+ * the device address of a[0].
  */
 #define REX_USE_DEVICE_PTR(pointer) \
     REX_ROW(REX_OF_NONE, rex_row_object((pointer), 0, REX_MAP_RETURN_PARAM))

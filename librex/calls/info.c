@@ -191,8 +191,8 @@ static void say_adaptations_of_images(const struct to *to, const struct rex_rele
          "passed as NULL if they are not mapped, also if the driver launches: libomptarget passes "
          "NULL"},
         {release->names_in_tor_crash, "kernel names",
-         "refused if they end in \"tor\", unless the CUDA driver launches: libomptarget passes such "
-         "a kernel no arguments"},
+         "refused if they end in \"tor\", unless the CUDA driver launches: libomptarget passes "
+         "such a kernel no arguments"},
     };
     say_facts_that_hold(to, all, sizeof all / sizeof *all);
 }

@@ -37,6 +37,14 @@ static const char *wrong_member(const struct rex_map *map, int32_t i)
     return NULL;
 }
 
+static bool has_members(const struct rex_map *map, int32_t i)
+{
+    for (int32_t j = i + 1; j < map->count; j++)
+        if (rex_row_parent(map->types[j]) == i)
+            return true;
+    return false;
+}
+
 /* Returns why row I is wrong for PURPOSE on every LLVM release, or NULL if the row is right. */
 static const char *wrong_row(const struct rex_map *map, int32_t i, enum rex_purpose purpose)
 {
@@ -62,8 +70,7 @@ static const char *wrong_row(const struct rex_map *map, int32_t i, enum rex_purp
         return "begins at NULL";
     if (is_attached && !is_value && map->base[i] == NULL)
         return "is attached to a pointer at NULL";
-    if (purpose == REX_FOR_UPDATE && !rex_row_has(type, REX_MAP_TOFROM) &&
-        !rex_row_is_parent(map, i))
+    if (purpose == REX_FOR_UPDATE && !rex_row_has(type, REX_MAP_TOFROM) && !has_members(map, i))
         return "has neither REX_MAP_TO nor REX_MAP_FROM, and an update needs one of them";
     if (purpose == REX_FOR_LAUNCH && is_value && !is_attached && size > 8)
         return "is a value of more than 8 bytes, which only the CUDA driver can pass: map it, or "

@@ -145,7 +145,7 @@ static int check_span(struct look *look, const struct rex_row_span *wanted)
         return rex_fail_absent(look->purpose, look->what, look->map, wanted->row, begin,
                                (int64_t)size, presence, look->number);
     }
-    if (presence == REX_PRESENT_WHOLE || (is_absent && look->purpose == REX_FOR_END))
+    if (presence == REX_PRESENT_WHOLE || (presence == REX_ABSENT && look->purpose == REX_FOR_END))
         return REX_OK;
     bool exceeds = may_exceed(look->map, wanted->row, look->purpose);
     if (presence == REX_ABSENT) {

@@ -58,8 +58,7 @@ static bool are_spans_in_order(const struct rex_row_span *spans, size_t count)
 /*
  * Fails if the row PART lies in an earlier row WHOLE that the call maps, and asks for a copy that
  * WHOLE lacks. libomptarget would make only the copies of WHOLE. A part with ALWAYS passes, because
- * libomptarget always copies it. A part with PRESENT passes, because its memory was mapped before
- * the call.
+ * libomptarget always copies it.
  */
 static int check_part(const struct rex_map *map, const struct rex_row_span *part,
                       const struct rex_row_span *whole, int64_t device, const char *what)
@@ -70,7 +69,7 @@ static int check_part(const struct rex_map *map, const struct rex_row_span *part
     const void *begin = (const void *)whole->begin;
     size_t size = rex_span_size(whole);
     if (!rex_span_contains(whole, part) || part->row <= whole->row ||
-        rex_row_has(type, REX_MAP_ALWAYS | REX_MAP_PRESENT) || !rex_row_has(lost, REX_MAP_TOFROM))
+        rex_row_has(type, REX_MAP_ALWAYS) || !rex_row_has(lost, REX_MAP_TOFROM))
         return REX_OK;
     if (rex_device_offload(device, &number) != REX_OK ||
         rex_memory_presence(begin, size, number) != REX_ABSENT ||

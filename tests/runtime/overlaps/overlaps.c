@@ -467,6 +467,12 @@ static const struct {
     {ALL, BEGIN, {{0, 504, 16, TO | IMPLICIT}}, 1, DONE},
     {ALL, BEGIN, {{0, 504, 16, TO | IMPLICIT | REX_MAP_ALWAYS}}, 1, OVER_MAPPED},
     {ALL, END, {{0, 504, 16, FROM | IMPLICIT}}, 1, OVER_MAPPED},
+    {ALL,
+     END,
+     {{0, 500, 100, FROM | IMPLICIT}},
+     1,
+     REX_EOVERLAP,
+     "is mapped only in its middle on device 0: "},
     /* parents begin where an aligned word does */
     {14,
      16,
@@ -475,6 +481,8 @@ static const struct {
      3,
      OVER_ROW(1, 68, 0, 0, 4, 0, LARGER)},
     {17, 24, BEGIN, {{0, 0, 4, TO}, {4, 4, 64, 0}, {4, 12, 8, TO | IN(1)}}, 3, DONE},
+    /* other rows may lie between a parent and its members */
+    {ALL, UPDATE, {{0, 512, 16, 0}, {0, 520, 8, TO}, {0, 512, 8, TO | IN(0)}}, 3, DONE},
     /* what has to be there, or will be by then */
     {ALL, UPDATE, {{0, 512, 8, TO}, {0, 508, 8, TO}}, 2, IN_PART(1, 8, 508)},
     {ALL, BEGIN, {{0, 16, 0, PRESENT}}, 1, ABSENT(0, 0, 16)},
@@ -483,7 +491,7 @@ static const struct {
     {23, 24, BEGIN, {{0, 0, 64, TO}, {0, 56, 8, TO | PRESENT}}, 2, ABSENT(1, 8, 56)},
     {14, 22, BEGIN, {{0, 0, 64, 0}, {0, 8, 8, TO | IN(0) | PRESENT}}, 2, DONE},
     {23, 24, BEGIN, {{0, 0, 64, 0}, {0, 8, 8, TO | IN(0) | PRESENT}}, 2, ABSENT(1, 8, 8)},
-    {ALL, BEGIN, {{0, 0, 64, IMPLICIT}, {0, 8, 8, TO | PRESENT}}, 2, ABSENT(1, 8, 8)},
+    {ALL, BEGIN, {{0, 0, 64, TO | IMPLICIT}, {0, 8, 8, TO | PRESENT}}, 2, ABSENT(1, 8, 8)},
     {ALL, END, {{0, 0, 64, TO}, {0, 8, 8, PRESENT}}, 2, ABSENT(1, 8, 8)},
     {ALL, BEGIN, {{0, 0, 8, TO}, {0, 0, 64, TO}}, 2, OVER_ROW(1, 64, 0, 0, 8, 0, LARGER)},
     /* a row of no length ends with the launch what a later one maps */
@@ -495,6 +503,7 @@ static const struct {
     {ALL, LAUNCH, {{0, 0, 64, TO}, {0, 8, 8, FROM}}, 2, LOST(1, 8, 8, "from", 0, 64, 0)},
     {ALL, BEGIN, {{0, 0, 64, TO}, {0, 8, 8, TOFROM}}, 2, LOST(1, 8, 8, "from", 0, 64, 0)},
     {ALL, BEGIN, {{0, 0, 64, 0}, {0, 0, 64, 0}, {0, 56, 8, TO}}, 3, LOST(2, 8, 56, "to", 0, 64, 0)},
+    {ALL, BEGIN, {{0, 0, 64, 0}, {0, 8, 8, TO | PRESENT}}, 2, LOST(1, 8, 8, "to", 0, 64, 0)},
     {ALL, LAUNCH, {{0, 0, 64, TO}, {0, 0, 64, FROM}, {0, 8, 8, FROM}}, 3, DONE},
     {ALL, BEGIN, {{0, 0, 64, TO}, {0, 0, 64, FROM}, {0, 8, 8, FROM}}, 3, DONE},
     {ALL, LAUNCH, {{0, 0, 64, TOFROM}, {0, 8, 8, TO}, {0, 8, 8, FROM}}, 3, DONE},
