@@ -90,16 +90,8 @@ void rex_begin_make_entries(struct rex_present_table *table, struct rex_range_lo
 static void cut_loose(struct rex_present_table *table, uintptr_t at)
 {
     struct rex_entry *entry = rex_entries_first(&table->mapped, at, at);
-    if (entry == NULL || !entry->is_loose)
+    if (entry == NULL || !entry->is_loose || entry->users > 0)
         return;
-    /*
-     * An entry that is not cut may reach past the memory that BEGIN maps. If libomptarget has
-     * neither end of the entry, look_at_loose() removes the entry, and the table lacks the memory.
-     */
-    if (entry->users > 0) {
-        rex_mapped_unseen();
-        return;
-    }
     if (!rex_entries_make_room(&table->mapped, 1)) {
         rex_add_process_reasons(REX_REASON_NO_MEMORY);
         rex_mapped_unseen();

@@ -181,9 +181,9 @@ static void lock_all(int number)
 
 /*
  * Returns true if a range with a new entry (`is_new`) overlaps an older mapping, which has no entry
- * and may be larger than the row. In that case the new entry must be removed. Example: a mapper has
- * mapped a[0:100], and this call maps a[0:10]. A later call with a[50:10] could end the older
- * mapping, and the entry of a[0:10] would remain.
+ * and may be larger than the row. In that case the new entry must become loose (present.h).
+ * Example: a mapper has mapped a[0:100], and this call maps a[0:10]. A later call with a[50:10]
+ * could end the older mapping, and the entry of a[0:10] would remain.
  */
 static bool lies_in_unseen(const struct rex_range_lock *ranges)
 {

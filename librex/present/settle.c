@@ -140,14 +140,34 @@ void rex_settle_end(struct rex_range_lock *end)
     look_beside(table, end);
 }
 
+/*
+ * Makes the new entries of BEGIN loose (loose: see present.h), because they lie in a mapping that
+ * has no entry. If librex removed them instead, BEGIN's own mapping might have no entry: the mapping
+ * without an entry may end before BEGIN's call. libomptarget aborts if a later call maps memory
+ * around a mapping that the table lacks.
+ */
+static void loosen_new(const struct rex_range_lock *begin)
+{
+    struct rex_present_table *table = rex_present_table(begin->number);
+    pthread_mutex_lock(&table->lock);
+    for (size_t i = 0; i < begin->count; i++)
+        if (begin->range[i].is_new)
+            rex_entries_loosen(table, begin->range[i].begin, begin->range[i].end);
+    pthread_mutex_unlock(&table->lock);
+}
+
 void rex_settle_begin(struct rex_range_lock *begin)
 {
     const struct rex_omp *omp = rex_runtime_omp();
+    if (begin->is_unseen) {
+        loosen_new(begin);
+        return;
+    }
     bool by_driver = rex_process_reasons() == 0, is_device = begin->number < rex_devices_known();
     for (size_t i = 0; i < begin->count; i++) {
         struct rex_range *range = &begin->range[i];
         const void *at = (const void *)range->begin;
-        if (begin->is_unseen || !range->is_new)
+        if (!range->is_new)
             continue;
         range->is_mapped = (by_driver && is_device) || (omp->is_present(at, begin->number) &&
                                                         !rex_device_is_host(begin->number));

@@ -257,8 +257,9 @@ static const char *const schedules[] = {
     "aB0-2 F [--......] a. [........]",
     "aB0-2 =........ aL3-4 a. a. [11......]",
     "aB0-2 a. =........ aE4-4 a. [........] aB0-2 a. [11......]",
-    /* A begin inside of unseen mappings makes no entries. */
-    "aB7-8M =...mm... a. bB1-2,2-4 b. [........]",
+    /* A begin inside of unseen mappings makes loose entries. */
+    "aB7-8M =...mm... a. bB1-2,2-4 b. [.lll....]",
+    "aB7-8M a. aL1-3 =.mm..... bB1-3 [.oo.....] b. [.ll.....] a. [.ll.....]",
     /* A call inside of another one locks nothing. If its rows are others, the table does not know what they do. */
     "aB0-2 aL0-2 a. [oo......] aE0-2 a. [--......] a. [........] S",
     "aB0-2 aD0-2 a. a. [11......] bD0-2 aU0-2 aD0-2 a. a. b.",
