@@ -73,9 +73,7 @@ void rex_backend_bind(bool sees_all, bool disabled)
         char why[REX_REASON_MAX];
         rex_reason_text((struct rex_reason){.mask = seen & REX_REASON_REPORTS}, why);
         rex_log(REX_LOG_INFO,
-                "libomptarget makes all launches and copies except those in queues, so that it can "
-                "report them: %s",
-                why);
+                "libomptarget makes all launches and copies except those in queues: %s", why);
     }
     if (sees_all)
         __atomic_fetch_and(&rex_backend_state, ~(unsigned)REX_REASON_UNSEEN_CALLS,

@@ -43,11 +43,11 @@
             "private row is empty")                                                             \
     X(LOOSE, "an asynchronous or failed call has used the memory of a row")                     \
     X(UNSEEN, "a row is mapped in part, or was mapped by a call that librex did not see")       \
-    X(OVERLAP, "rows that are mapped for the launch overlap")                                   \
+    X(OVERLAP, "the launch would map rows that overlap")                                        \
     X(BESIDE, "another launch, which libomptarget makes, uses the memory of a row at the same " \
               "time")                                                                           \
-    X(NESTED, "another thread's call may change the launch's rows, and a launch made inside a " \
-              "call of the same thread, as in a mapper, cannot wait for other threads")         \
+    X(NESTED, "it is made inside another call of its thread, as in a mapper, and cannot wait "  \
+              "there for a call of another thread")                                             \
     X(CALLED, "the program calls libomptarget itself")
 
 enum rex_reason_number {

@@ -141,10 +141,10 @@ void rex_settle_end(struct rex_range_lock *end)
 }
 
 /*
- * Makes the new entries of BEGIN loose (loose: see present.h), because they lie in a mapping that
- * has no entry. If librex removed them instead, BEGIN's own mapping might have no entry: the mapping
- * without an entry may end before BEGIN's call. libomptarget aborts if a later call maps memory
- * around a mapping that the table lacks.
+ * Makes the new entries of BEGIN loose (loose: see present.h), because they lie in an older mapping
+ * that has no entry. librex does not remove them: the older mapping may end before the call of
+ * BEGIN, and the table would then lack BEGIN's own mapping. libomptarget aborts if a later call
+ * maps memory around a mapping that the table lacks.
  */
 static void loosen_new(const struct rex_range_lock *begin)
 {

@@ -124,7 +124,8 @@ bool rex_capture_wait(struct rex_queue *queue, struct rex_event *event, int *res
         if (queue->gpu.number != graph->gpu.number) {
             *result = rex_fail(
                 REX_EINVAL,
-                "rex_queue_wait_event: queue \"%s\" is of device %d, and the graph of device %d",
+                "rex_queue_wait_event: queue \"%s\" is of device %d, and the event was recorded in "
+                "a graph of device %d",
                 queue->name, queue->gpu.number, graph->gpu.number);
             goto unlock;
         }

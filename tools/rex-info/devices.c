@@ -193,7 +193,8 @@ void host_ask(struct host *host)
                  WTERMSIG(status));
     else if (status != 0)
         snprintf(host->text, size,
-                 "no answer: the process that rex-info started to ask libomptarget failed");
+                 "no answer: rex-info asks libomptarget in a process of its own, and this process "
+                 "failed");
     else if (answer.count == 0)
         snprintf(host->text, size, "%s", answer.why);
     else if (answer.result != REX_OK)

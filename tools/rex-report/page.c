@@ -201,10 +201,10 @@ static void put_table(FILE *out, const struct table *table)
 
 static void put_viewer(FILE *out, const char *trace)
 {
-    fputs("<h2>Closer</h2>\n<p>Each call by itself, to zoom into: open ", out);
+    fputs("<h2>Single calls</h2>\n<p>To see each call by itself, open ", out);
     put(out, "<code>", trace, "</code>");
-    fputs(" at <a href=\"https://ui.perfetto.dev\">ui.perfetto.dev</a> (it stays in the browser), "
-          "or in Chromium at <code>chrome://tracing</code>.</p>\n",
+    fputs(" at <a href=\"https://ui.perfetto.dev\">ui.perfetto.dev</a>, or in Chromium at "
+          "<code>chrome://tracing</code>. The trace stays in the browser.</p>\n",
           out);
 }
 

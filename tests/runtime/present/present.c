@@ -905,7 +905,7 @@ static const struct sender {
     {NULL, launches_private, NULL, 0, NULL},
     {NULL, launches_nested, NULL, 1, NULL},
     {NULL, launches_twice, NULL, 1, NULL},
-    {NULL, launches_crossed, NULL, 1, "rows that are mapped for the launch overlap"},
+    {NULL, launches_crossed, NULL, 1, "the launch would map rows that overlap"},
     {begins, launches, ends, 1, NULL},
     {begins, launches_on_section, ends, 1, NULL},
     {begins, launches_without_length, ends, 1, NULL},
