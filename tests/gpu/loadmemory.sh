@@ -1,4 +1,5 @@
 #!/bin/sh
+# alone: it fills the memory of the GPU
 # REX_LOAD_MEMORY of librex/module/trialload.h: loading an image takes no more device memory, and with less left nothing ends the process.
 set -eu
 program=$PWD/$O/tests/gpu/loadmemory/loadmemory

@@ -27,11 +27,11 @@ static size_t left_now(void)
     return left;
 }
 
-/* Pieces of 16 MiB at first, of 64 KiB last. */
+/* Pieces of 16 GiB at first, of 64 KiB last. */
 static void leave(size_t bytes)
 {
     uint64_t address;
-    for (size_t piece = (size_t)16 << 20; piece >= (size_t)64 << 10; piece /= 2)
+    for (size_t piece = (size_t)16 << 30; piece >= (size_t)64 << 10; piece /= 2)
         while (left_now() >= bytes + piece && driver.alloc(&address, piece) == 0)
             ;
 }
