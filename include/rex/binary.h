@@ -191,9 +191,11 @@ REX_PER_BINARY struct rex_module rex_this_module = {(uint32_t)sizeof(struct rex_
                                                     rex_images_end};
 
 /**
- * rex_binary_module: the address of this binary's module. A shared object exports this variable. If
- * librex knows no module with entries, a data call finds the variables of loaded shared objects. It
- * then registers at least one of the modules that have entries.
+ * rex_binary_module: a variable with the address of this binary's module, for librex. A shared
+ * object exports this variable. If librex knows no module with entries, a data call finds the
+ * variables of loaded shared objects. It then registers at least one of the modules that have
+ * entries. Code of the binary uses &rex_this_module: in a shared object the name rex_binary_module
+ * may mean the program's variable.
  */
 extern struct rex_module *rex_binary_module;
 __attribute__((__weak__, __visibility__("default"))) struct rex_module *rex_binary_module =

@@ -37,9 +37,9 @@ REX_API int rex_device_count(void);
 
 /**
  * rex_device_for_rank(): returns the number of the device that this process should use, for the
- * other functions or omp_set_default_device(). If OMP_DEFAULT_DEVICE is a number, returns this
- * number. Another value, such as traits of OpenMP 6, causes a warning and is ignored. If
- * OMP_DEFAULT_DEVICE is not a number, the processes that a launcher, such as mpirun, has started on
+ * other functions or omp_set_default_device(). If OMP_DEFAULT_DEVICE is a number of 0 or more,
+ * returns this number. Another value, such as -1 or traits of OpenMP 6, causes a warning and is
+ * ignored. Without such a number, the processes that a launcher, such as mpirun, has started on
  * this machine take the GPUs in turn. The result is then the local rank modulo the number of GPUs,
  * or of libomptarget's devices if there are fewer. The launcher sets the rank in the environment,
  * so the result is equal before and after MPI_Init(). GPUs that CUDA_VISIBLE_DEVICES hides do not
