@@ -175,9 +175,9 @@ REX_API int rex_module_launch(struct rex_module *module, int64_t device, int32_t
  * parameters of rex_module_launch(). If another known module has the key, the call uses the other
  * module. Any thread.
  *
- * Also returns REX_EHOST (-1) if @module cannot be registered: there is no runtime, no image or no
- * device, or the image is refused or cannot be read. The error is logged, and rex_last_error_code()
- * is the cause. In three cases the result is the cause instead of -1:
+ * Also returns REX_EHOST (-1) if @module cannot be registered: for example, there is no runtime, no
+ * image or no device, the image is refused, or the table of entries is empty. The error is logged,
+ * and rex_last_error_code() is the cause. In three cases the result is the cause instead of -1:
  *
  * - REX_REQUIRE_GPU is on, or OMP_TARGET_OFFLOAD is mandatory;
  * - the cause is REX_EFORK, or the process is ending;

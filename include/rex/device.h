@@ -105,7 +105,8 @@ REX_API int rex_gpu_count(void);
  *
  * If there is no GPU at all, the message has the reason. Examples are a missing driver,
  * CUDA_VISIBLE_DEVICES, a device file that this process may not open, or a driver that does not
- * match its kernel module. The error is then not logged. rex-info(1) reports cures.
+ * match its kernel module. The error is then not logged. rex-info(1) reports the cure if it
+ * knows one.
  *
  *     for (int number = 0; rex_gpu_get(&gpu, sizeof gpu, number) == 0; number++)
  *         printf("%d: %s\n", number, gpu.name);

@@ -184,7 +184,7 @@ uint64_t rex_gpu_most(enum rex_gpu_limit limit)
 /*
  * The driver's error is vague. CUDA_ERROR_NO_DEVICE may mean a machine without a GPU, a value of
  * CUDA_VISIBLE_DEVICES that hides all GPUs, or device files that cannot be opened. So librex adds
- * facts about the machine, and rex-info adds the cure.
+ * facts about the machine, and rex-info adds the cure if it knows one.
  */
 
 const char *rex_nogpu_root = "";
