@@ -33,7 +33,7 @@ static void parse(struct settings *settings, struct inputs *inputs, int argc, ch
          0, 0},
         {"generate", "FILE", "write the generated graph in Rodinia's format", &inputs->made, NULL,
          0, 0},
-        {"source", "I", "first node (the graph's own; 0 in a generated graph)", NULL,
+        {"source", "I", "node from which distances count (default: that in the file, else 0)", NULL,
          &inputs->source, 0, MOST_NODES - 1},
         {NULL, NULL, NULL, NULL, NULL, 0, 0},
     };

@@ -50,7 +50,7 @@ static void print_option(const char *name, const char *argument, const char *hel
     char left[40];
     snprintf(left, sizeof left, "--%s%s%s", name, argument != NULL ? " " : "",
              argument != NULL ? argument : "");
-    printf("  %-17s %s\n", left, help);
+    printf("  %-20s %s\n", left, help);
 }
 
 static void print_help(const struct settings *settings)

@@ -35,8 +35,8 @@ static void take_options(struct options *options, int argc, char **argv)
         {"every", "N", "with --save: write every N steps, too", NULL, &options->every, 1, INT_MAX},
         {"restart", "FILE", "continue from a file of --save, written by any number of ranks",
          &options->restart, NULL, 0, 0},
-        {"through-host", "0|1", "1: always exchange edges through host memory (0)", NULL,
-         &options->through_host, 0, 1},
+        {"through-host", "0|1", "exchange edges through host memory: always (1) or if needed (0)",
+         NULL, &options->through_host, 0, 1},
         {"png", "FILE", "file for the heat map", &options->picture, NULL, 0, 0},
         {NULL, NULL, NULL, NULL, NULL, 0, 0},
     };

@@ -171,8 +171,9 @@ static void say_adaptations_of_images(const struct to *to, const struct rex_rele
          "more than 48 KiB for a block is an error, unless the CUDA driver launches: libomptarget "
          "does not raise the kernel's limit"},
         {release->static_memory_uncounted, "shared memory",
-         "a launch asks for 48 KiB of dynamic memory if dynamic and static together exceed 48 KiB: "
-         "libomptarget counts only dynamic memory when it raises the kernel's limit"},
+         "dynamic memory below 48 KiB is raised to 48 KiB if it exceeds 48 KiB together with "
+         "static memory: libomptarget raises a kernel's limit only for 48 KiB of dynamic memory or "
+         "more"},
         {release->late_image_ignored, "late images",
          "refused: libomptarget never loads an image registered after a device's first use; known "
          "modules are registered together, and a registration stays when its module ends"},
@@ -212,9 +213,9 @@ static void say_adaptations_of_start(const struct to *to, const struct rex_relea
          "wait, like ends of modules, until no other thread is inside a launch or data call, "
          "because libomptarget crashes if such calls overlap"},
         {true, "late registrations", "load their image at once if a device is already in use"},
-        {release->any_call_loads, "first calls",
-         "with a device test first whether its images can be loaded: libomptarget loads them in "
-         "any such call, and ends the process if it cannot"},
+        {release->any_call_loads, "loading of images",
+         "tested before the first call with a device: libomptarget loads images in any such call, "
+         "and ends the process if it cannot"},
     };
     say_facts_that_hold(to, all, sizeof all / sizeof *all);
 }
@@ -391,7 +392,7 @@ int rex_info(int release, rex_info_row *row, void *context)
 {
     const struct to to = {row, context};
     if (row == NULL)
-        return rex_fail(REX_EINVAL, "rex_info: the function row is NULL");
+        return rex_fail(REX_EINVAL, "rex_info: the function that gets the facts is NULL");
     if (release != 0) {
         const struct rex_release *known = rex_release_row(release), *built;
         char message[64];

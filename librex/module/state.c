@@ -93,7 +93,7 @@ static int check_worker(const struct rex_registration *registration)
     if (__atomic_load_n(&registration->worker, __ATOMIC_RELAXED) == &rex_thread)
         return rex_fail(REX_EINVAL,
                         "the log callback cannot use a module that is being registered or ended");
-    return rex_gate_check_outside(name != NULL ? name : "a module without an image name");
+    return rex_gate_check_outside(name != NULL ? name : "without an image name");
 }
 
 /* Ends the registration of one image of a module with libomptarget. */

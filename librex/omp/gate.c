@@ -206,11 +206,10 @@ int rex_gate_check_outside(const char *what)
 {
     if (rex_thread.inside == 0 && rex_thread.paused == 0 && !rex_thread.in_function)
         return REX_OK;
-    return rex_fail(
-        REX_EBUSY,
-        "%s: a module cannot be registered or ended inside a launch, a data call, another "
-        "registration or the log callback",
-        what);
+    return rex_fail(REX_EBUSY,
+                    "module %s cannot be registered or ended inside a launch, a data call, another "
+                    "registration or the log callback",
+                    what);
 }
 
 /*

@@ -68,8 +68,8 @@ static inline bool rex_gate_is_over(void)
 
 /*
  * Returns REX_EBUSY if this thread is inside a call or inside the log function of the program. Such
- * a thread cannot register or end a module. In any other case returns 0. The message begins with
- * WHAT, the name of the module.
+ * a thread cannot register or end a module. In any other case returns 0. The message calls the
+ * module WHAT.
  */
 int rex_gate_check_outside(const char *what);
 

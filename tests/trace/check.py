@@ -7,8 +7,9 @@ usage: check.py FILE [--cut] [--tracks N] [CATEGORY/NAME=COUNT[:TO,FROM]]...
   --cut       the process was killed: the closing bracket is missing, every line is whole
   --tracks N  threads that have slices
   CATEGORY/NAME=COUNT[:TO,FROM]
-              there are COUNT slices of this name, with so many bytes to and from the device in all. Of a category that is named, all
-              slices have to be named. NAME of * means all that have no name here; COUNT of + means one or more.
+              there are COUNT slices of this name, with so many bytes to and from the device in all. If an
+              argument gives a CATEGORY, each slice of this category must match an argument. The NAME * matches the slices that no other
+              argument matches. The COUNT + is one or more.
 
 SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """

@@ -138,7 +138,8 @@ static void link_name(const char *name, const char *path, void *context)
         return;
     if (slash != NULL)
         die(REFUSED,
-            "%s loads %s by its path (linked so, or by LD_PRELOAD): --omptarget cannot replace it",
+            "%s loads %s by this path, which the program or LD_PRELOAD names: --omptarget cannot "
+            "replace it",
             linked->program->path, name);
     (void)path;
     check_releases(linked, name);
