@@ -74,7 +74,8 @@ extern "C" {
  * each other, for example by grid.sync() of CUDA's cooperative groups. rex_resident_blocks()
  * returns the maximum number of blocks. If the grid has more blocks, the launch returns REX_EINVAL,
  * and the message has the maximum. With REX_LAUNCH_GRID_STRIDE and 0 teams in x, librex chooses at
- * most this maximum.
+ * most this maximum. If the kernel declares clusters, set `cluster` of the config to their size:
+ * otherwise the maximum may be too large, and the launch may return REX_ECUDA.
  */
 #define REX_LAUNCH_COOPERATIVE 0x8u
 
@@ -97,8 +98,8 @@ struct rex_launch_config {
     /**
      * blocks in x, y, z. If x is 0, librex chooses enough blocks for @trip_count. If x and
      * @trip_count are 0, librex chooses 128 blocks, or 1 block with REX_LAUNCH_GRID_STRIDE. librex
-     * chooses whole clusters. In y and z, 0 means 1. A GPU's grid has at most 65535 blocks in y and
-     * in z.
+     * chooses whole clusters of @cluster. In y and z, 0 means 1. A GPU's grid has at most 65535
+     * blocks in y and in z.
      */
     uint32_t teams[3];
     /**
@@ -114,7 +115,9 @@ struct rex_launch_config {
      * blocks of a thread block cluster in x, y, z. All 0: no clusters, or the clusters that the
      * kernel declares. If only some numbers are 0, each 0 means 1. A cluster has at most 8 blocks.
      * In each dimension @teams must be a multiple of the cluster. Clusters need a GPU of compute
-     * capability 9.0 or later.
+     * capability 9.0 or later. librex does not read the size of declared clusters. So set @cluster
+     * to this size if librex chooses the grid, for a cooperative launch and for
+     * rex_resident_blocks().
      */
     uint32_t cluster[3];
     uint32_t reserved[3]; /**< must be 0, otherwise the launch returns REX_EINVAL. */
@@ -258,8 +261,9 @@ static inline int rex_launch(const struct rex_launch_config *launch, const struc
  * rex_resident_blocks(): returns the number of blocks of @launch's kernel that all multiprocessors
  * of the GPU together can have resident at once. The blocks have the threads, the dynamic shared
  * memory and the clusters of @launch; the teams and the queue of @launch do not matter. The result
- * is the maximum for the grid of a cooperative launch. The function assumes that the GPU has no
- * other work. Any thread may call the function.
+ * is the maximum for the grid of a cooperative launch. If the kernel declares clusters, the result
+ * may be too large unless `cluster` of @launch is their size. The function assumes that the GPU has
+ * no other work. Any thread may call the function.
  *
  *     int64_t blocks = rex_resident_blocks(&launch);
  *     if (blocks > 0)
