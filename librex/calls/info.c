@@ -171,9 +171,8 @@ static void say_adaptations_of_images(const struct to *to, const struct rex_rele
          "more than 48 KiB for a block is an error, unless the CUDA driver launches: libomptarget "
          "does not raise the kernel's limit"},
         {release->static_memory_uncounted, "shared memory",
-         "dynamic memory below 48 KiB is raised to 48 KiB if it exceeds 48 KiB together with "
-         "static memory: libomptarget raises a kernel's limit only for 48 KiB of dynamic memory or "
-         "more"},
+         "if static and dynamic memory together exceed 48 KiB, librex asks for at least 48 KiB of "
+         "dynamic memory: for less, libomptarget does not raise the kernel's limit"},
         {release->late_image_ignored, "late images",
          "refused: libomptarget never loads an image registered after a device's first use; known "
          "modules are registered together, and a registration stays when its module ends"},
@@ -208,7 +207,7 @@ static void say_adaptations_of_start(const struct to *to, const struct rex_relea
         {release->openmp_first, "libomp",
          "opened before libomptarget, which calls it without a check"},
         {release->runtime_object, "calls of the program",
-         "held back until a registration: libomptarget crashes before the first one"},
+         "held back until the first registration: libomptarget crashes if it is called earlier"},
         {true, "registrations",
          "wait, like ends of modules, until no other thread is inside a launch or data call, "
          "because libomptarget crashes if such calls overlap"},

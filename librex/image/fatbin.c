@@ -96,7 +96,7 @@ int rex_fatbin_list(struct rex_list *list, size_t offset, size_t size, const cha
     if (rex_fatbin_is(bytes + end, size - end))
         return refuse_fatbin(name, 0,
                              "several fatbins follow one another; link the kernels into one "
-                             "image with nvcc -dlink, or give each a module");
+                             "image with nvcc -dlink, or give each fatbin a module of its own");
     while (at < end) {
         struct member_header member;
         size_t room = end - at;

@@ -147,8 +147,8 @@ int rex_image_fit_header(unsigned char *bytes, size_t size, const char *path,
         return REX_OK;
     if (sm > (unsigned)release->newest_old_header)
         return rex_fail(REX_EUNSUPPORTED,
-                        "device image %s: LLVM %d refuses CUDA 13's CUBIN header, and sm_%u has no "
-                        "older form; LLVM 21.1.2 or later takes it",
+                        "device image %s: LLVM %d refuses CUDA 13's CUBIN header, and there is no "
+                        "older header for sm_%u: use LLVM 21.1.2 or later",
                         path, release->number, sm);
     header.e_ident[EI_OSABI] = 0x33;
     header.e_ident[EI_ABIVERSION] = 7;

@@ -33,7 +33,7 @@
                "load a second copy of them")                                                    \
     X(DEVICE_RUNTIME, "its module uses LLVM's device runtime: %s")                              \
     X(DEVICE_LIBRARY, "its module calls %s on the device")                                      \
-    X(MODE, "only libomptarget launches kernels of its execution mode")                         \
+    X(MODE, "only libomptarget launches kernels of this execution mode")                        \
     X(PARAMETERS, "the image does not describe its parameters")                                 \
     X(NOWAIT, "it is asynchronous (nowait)")                                                    \
     X(FLAGS, "its packet has flags that only libomptarget knows")                               \

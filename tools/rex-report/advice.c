@@ -145,8 +145,8 @@ static void about_sender(struct list *list, const struct by_runtime *by)
     char *count = figure_count(by->launches), *took = figure_time(by->took);
     char *saved = figure_time(saves);
     add(list, saves,
-        "%s launches of %s%s took %s. libomptarget made them, because %s. By the CUDA driver, "
-        "these launches would take up to %s less: see rex-launches(7).",
+        "%s launches of %s%s took %s. libomptarget made them. The reason for each launch: "
+        "%s. By the CUDA driver, these launches would take up to %s less: see rex-launches(7).",
         count, by->kernel, by->others ? " and other kernels" : "", took, by->because, saved);
     free(count);
     free(took);
