@@ -266,10 +266,11 @@ static inline int rex_launch(const struct rex_launch_config *launch, const struc
  *         launch.teams[0] = (uint32_t)blocks;
  *
  * Returns the number, or 0 if not even one block or cluster fits. An error is negative: an error of
- * rex_module_register(); REX_ENODEVICE (the device is not an NVIDIA GPU; not logged); REX_EINVAL
- * (@launch is NULL, the block is too large for the GPU or the kernel, or the process is ending);
- * REX_ENOKERNEL (the image does not describe the kernel's parameters); or, as for rex_launch(),
- * REX_EKEY, REX_EDEVICE, REX_EHOST, REX_EUNSUPPORTED, REX_ECUDA, REX_ENOMEM or REX_EFORK.
+ * rex_module_register(); REX_ENODEVICE (the device is not an NVIDIA GPU; not logged, unless it is
+ * the host and REX_REQUIRE_GPU is on); REX_EINVAL (@launch is NULL, the block is too large for the
+ * GPU or the kernel, or the process is ending); REX_ENOKERNEL (the image lacks the kernel, or does
+ * not describe its parameters); or, as for rex_launch(), REX_EKEY, REX_EDEVICE, REX_EHOST,
+ * REX_EUNSUPPORTED, REX_ECUDA, REX_ENOMEM or REX_EFORK.
  */
 static inline int64_t rex_resident_blocks(const struct rex_launch_config *launch)
 {
