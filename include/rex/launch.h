@@ -97,8 +97,8 @@ struct rex_launch_config {
     /**
      * blocks in x, y, z. If x is 0, librex chooses enough blocks for @trip_count. If x and
      * @trip_count are 0, librex chooses 128 blocks, or 1 block with REX_LAUNCH_GRID_STRIDE. librex
-     * chooses whole clusters. In y and z, 0 means 1. A GPU's grid has at most 65535 blocks in y and
-     * in z.
+     * chooses whole clusters of @cluster. In y and z, 0 means 1. A GPU's grid has at most 65535
+     * blocks in y and in z.
      */
     uint32_t teams[3];
     /**
@@ -113,8 +113,9 @@ struct rex_launch_config {
     /**
      * blocks of a thread block cluster in x, y, z. All 0: no clusters, or the clusters that the
      * kernel declares. If only some numbers are 0, each 0 means 1. A cluster has at most 8 blocks.
-     * In each dimension @teams must be a multiple of the cluster. Clusters need a GPU of compute
-     * capability 9.0 or later.
+     * In each dimension @teams must be a multiple of the cluster. librex does not know clusters
+     * that the kernel declares: if @teams does not fit them, the launch returns REX_ECUDA. Clusters
+     * need a GPU of compute capability 9.0 or later.
      */
     uint32_t cluster[3];
     uint32_t reserved[3]; /**< must be 0, otherwise the launch returns REX_EINVAL. */
@@ -269,8 +270,9 @@ static inline int rex_launch(const struct rex_launch_config *launch, const struc
  * rex_module_register(); REX_ENODEVICE (the device is not an NVIDIA GPU; not logged, unless it is
  * the host and REX_REQUIRE_GPU is on); REX_EINVAL (@launch is NULL, the block is too large for the
  * GPU or the kernel, or the process is ending); REX_ENOKERNEL (the image lacks the kernel, or does
- * not describe its parameters); or, as for rex_launch(), REX_EKEY, REX_EDEVICE, REX_EHOST,
- * REX_EUNSUPPORTED, REX_ECUDA, REX_ENOMEM or REX_EFORK.
+ * not describe its parameters); REX_ECUDA (the reasons of rex_launch(), or a cluster of more than 8
+ * blocks); or, as for rex_launch(), REX_EKEY, REX_EDEVICE, REX_EHOST, REX_EUNSUPPORTED, REX_ENOMEM
+ * or REX_EFORK.
  */
 static inline int64_t rex_resident_blocks(const struct rex_launch_config *launch)
 {
