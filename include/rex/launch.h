@@ -115,9 +115,9 @@ struct rex_launch_config {
      * blocks of a thread block cluster in x, y, z. All 0: no clusters, or the clusters that the
      * kernel declares. If only some numbers are 0, each 0 means 1. A cluster has at most 8 blocks.
      * In each dimension @teams must be a multiple of the cluster. Clusters need a GPU of compute
-     * capability 9.0 or later. librex does not read the size of declared clusters. So set @cluster
-     * to this size if librex chooses the grid, for a cooperative launch and for
-     * rex_resident_blocks().
+     * capability 9.0 or later. librex does not read the size of declared clusters: if @teams does
+     * not fit them, the launch returns REX_ECUDA. So set @cluster to this size if librex chooses
+     * the grid, for a cooperative launch and for rex_resident_blocks().
      */
     uint32_t cluster[3];
     uint32_t reserved[3]; /**< must be 0, otherwise the launch returns REX_EINVAL. */
@@ -270,10 +270,12 @@ static inline int rex_launch(const struct rex_launch_config *launch, const struc
  *         launch.teams[0] = (uint32_t)blocks;
  *
  * Returns the number, or 0 if not even one block or cluster fits. An error is negative: an error of
- * rex_module_register(); REX_ENODEVICE (the device is not an NVIDIA GPU; not logged); REX_EINVAL
- * (@launch is NULL, the block is too large for the GPU or the kernel, or the process is ending);
- * REX_ENOKERNEL (the image does not describe the kernel's parameters); or, as for rex_launch(),
- * REX_EKEY, REX_EDEVICE, REX_EHOST, REX_EUNSUPPORTED, REX_ECUDA, REX_ENOMEM or REX_EFORK.
+ * rex_module_register(); REX_ENODEVICE (the device is not an NVIDIA GPU; not logged, unless it is
+ * the host and REX_REQUIRE_GPU is on); REX_EINVAL (@launch is NULL, the block is too large for the
+ * GPU or the kernel, or the process is ending); REX_ENOKERNEL (the image lacks the kernel, or does
+ * not describe its parameters); REX_ECUDA (the reasons of rex_launch(), or a cluster of more than 8
+ * blocks); or, as for rex_launch(), REX_EKEY, REX_EDEVICE, REX_EHOST, REX_EUNSUPPORTED, REX_ENOMEM
+ * or REX_EFORK.
  */
 static inline int64_t rex_resident_blocks(const struct rex_launch_config *launch)
 {
