@@ -230,7 +230,10 @@ bool rex_cuda_exports(const char *name, const char *since);
 #define REX_CUDA_INVALID_HANDLE 400
 #define REX_CUDA_NOT_READY 600
 #define REX_CUDA_ILLEGAL_ADDRESS 700 /* if any call returns this error, the context is lost */
+#define REX_CUDA_LAUNCH_OUT_OF_RESOURCES 701
 #define REX_CUDA_PEER_ACCESS_ALREADY_ENABLED 704
+#define REX_CUDA_COOPERATIVE_LAUNCH_TOO_LARGE 720
+#define REX_CUDA_INVALID_CLUSTER_SIZE 912
 #define REX_CUDA_MULTIPROCESSORS 16
 #define REX_CUDA_CAPABILITY_MAJOR 75
 #define REX_CUDA_CAPABILITY_MINOR 76
@@ -249,7 +252,9 @@ static inline bool rex_cuda_is_of_call(int result)
 {
     return result == REX_CUDA_INVALID_VALUE || result == REX_CUDA_OUT_OF_MEMORY ||
            result == REX_CUDA_NOT_INITIALIZED || result == REX_CUDA_NO_BINARY_FOR_GPU ||
-           result == REX_CUDA_INVALID_HANDLE;
+           result == REX_CUDA_INVALID_HANDLE || result == REX_CUDA_LAUNCH_OUT_OF_RESOURCES ||
+           result == REX_CUDA_COOPERATIVE_LAUNCH_TOO_LARGE ||
+           result == REX_CUDA_INVALID_CLUSTER_SIZE;
 }
 
 /* ---- the GPUs -------------------------------------------------------------------------------- */

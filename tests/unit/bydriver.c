@@ -377,6 +377,19 @@ TEST(test_faults)
     }
 }
 
+/* The driver refuses one deferred launch: the device is not lost. 701: too many registers; 720: a cooperative grid; 912: a cluster. */
+TEST_OF_EACH(refuse_deferred, const char *, breaks, "cuLaunchKernel:701:0", "cuLaunchKernel:720:0", "cuLaunchKernel:912:0")
+{
+    setenv("REX_LAUNCH_BLOCKING", "off", 1);
+    start(22);
+    CHECK_EQUAL(launch_nothing(&plainly), REX_OK);
+    setenv("FAKE_CUDA_BREAKS", breaks, 1);
+    REFUSED(launch_nothing(&plainly), REX_ECUDA, "0 bytes of dynamic shared memory: cuLaunchKernel");
+    unsetenv("FAKE_CUDA_BREAKS");
+    CHECK_EQUAL(launch_nothing(&plainly), REX_OK);
+    CHECK_EQUAL(rex_device_sync(0), REX_OK);
+}
+
 /* Of two rows the second finds no memory: the first is given back. */
 TEST_OF_EACH(lack_memory_for_a_row, const char *, check, "on", "full")
 {
