@@ -184,8 +184,8 @@ REX_API const char *rex_error_name(int error);
  * REX_EABSENT       memory that has to be mapped on the device is not mapped, or only in part.
  * REX_EOVERLAP      a call maps or unmaps a row that is mapped only in part, or that overlaps an
  *                   earlier row that the call maps, without lying in it; libomptarget would abort,
- *                   or copy too much. Or a row lies within such an earlier row, and asks for a copy
- *                   that it does not make.
+ *                   or copy too much. Or a row is a part of such an earlier row, and needs a copy
+ *                   that the earlier row does not make.
  * REX_ECUDA         a call to the CUDA driver failed, or the device is lost; the message has the
  *                   driver's reason.
  * REX_EFORK         the process was forked after its parent had used a GPU; counting GPUs, pinning

@@ -185,17 +185,17 @@ static inline struct rex_launch_config rex_launch_config_for(const void *key, in
  * REX_EHOST         offloading is disabled, the device is the host, or libomptarget launched
  *                   nothing: run the host version.
  * REX_ENODEVICE     the device is the host, or offloading is disabled, and REX_REQUIRE_GPU is on.
- * REX_EINVAL        @launch or a column of @map is NULL; @launch has unknown flags, or @reserved is
- *                   not 0; a row is invalid with each LLVM release, and the message has its number;
- *                   a strict launch has 0 teams or threads in x; a number of teams or threads in x
- *                   is above 2147483647; the grid or the block is too large for the GPU or the
- *                   kernel (in a queue: REX_ECUDA); a cooperative grid or a cluster does not fit; a
- *                   value has more than 8 bytes, and libomptarget has to launch; the queue was
- *                   destroyed; the process or the calling thread is ending.
+ * REX_EINVAL        @launch is NULL or has unknown flags, or @reserved is not 0; the count or a
+ *                   column of @map is invalid; a row is invalid with each LLVM release, and the
+ *                   message has its number; a strict launch has 0 teams or threads in x; a number
+ *                   of teams or threads in x is above 2147483647; the grid or the block is too
+ *                   large for the GPU or the kernel (in a queue: REX_ECUDA); a cooperative grid or
+ *                   a cluster does not fit; a value has more than 8 bytes, and libomptarget has to
+ *                   launch; the queue was destroyed; the process or the calling thread is ending.
  * REX_EKEY          no entry of this binary has the key, or the key is that of a global.
  * REX_ENOKERNEL     the image does not describe the kernel's parameters: in a queue on a GPU, or
- *                   for a cooperative launch whose grid librex chooses. Or the image lacks the
- *                   kernel, and REX_CHECK is `off`.
+ *                   for some cooperative launches. Or the image lacks the kernel, and REX_CHECK is
+ *                   `off`.
  * REX_EPARAMS       the rows do not fit the kernel's parameters. Or libomptarget has to launch on a
  *                   GPU, and a parameter has more than 8 bytes, or less on LLVM 19 to 22.
  * REX_EDEVICE       the device number is out of range, or is not that of the queue's device.
@@ -209,9 +209,10 @@ static inline struct rex_launch_config rex_launch_config_for(const void *key, in
  * REX_EABSENT       a row of REX_PRESENT(), or in a queue a row that must be mapped, is not mapped,
  *                   or mapped only in part.
  * REX_EOVERLAP      a row is mapped in part. Or it overlaps an earlier row that this call maps, and
- *                   does not lie within it, or asks for a copy that the earlier row does not make.
- *                   For an exception see REX_IMPLICIT(). On LLVM 14 also a row of no elements
- *                   within a later row that this call maps.
+ *                   does not lie within it. Or it is a part of such a row, is neither a member nor
+ *                   REX_ALWAYS(), and asks for a copy that the earlier row does not make. For an
+ *                   exception see REX_IMPLICIT(). On LLVM 14 also a row of no elements within a
+ *                   later row that this call maps.
  * REX_ENOMEM        the host or the device has too little memory, or a row is larger than 1 TiB. If
  *                   libomptarget maps the rows, and the device has too little memory, libomptarget
  *                   aborts the process.
@@ -385,7 +386,7 @@ static inline bool rex_on_host(void)
  * The module of a program without entries (kernels or globals) is not registered. Its data calls
  * use the devices of registered modules. If no module is registered, librex registers a module that
  * it knows, or the module of a loaded shared object (rex_binary_module). If librex finds no module
- * with entries, the data calls return REX_EENTRIES.
+ * with entries, and offloading is not disabled, the data calls return REX_EENTRIES.
  *
  * Guide: rex-launches(7).
  */
@@ -399,14 +400,15 @@ static inline bool rex_on_host(void)
  *
  * Returns 0, an error of rex_module_register(), or:
  *
- * REX_EINVAL        @map or a column is NULL; or a row is invalid, and the message has its number:
- *                   for example a negative size, memory at NULL, a value, or a REX_DELETE(). Or the
- *                   process is ending.
+ * REX_EINVAL        @map is NULL; its count or a column is invalid; or a row is invalid, and the
+ *                   message has its number: for example a negative size, memory at NULL, a value,
+ *                   or a REX_DELETE(). Or the process is ending.
  * REX_EDEVICE       the device number is out of range.
  * REX_EABSENT       a row of REX_PRESENT() is not mapped, or mapped only in part.
  * REX_EOVERLAP      a row is mapped in part. Or it overlaps an earlier row that this call maps, and
- *                   does not lie within it, or asks for a copy that the earlier row does not make.
- *                   For an exception see REX_IMPLICIT().
+ *                   does not lie within it. Or it is a part of such a row, is neither a member nor
+ *                   REX_ALWAYS(), and asks for a copy that the earlier row does not make. For an
+ *                   exception see REX_IMPLICIT().
  * REX_ENOMEM        the host has too little memory to compare many rows, or to save the bases that
  *                   addresses replace; or a row is larger than 1 TiB. If the device has too little
  *                   memory for the rows, libomptarget aborts the process.
@@ -448,9 +450,10 @@ static inline int rex_data_exit(int64_t device, const struct rex_map *map)
  *
  * Returns 0, an error of rex_module_register(), or:
  *
- * REX_EINVAL        @map or a column is NULL; or a row is invalid, and the message has its number:
- *                   for example a negative size, memory at NULL, a value, or a row without members
- *                   that is neither REX_TO() nor REX_FROM(). Or the process is ending.
+ * REX_EINVAL        @map is NULL; its count or a column is invalid; or a row is invalid, and the
+ *                   message has its number: for example a negative size, memory at NULL, a value,
+ *                   or a row without members that is neither REX_TO() nor REX_FROM(). Or the
+ *                   process is ending.
  * REX_EDEVICE       the device number is out of range.
  * REX_EABSENT       a row that is copied, or a row of REX_PRESENT(), is not mapped, or mapped only
  *                   in part.

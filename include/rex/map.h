@@ -228,8 +228,8 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
 #define REX_NO_PARAM(row) REX_ROW(REX_OF_NONE, rex_row_without((row), REX_MAP_TARGET_PARAM))
 /**
  * REX_IMPLICIT(row): marks a row without a clause, as compilers do for captured variables. A row
- * that the call does not copy can extend past the mapping in which the row begins, except in a
- * queue.
+ * without members that the call does not copy can extend past the mapping in which the row begins,
+ * except in a queue.
  */
 #define REX_IMPLICIT(row) REX_ROW(REX_OF_ROW(row), rex_row_with((row), REX_MAP_IMPLICIT))
 
