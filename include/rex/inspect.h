@@ -159,8 +159,9 @@ struct rex_image_parameter {
 };
 
 /**
- * struct rex_image_symbol: a kernel or a global. Its memory belongs to the view; @name points into
- * the image's bytes, or into the view.
+ * struct rex_image_symbol: a kernel or a global. In a host image each exported function counts as a
+ * kernel. The symbol's memory belongs to the view; @name points into the image's bytes, or into the
+ * view.
  *
  * If the image is PTX, @registers, @shared_memory and a kernel's @size are 0, because the driver
  * has not compiled the code yet. For a host image only @name, @kernel, @size, @call and the facts
@@ -172,9 +173,9 @@ struct rex_image_symbol {
     uint64_t size;       /**< size of a global, or of a kernel's code, in bytes. */
     uint32_t first;      /**< librex's own. */
     uint16_t parameters; /**< number of a kernel's parameters, or REX_PARAMETERS_UNKNOWN. */
-    /** index of the first parameter that is not 8 bytes wide, if @odd_size is not 0. */
+    /** index of the first parameter whose @size is not 8, if @odd_size is not 0. */
     uint16_t odd_index;
-    /** width of the parameter @odd_index in bytes; 0: all known parameters are 8 bytes wide. */
+    /** size of the parameter @odd_index in bytes; 0: all known parameters have 8 bytes. */
     uint32_t odd_size;
     /** maximum number of threads of a block by __launch_bounds__; 0: the image sets no maximum. */
     uint32_t max_threads;

@@ -119,10 +119,10 @@ REX_API int rex_library_global(void **address, size_t *size, struct rex_library 
  * an element of @arguments, is NULL; @library was unloaded; or a reason of rex_launch()); REX_EKEY
  * (no kernel of @library has the key); REX_EPARAMS (@count is not the number of parameters that the
  * image describes, without the first one of a REX_DEVICE_KERNEL_ENV(); or the argument of a pointer
- * parameter in the image's signature is not an address); REX_EDEVICE (the device is not the
- * queue's; or the image is for GPUs, and the queue is neither on the host nor on an NVIDIA GPU);
- * REX_ENOKERNEL (an image for GPUs does not describe the parameters); REX_EUNSUPPORTED (a reason of
- * rex_launch()); REX_ECUDA; REX_ENOMEM; or REX_EFORK.
+ * parameter in the image's signature is too small for an address); REX_EDEVICE (the device is not
+ * the queue's; or the image is for GPUs, and the queue is neither on the host nor on an NVIDIA
+ * GPU); REX_ENOKERNEL (an image for GPUs does not describe the parameters); REX_EUNSUPPORTED (a
+ * reason of rex_launch()); REX_ECUDA; REX_ENOMEM; or REX_EFORK.
  */
 REX_API int rex_library_launch(struct rex_library *library, const struct rex_launch_config *launch,
                                void *const *arguments, size_t count);
