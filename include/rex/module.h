@@ -73,8 +73,8 @@ struct rex_module {
     /** file name of a host shared object for machines without a GPU; may be NULL. */
     const char *host_image_name;
     /**
-     * an image in memory, or a fatbin in memory. If @image is not NULL or empty, librex does not
-     * look for the files of @image_name and $REX_CUBIN. librex copies the image.
+     * an image in memory, or a fatbin in memory. If @image is neither NULL nor @image_end, librex
+     * does not look for the files of @image_name and $REX_CUBIN. librex copies the image.
      */
     const void *image;
     size_t image_size; /**< size of @image in bytes, if @image_end is NULL. */
@@ -175,8 +175,8 @@ struct rex_module {
  *                   each with the reason, or names another cause.
  * REX_ERUNTIME      libomptarget has no device for the image. Or devices are in use already, and
  *                   libomptarget could not write or run the file of a host image.
- * REX_EUNSUPPORTED  the bound LLVM release cannot use the image: a CUBIN of CUDA 13 for an
- *                   architecture above sm_90 on LLVM 18 to 20; on 23 and 24, a host image whose
+ * REX_EUNSUPPORTED  the bound LLVM release cannot use the image: on 18 to 20, a CUBIN that CUDA 13
+ *                   made, also from PTX, for a GPU above sm_90; on 23 and 24, a host image whose
  *                   kernels REX_DEVICE_KERNEL did not make; on 18, 23 and 24, a host image of an
  *                   older rex/kernel.h; on 18, an image after a device was used, or another image
  *                   for a module that has ended. On every LLVM release: a host image if another
