@@ -132,11 +132,11 @@ extern "C" {
  *                          the CPU instead of a GPU. The registration of a module returns
  *                          REX_ENODEVICE if there is no NVIDIA GPU for it, if it has only a host
  *                          image, or if OMP_TARGET_OFFLOAD disables its launches. A launch or a
- *                          data call with the host as its device returns REX_ENODEVICE. But the
- *                          data calls of rex_kmp.h return no error and do nothing. librex cannot
- *                          stop the program's own host version. Takes effect at the next
- *                          registration and call. But a module that is registered with a host image
- *                          already continues to run on the CPU.
+ *                          data call with the host as its device returns REX_ENODEVICE. But
+ *                          rex_queue_update() and the data calls of rex_kmp.h return no error and
+ *                          do nothing. librex cannot stop the program's own host version. Takes
+ *                          effect at the next registration and call. But a module that is
+ *                          registered with a host image already continues to run on the CPU.
  * REX_OPTION_LAUNCH_BLOCKING  REX_LAUNCH_BLOCKING: `on` (the default) or `off`. `off`: a launch on
  *                          an NVIDIA GPU may return before its kernel is done, if the host cannot
  *                          yet see the result. A later call that could see or change the result

@@ -73,8 +73,8 @@ struct rex_module {
     /** file name of a host shared object for machines without a GPU; may be NULL. */
     const char *host_image_name;
     /**
-     * an image in memory, or a fatbin in memory. If @image is not NULL or empty, librex does not
-     * look for the files of @image_name and $REX_CUBIN. librex copies the image.
+     * an image in memory, or a fatbin in memory. If @image is neither NULL nor @image_end, librex
+     * does not look for the files of @image_name and $REX_CUBIN. librex copies the image.
      */
     const void *image;
     size_t image_size; /**< size of @image in bytes, if @image_end is NULL. */
@@ -175,14 +175,14 @@ struct rex_module {
  *                   each with the reason, or names another cause.
  * REX_ERUNTIME      libomptarget has no device for the image. Or devices are in use already, and
  *                   libomptarget could not write or run the file of a host image.
- * REX_EUNSUPPORTED  the bound LLVM release cannot use the image: a CUBIN of CUDA 13 for an
- *                   architecture above sm_90 on LLVM 18 to 20; on 23 and 24, a host image whose
- *                   kernels REX_DEVICE_KERNEL did not make; on 18, 23 and 24, a host image of an
- *                   older rex/kernel.h; on 18, an image after a device was used, or another image
- *                   for a module that has ended. On every LLVM release: a host image if another
- *                   registered module has a CUBIN, or a CUBIN if another registered module has a
- *                   host image; a compressed fatbin if the library that decompresses it, libzstd or
- *                   liblz4, is missing.
+ * REX_EUNSUPPORTED  the bound LLVM release cannot use the image: on 18 to 20, a CUBIN that CUDA 13
+ *                   made, also from PTX, for a GPU above sm_90; on 23 and 24, a host image whose
+ *                   kernels REX_DEVICE_KERNEL did not make; on 18, 23 and 24, a host image of clang
+ *                   or an older rex/kernel.h; on 18, an image after a device was used, or another
+ *                   image for a module that has ended. On every LLVM release: a host image if
+ *                   another registered module has a CUBIN, or a CUBIN if another registered module
+ *                   has a host image; a compressed fatbin if the library that decompresses it,
+ *                   libzstd or liblz4, is missing.
  * REX_ENOIMAGE      no file of that name is in the searched folders, or @module names no image.
  * REX_EREAD         the file cannot be read: it is not a regular file, it is larger than 1 GiB,
  *                   permission is denied, or reading fails. Or the name of the file is too long.
@@ -201,8 +201,8 @@ struct rex_module {
  * REX_EENTRIES      the table of entries is empty or malformed, or an entry has no name or key.
  * REX_ENOKERNEL     the image lacks the kernel or global of an entry, or a global has another size.
  *                   With REX_CHECK=off a registration does not compare them (rex/configure.h). On
- *                   LLVM 14 and 15 also: the kernels of a host image were not made by
- *                   REX_DEVICE_KERNEL.
+ *                   LLVM 14 and 15 also: a host image has no entry of its own for the kernel or
+ *                   global, as REX_DEVICE_KERNEL makes it.
  * REX_EKEY          two entries, or an entry and another registered module, have the same host key;
  *                   or two images in memory have the kernel or global of one entry.
  * REX_EFORK         the process was forked after its parent had registered @module for a GPU. Or
