@@ -73,8 +73,8 @@
  *   a function lists its own errors, and `enum rex_error` those that all functions have.
  * - **Output parameters** come before the inputs, as in memcpy(). An object that the call makes
  *   comes first: rex_queue_create(&queue, ...), rex_graph_end(&graph, queue). If the call fails,
- *   no output parameter changes, except memory to which the call copies. Only rex_queue_stream()
- *   has its outputs last. A queue comes before the memory that a copy writes:
+ *   no output parameter changes, except memory to which the call copies. As an exception,
+ *   rex_queue_stream() has its outputs last. A queue comes before the memory that a copy writes:
  *   rex_queue_copy_from(queue, to, ...).
  * - **Device numbers** run from 0; -1 is the default device. librex returns them as `int` and takes
  *   them as `int64_t`. A number that is too large for an `int` is an error and is never truncated.
