@@ -80,7 +80,7 @@
  *   them as `int64_t`. A number that is too large for an `int` is an error and is never truncated.
  * - **Names.** The headers reserve names that begin with rex_, REX_, __rex_ and __tgt_, and the
  *   names ident, ident_t and __cubin_desc. rex_kmp.h also reserves register_cubin and names that
- *   begin with kmp or __kmpc_.
+ *   begin with kmp or __kmpc_. rex/kernel.h also has names of CUDA and OpenMP.
  *   Parameters and struct fields have ordinary words as names. If a macro of the program is such a
  *   word, define the macro after the include.
  *
