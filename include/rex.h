@@ -73,14 +73,14 @@
  *   a function lists its own errors, and `enum rex_error` those that all functions have.
  * - **Output parameters** come before the inputs, as in memcpy(). An object that the call makes
  *   comes first: rex_queue_create(&queue, ...), rex_graph_end(&graph, queue). If the call fails,
- *   no output parameter changes, except memory to which the call copies. Only rex_queue_stream()
- *   has its outputs last. A queue comes before the memory that a copy writes:
+ *   no output parameter changes, except memory to which the call copies. As an exception,
+ *   rex_queue_stream() has its outputs last. A queue comes before the memory that a copy writes:
  *   rex_queue_copy_from(queue, to, ...).
  * - **Device numbers** run from 0; -1 is the default device. librex returns them as `int` and takes
  *   them as `int64_t`. A number that is too large for an `int` is an error and is never truncated.
  * - **Names.** The headers reserve names that begin with rex_, REX_, __rex_ and __tgt_, and the
  *   names ident, ident_t and __cubin_desc. rex_kmp.h also reserves register_cubin and names that
- *   begin with kmp or __kmpc_.
+ *   begin with kmp or __kmpc_. rex/kernel.h also has names of CUDA and OpenMP.
  *   Parameters and struct fields have ordinary words as names. If a macro of the program is such a
  *   word, define the macro after the include.
  *

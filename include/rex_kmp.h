@@ -217,11 +217,11 @@ enum rex_data_call { REX_DATA_BEGIN, REX_DATA_END, REX_DATA_UPDATE };
  *
  * REX_EHOST    @module has no entries, offloading is disabled, and REX_REQUIRE_GPU is off. The last
  *              error does not change.
- * REX_EINVAL   @module or a column is NULL, @call is unknown, a count or size is negative, or a
- *              member does not lie within its parent.
+ * REX_EINVAL   @module or a column is NULL, @call is unknown, a count or size is negative, or a row
+ *              is an invalid member.
  * REX_EDEVICE  @device is below -1, or above the number of devices and offloading is not disabled.
- * REX_EOVERLAP REX_DATA_BEGIN: a row lies within an outer row that the call maps, and asks for a
- *              copy that the outer row does not make.
+ * REX_EOVERLAP REX_DATA_BEGIN: a row lies within an earlier row that the call maps, and asks for a
+ *              copy that the earlier row does not make.
  * REX_ENOMEM   the host has too little memory to compare the rows, or a row of REX_DATA_BEGIN is
  *              larger than 1 TiB.
  * REX_ECUDA    the device is lost.

@@ -123,7 +123,7 @@ struct __tgt_kernel_arguments {
     /**
      * blocks in x, y, z. If x is 0, the num_teams argument replaces x. If the argument is 0 or
      * less, x is @Tripcount divided by the threads in x, rounded up, at most 2147483647; if
-     * @Tripcount is 0, x is 128. If y or z is 0, librex uses 1.
+     * @Tripcount is 0 or less, x is 128. If y or z is 0, librex uses 1.
      */
     REX_PACKET_INT(32) Teams[3];
     /**

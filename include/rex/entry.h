@@ -195,9 +195,10 @@
 /**
  * REX_GLOBAL(variable): makes a global @variable the host side of the device's global with this
  * name and size. The macro defines an entry with the address, name and size of @variable, which
- * must be defined earlier in this file. The load of the image maps the global, so only update calls
- * and rows of REX_ALWAYS() copy the global. The load does not copy the host's value: the image has
- * the device's initial value. The device side is REX_DEVICE_GLOBAL(type, variable) of rex/kernel.h.
+ * must be defined earlier in this file. The load of the image maps the global, so a map copies it
+ * only in an update call, or by REX_ALWAYS(). The load does not copy the host's value: the image
+ * has the device's initial value. The device side is REX_DEVICE_GLOBAL(type, variable) of
+ * rex/kernel.h.
  */
 #define REX_GLOBAL(variable) REX_GLOBAL_NAMED(variable)
 /*
@@ -249,15 +250,15 @@
  * assembler looks for @file in the directory where the assembler runs, and in the directories of
  * -Wa,-I. With clang's LTO @file is relative to the directory where the linker runs, or absolute.
  *
- * A binary may have several images, for example from static libraries. Each entry belongs to the
- * image that has its kernel or global. If two images have the kernel or global of one entry, the
- * registration returns REX_EKEY. Messages call several images of one kind (for GPUs, or for the
- * CPU) "memory 1" and so on, in link order.
+ * A binary may have several images of one kind (for GPUs, or for the CPU), for example from static
+ * libraries. Each entry belongs to the image that has its kernel or global. If two images of the
+ * kind have the kernel or global of one entry, the registration returns REX_EKEY. Messages call
+ * several images of one kind "memory 1" and so on, in link order.
  *
  * A linker takes a file from an archive only if a symbol that is not weak refers to the file. All
- * references to an image are weak. rex.pc, rex-cc and the CMake package pass options -u, with which
- * a linker takes the first image from archives. Put each other image into a file with code that the
- * program calls, or link with --whole-archive.
+ * references to an image are weak. rex.pc, rex-cc and the CMake package pass options -u. With them,
+ * a linker that has no image of a kind yet takes the first from an archive. Put each other image
+ * into a file with code that the program calls, or link with --whole-archive.
  */
 #define REX_EMBED_IMAGE(file) REX_EMBED(rex_embedded_image_once, 0, file)
 

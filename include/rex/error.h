@@ -8,9 +8,10 @@
  * to which it copies.
  *
  * Unless REX_LOG=off, librex logs an error, with the error's name in brackets at the end. The log
- * is standard error by default (rex/configure.h). Three kinds of errors are not logged: REX_EHOST,
- * an error whose message equals the last logged one, and errors with the words "not logged" in a
- * function's comment. If standard error is closed or not open for writing, the lines are lost.
+ * is standard error by default (rex/configure.h). Some errors are not logged: for example,
+ * REX_EHOST, an error whose message equals the last logged one, and errors with the words "not
+ * logged" in a function's comment. If standard error is closed or not open for writing, the lines
+ * are lost.
  *
  * Everything here is since 0.2 unless it says otherwise. Guide: librex(7).
  *
@@ -75,7 +76,7 @@ REX_API const char *rex_version(void);
 /**
  * rex_last_error(): returns the message of the last failed librex call on the calling thread. The
  * message is one sentence that names the object (file, kernel, argument index, library) and the
- * cause. If librex searched for a libomptarget, a line for each library that it tried follows. A
+ * cause. If librex searched for a libomptarget, lines for the libraries that it tried follow. A
  * call that succeeds does not change the message. If no call has failed, returns "", never NULL.
  * Messages are at most 4095 bytes long. The string belongs to librex. It is valid until the next
  * failing call of the thread, or until the thread ends. Any thread.
@@ -132,8 +133,8 @@ REX_API const char *rex_error_name(int error);
  * - Each call may return REX_ENOMEM. In a child of fork() each call that needs a device may return
  *   REX_EFORK.
  * - While the process ends, or a thread runs its last destructors, calls that need libomptarget
- *   return REX_EINVAL, unless a comment says otherwise. A function that returns a count, a pointer
- *   or a bool then returns 0, NULL or false.
+ *   return REX_EINVAL, unless a comment says otherwise. A function that returns a pointer or a bool
+ *   then returns NULL or false.
  * - If @device is -1 and the default device does not exist, the error is REX_EDEVICE.
  * - A launch, a data call or a queue function may register a module. It may then also return an
  *   error of rex_module_register().
@@ -149,7 +150,7 @@ REX_API const char *rex_error_name(int error);
  *                   disabled, a queue is being captured, or the process or the thread is ending.
  * REX_ENOMEM        an allocation failed, or a row to map is larger than 1 TiB.
  * REX_ENORUNTIME    no libomptarget could be opened, or a file is not a libomptarget. The message
- *                   names each file that librex tried, with the reason, or names another cause.
+ *                   names the files that librex tried, with the reasons, or names another cause.
  * REX_ERUNTIME      libomptarget reported no device for the image, could not copy memory, or could
  *                   not write or run the file of a host image.
  * REX_EUNSUPPORTED  the bound LLVM release, the CUDA driver, the device or librex does not support
@@ -176,8 +177,8 @@ REX_API const char *rex_error_name(int error);
  *                   misplaces parameters of this width.
  * REX_EKEY          a host key is in no registered entry table, twice in one table, or in two
  *                   modules; or it belongs to a global where a kernel is needed, or to a kernel
- *                   where a global is needed. Or two images in memory have the kernel or global of
- *                   one entry.
+ *                   where a global is needed. Or two images in memory, of one kind (for GPUs, or
+ *                   for the CPU), have the kernel or global of one entry.
  * REX_EDEVICE       a device or GPU does not exist: for example, the number is below -1 or above
  *                   the number of devices. Or a launch or a copy is for another device than its
  *                   queue.

@@ -223,7 +223,7 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
 /**
  * REX_NO_PARAM(row): makes a row like @row that is not a parameter of the kernel. Use such a row
  * for memory that the kernel reaches by another pointer, or for a global of REX_GLOBAL(). The load
- * of the image maps such a global: only rows of REX_ALWAYS() and update calls copy the global.
+ * of the image maps such a global, so a map copies it only in an update call, or by REX_ALWAYS().
  */
 #define REX_NO_PARAM(row) REX_ROW(REX_OF_NONE, rex_row_without((row), REX_MAP_TARGET_PARAM))
 /**

@@ -204,7 +204,8 @@ struct rex_module {
  *                   LLVM 14 and 15 also: a host image has no entry of its own for the kernel or
  *                   global, as REX_DEVICE_KERNEL makes it.
  * REX_EKEY          two entries, or an entry and another registered module, have the same host key;
- *                   or two images in memory have the kernel or global of one entry.
+ *                   or two images in memory, of one kind (for GPUs, or for the CPU), have the
+ *                   kernel or global of one entry.
  * REX_EFORK         the process was forked after its parent had registered @module for a GPU. Or
  *                   only images for GPUs can be used, and the parent had started the driver. Or the
  *                   process was forked while another thread was inside libomptarget, loaded it, or
