@@ -105,7 +105,7 @@ int main(int argc, char **argv)
 {
     struct settings settings = {
         .program = "nn_raw",
-        .purpose = "Finds the records that are nearest to a place on a device of libomptarget.\n"
+        .purpose = "Finds the records that are nearest to a place, on a device of libomptarget.\n"
                    "The program's source has the form of a code generator's output.",
         .unit = "generated records",
         .size = 42764,

@@ -81,7 +81,7 @@ const struct rex_setting rex_settings[REX_SETTINGS] = {
     [REX_OPTION_CUBIN_PATH] = {"REX_CUBIN_PATH", "", NULL, ""},
     [REX_OPTION_LOG] =
         {"REX_LOG", "warn", NULL,
-         "LEVEL, LEVEL:FILE or :FILE, with the LEVEL off, error, warn, info or debug"},
+         "LEVEL, LEVEL:FILE or :FILE, where LEVEL is one of off, error, warn, info or debug"},
     [REX_OPTION_WAIT] = {"REX_WAIT", "auto", waits, "auto, spin, yield, block or runtime"},
     [REX_OPTION_ADOPT] = {"REX_ADOPT", "off", switches, "on or off"},
     [REX_OPTION_UNFINISHED] = {"REX_UNFINISHED", "error", unfinished, "error or wait"},

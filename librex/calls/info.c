@@ -165,8 +165,8 @@ static void say_adaptations_of_images(const struct to *to, const struct rex_rele
 {
     const struct adaptation all[] = {
         {release->exec_mode_obeyed, "exec modes",
-         "symbols KERNEL_exec_mode are renamed in a copy of the CUBIN: by them libomptarget would "
-         "launch the kernel in another mode, or refuse it"},
+         "symbols KERNEL_exec_mode are renamed in a copy of the CUBIN: libomptarget obeys them, "
+         "and would launch the kernel in another mode, or refuse it"},
         {release->shared_memory_fixed, "shared memory",
          "more than 48 KiB for a block is an error, unless the CUDA driver launches: libomptarget "
          "does not raise the kernel's limit"},
@@ -205,12 +205,12 @@ static void say_adaptations_of_start(const struct to *to, const struct rex_relea
         {release->plugins_apart, "plugins",
          "looked for beside libomptarget: they are files of their own, with unversioned names"},
         {release->openmp_first, "libomp",
-         "opened before libomptarget, which calls it without a check"},
+         "opened before libomptarget, which calls libomp without checking that it is loaded"},
         {release->runtime_object, "calls of the program",
          "held back until the first registration: libomptarget crashes if it is called earlier"},
         {true, "registrations",
-         "wait, like ends of modules, until no other thread is inside a launch or data call, "
-         "because libomptarget crashes if such calls overlap"},
+         "wait, like ends of modules, until no other thread is inside a launch or data call: "
+         "libomptarget crashes if a registration overlaps such a call"},
         {true, "late registrations", "load their image at once if a device is already in use"},
         {release->any_call_loads, "loading of images",
          "tested before the first call with a device: libomptarget loads images in any such call, "
@@ -442,7 +442,7 @@ int rex_info(int release, rex_info_row *row, void *context)
         rex_reason_text((struct rex_reason){reasons, NULL}, why);
         tell_fact(&to, "launch", "by", "%s: %s",
                   is_refused
-                      ? "no library, because REX_LAUNCH_BY=driver and only libomptarget can launch"
+                      ? "nothing, because REX_LAUNCH_BY=driver, and only libomptarget can launch"
                       : "libomptarget",
                   why);
     }

@@ -46,8 +46,8 @@
     X(OVERLAP, "the launch would map rows that overlap")                                        \
     X(BESIDE, "another launch, which libomptarget makes, uses the memory of a row at the same " \
               "time")                                                                           \
-    X(NESTED, "it is made inside another call of its thread, as in a mapper, and cannot wait "  \
-              "there for a call of another thread")                                             \
+    X(NESTED, "another thread's call uses the memory of a row, and the launch cannot wait for " \
+              "it inside another call, such as a mapper")                                       \
     X(CALLED, "the program calls libomptarget itself")
 
 enum rex_reason_number {

@@ -198,8 +198,8 @@ static int check_plugins(const struct rex_candidate *candidate, char *why, size_
         return REX_ENOMEM;
     }
     snprintf(why, why_size,
-             "LLVM %d's plugins, libomptarget.rtl.*.so, are not beside it (Debian: apt-get install "
-             "libomp-%d-dev)",
+             "LLVM %d's plugins, libomptarget.rtl.*.so, are not beside the library (Debian: "
+             "apt-get install libomp-%d-dev)",
              candidate->release->number, candidate->release->number);
     return REX_ENORUNTIME;
 }

@@ -161,12 +161,13 @@ static void tell_newer(const struct exported *table, const struct rex_release *t
     *why = '\0';
     if (named > 0 && rex_release_after(named - 1) == NULL)
         snprintf(why, why_size,
-                 "it is LLVM %d's, which this librex does not know, and is treated as LLVM %d's",
+                 "the library is LLVM %d's, which this librex does not know: librex treats it as "
+                 "LLVM %d's",
                  named, told->number);
     else if (export != NULL)
         snprintf(why, why_size,
-                 "it exports %.64s, which no LLVM known to this librex exports, and is treated as "
-                 "LLVM %d's",
+                 "the library exports %.64s, which no LLVM known to this librex exports: librex "
+                 "treats it as LLVM %d's",
                  export, told->number);
 }
 

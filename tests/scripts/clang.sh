@@ -86,7 +86,7 @@ refused() {
         >"$work/refused.cu"
     ! images "$work/refused.cu" || fail "taken: ${3-}$2"
     grep -qF -e "$1" "$work/output" || fail "no \"$1\" for ${3-}$2: $(cat "$work/output")"
-    grep -q 'rex-cc: .*refused.cu: clang-19 failed; it compiles without the CUDA toolkit' "$work/output" || fail "no advice: $(cat "$work/output")"
+    grep -q 'rex-cc: .*refused.cu: clang-19 failed: it compiles without the CUDA toolkit' "$work/output" || fail "no advice: $(cat "$work/output")"
 }
 for call in 'sin(x[0])' 'exp(x[1])' 'pow(x[0], 2)' 'expf((float)x[0])' 'atan2f(1.0f, 2.0f)' 'fmod(x[0], x[1])' 'tanh(x[0])'; do
     refused "${call%%(*}() is not an instruction of a GPU: use nvcc, or the CUDA toolkit's libdevice" "x[0] = $call;"

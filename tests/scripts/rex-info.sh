@@ -99,7 +99,7 @@ jq -r '.releases | to_entries[] | [.key,
     "$work/abi" | by_release >"$work/table"
 sed -n '/^LLVM\timage\tcopies/,/^\.TE/{/^[0-9]/p;}' "$page" | diff -u "$work/table" - || fail "the table of memory in $page is not librex's own"
 strict=$(jq -r '.releases | to_entries | map(select(.value["host kernels without rex/kernel.h"]).key) | join(" and ")' "$work/abi")
-grep -q "^On LLVM [0-9, ]*$strict kernels of a host image must be of REX_DEVICE_KERNEL" "$page" || fail "$page does not say that LLVM $strict refuse host images"
+grep -q "^On LLVM [0-9, ]*$strict kernels of a host image need <rex/kernel.h>" "$page" || fail "$page does not say that LLVM $strict refuse host images"
 grep -q "on $strict, a host image whose" include/rex/module.h || fail "rex_module_register() does not say the same of LLVM $strict"
 
 # ---- none
@@ -150,13 +150,13 @@ cuda;22;;.launch.by;the CUDA driver
 cuda;22;;.libomptarget.trouble;null
 cuda;22;FAKE_CUDA_DEVICES=2 LD_LIBRARY_PATH=$build/tests/fake/cuda;.summary | split(" launches ") | .[1];on 2 GPUs, Fake GPU 0, Fake GPU 1; the host device: a kernel did not run: its result is missing
 cuda;22;OMP_NUM_TEAMS=3;.summary | contains(" launches by libomptarget: OMP_NUM_TEAMS is set, which libomptarget obeys");true
-cuda;25;;.summary | contains(" it is LLVM 25's, which this librex does not know");true
+cuda;25;;.summary | contains(" the library is LLVM 25's, which this librex does not know");true
 cuda;22;FAKE_CUDA_FAILS=100;.summary | split(" launches ") | .[1];nothing, there is no GPU: cuInit: CUDA_ERROR_NO_DEVICE; the host device: a kernel did not run: its result is missing
 cuda;25;;.libomptarget.release;24
-cuda;25;;.libomptarget.trouble;it is LLVM 25's, which this librex does not know, and is treated as LLVM 24's
+cuda;25;;.libomptarget.trouble;the library is LLVM 25's, which this librex does not know: librex treats it as LLVM 24's
 cuda;22;REX_LAUNCH_BY=runtime;.launch.by;libomptarget: REX_LAUNCH_BY=runtime
 cuda;22;OMP_NUM_TEAMS=3;.launch.by;libomptarget: OMP_NUM_TEAMS is set, which libomptarget obeys
-cuda;22;OMP_TOOL_LIBRARIES=/tool.so REX_LAUNCH_BY=driver;.launch.by;no library, because REX_LAUNCH_BY=driver and only libomptarget can launch: an OMPT tool is loaded
+cuda;22;OMP_TOOL_LIBRARIES=/tool.so REX_LAUNCH_BY=driver;.launch.by;nothing, because REX_LAUNCH_BY=driver, and only libomptarget can launch: an OMPT tool is loaded
 cuda;22;FAKE_CUDA_FAILS=100;.driver.error;cuInit: CUDA_ERROR_NO_DEVICE
 cuda;22;FAKE_CUDA_FAILS=100;.gpus | length;0
 cuda;22;FAKE_CUDA_FAILS=800;.driver["what helps"];null

@@ -34,7 +34,7 @@ WRONG
 
 # The completion, made from --help, has the values that the library knows.
 for option in wait launch-blocking log; do
-    "$rex_run" --$option=never true 2>&1 | sed 's/.*, only //; s/.*, with the LEVEL //; s/ or / /; s/,//g' >"$work/values"
+    "$rex_run" --$option=never true 2>&1 | sed 's/.*, only //; s/.*, where LEVEL is one of //; s/ or / /; s/,//g' >"$work/values"
     sed -n "s/^ *--$option) .*-W '\([^']*\)'.*/\1/p" "$O/completion/bash/rex-run" | diff "$work/values" - || fail "--$option: completed to others"
 done
 # ---- programs that do not offload: the same output, status and signal

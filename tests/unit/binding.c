@@ -52,7 +52,7 @@ static const struct {
     mode_t file, folder;
     const char *because;
 } copied_cases[] = {
-    {0644, 0755, "LLVM 17's plugins, libomptarget.rtl.*.so, are not beside it (Debian: apt-get install libomp-17-dev)"},
+    {0644, 0755, "LLVM 17's plugins, libomptarget.rtl.*.so, are not beside the library (Debian: apt-get install libomp-17-dev)"},
     {0, 0755, "Permission denied"},
     {0666, 0755, "every user may write"},
     {0644, 01777, "every user may write"},

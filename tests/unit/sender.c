@@ -72,7 +72,7 @@ static const struct process {
     {"REX_LAUNCH_BY", "driver", NULL, NULL, THE_DRIVER},
     {"REX_LAUNCH_BY", "runtime", "OMP_NUM_TEAMS", "2", "libomptarget: REX_LAUNCH_BY=runtime"},
     {"REX_LAUNCH_BY", "driver", "OMP_NUM_TEAMS", "2",
-     "no library, because REX_LAUNCH_BY=driver and only libomptarget can launch: OMP_NUM_TEAMS is set, which libomptarget obeys"},
+     "nothing, because REX_LAUNCH_BY=driver, and only libomptarget can launch: OMP_NUM_TEAMS is set, which libomptarget obeys"},
     {"FAKE_CUDA_DEVICES", "0", NULL, NULL, "libomptarget: there is no NVIDIA GPU, or its driver is too old"},
     {"FAKE_CUDA_DEVICES", "0", "REX_LAUNCH_BY", "driver", "libomptarget: there is no NVIDIA GPU, or its driver is too old"},
 };
