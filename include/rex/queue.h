@@ -78,10 +78,11 @@ struct rex_graph;
 #define REX_QUEUE_BLOCKING 0x2u
 /**
  * REX_QUEUE_OWN_GLOBALS: a flag of rex_queue_create(). The queue may launch kernels of images with
- * REX_GLOBAL(). Without the flag such a launch on a GPU returns REX_EUNSUPPORTED. In all queues of
- * a GPU these kernels use a second copy of the globals, which rex_queue_global() finds. Kernels
- * that use a `__device__` variable without REX_GLOBAL() need no flag. But launches by the driver,
- * such as those in queues, use another copy of the variable than launches by libomptarget.
+ * REX_GLOBAL() or REX_GLOBAL_LINK(). Without the flag such a launch on a GPU returns
+ * REX_EUNSUPPORTED. In all queues of a GPU these kernels use a second copy of the globals, which
+ * rex_queue_global() finds. REX_LINK() does not set the pointer in the second copy. Kernels that
+ * use a `__device__` variable without such an entry need no flag. But launches by the driver, such
+ * as those in queues, use another copy of the variable than launches by libomptarget.
  */
 #define REX_QUEUE_OWN_GLOBALS 0x4u
 /**
