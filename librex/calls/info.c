@@ -211,7 +211,8 @@ static void say_adaptations_of_start(const struct to *to, const struct rex_relea
         {true, "registrations",
          "wait, like ends of modules, until no other thread is inside a launch or data call: "
          "libomptarget crashes if a registration overlaps such a call"},
-        {true, "late registrations", "load their image at once if a device is already in use"},
+        {!release->late_image_ignored, "late registrations",
+         "load their image at once if a device is already in use"},
         {release->any_call_loads, "loading of images",
          "tested before the first call with a device: libomptarget loads images in any such call, "
          "and ends the process if it cannot"},

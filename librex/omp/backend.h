@@ -46,8 +46,8 @@
     X(OVERLAP, "the launch would map rows that overlap")                                        \
     X(BESIDE, "another launch, which libomptarget makes, uses the memory of a row at the same " \
               "time")                                                                           \
-    X(NESTED, "another thread's call uses the memory of a row, and the launch cannot wait for " \
-              "it inside another call, such as a mapper")                                       \
+    X(NESTED, "another thread uses the memory of a row, and a launch made inside a call, for "  \
+              "example in a mapper, cannot wait")                                               \
     X(CALLED, "the program calls libomptarget itself")
 
 enum rex_reason_number {

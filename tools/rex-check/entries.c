@@ -180,9 +180,10 @@ static void check_stems(const struct program *program, const struct row *row, co
                        ": key and kernel of an entry must begin alike",
                        who, row->key.symbol, row->name, (int)length, stem);
     else if (!symbol_agrees)
-        report_finding(report, FINDING_NAME_DRIFT, program->path, NULL,
-                       "%s: its key and its name begin with %.*s: call it %.*s" ENTRY_SUFFIX, who,
-                       (int)length, stem, (int)length, stem);
+        report_finding(
+            report, FINDING_NAME_DRIFT, program->path, NULL,
+            "%s: its key and its kernel begin with %.*s: rename the entry to %.*s" ENTRY_SUFFIX,
+            who, (int)length, stem, (int)length, stem);
 }
 
 static void check_row(const struct program *program, const struct row *row, struct report *report)

@@ -67,11 +67,13 @@ static void report_site(const struct program *program, const struct known *known
 static void report_key(const struct program *program, const struct known *known,
                        const struct key *key, struct report *report)
 {
-    const char *told = program->relocations ? "no reference in this file; other files may have one"
-                                            : "the file defines it; no use of it was found";
+    const char *told = program->relocations
+                           ? "this file has no reference to the key, but other files may have one"
+                           : "no use of the key was found in this file";
     report_finding(report, FINDING_HOST_KEY_DRIFT, program->path,
                    names_nearest(&known->in_entry, key->name, report),
-                   "the host key %s is in no entry: a launch with it fails (%s)", key->name, told);
+                   "the host key %s is in no entry, so a launch with it would fail; %s", key->name,
+                   told);
 }
 
 static int compare_sites(const void *a, const void *b)

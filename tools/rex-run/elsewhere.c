@@ -123,8 +123,8 @@ static void check_images(const char *name, const char *path, void *context)
     (void)name;
     if (path != NULL && is_for_cpu_alone(path))
         die(REFUSED,
-            "%s has device images only for the CPU, where LLVM %d (%s) does not call kernels as "
-            "clang %d compiles them: run it on LLVM %d",
+            "%s has device images only for the CPU, and LLVM %d (%s) runs kernels of clang %d only "
+            "on GPUs: run it on LLVM %d",
             path, linked->release, linked->library, linked->gpu_only, linked->gpu_only);
 }
 
