@@ -307,10 +307,10 @@ typedef void rex_info_row(const char *group, const char *name, const char *value
  *   no GPU can be used; and `trouble`: a reason why libomptarget may not use the GPUs, for example
  *   a driver that is too old for the release, or a missing link libcuda.so.
  * - **launch**: the row `by` has the library that makes a GPU launch if the call waits for the
- *   kernel. The library is the CUDA driver; or libomptarget, with the reason; or `no library`, if
- *   REX_LAUNCH_BY=driver forbids libomptarget. The row has only reasons of the whole process;
- *   rex-launches(7) has the reasons of modules and launches. Without a libomptarget the group is
- *   missing.
+ *   kernel. The library is the CUDA driver; or libomptarget, with the reason. The value begins with
+ *   `nothing`, if REX_LAUNCH_BY=driver forbids libomptarget. The row has only reasons of the whole
+ *   process; rex-launches(7) has the reasons of modules and launches. Without a libomptarget the
+ *   group is missing.
  * - **setting**: each option of rex_configure(), by the name of its environment variable: the value
  *   and its source.
  *
