@@ -251,11 +251,11 @@ REX_API const char *rex_kind_name(unsigned kind);
 /**
  * rex_nearest_name(): returns, for a message, the name among the @count @names that is spelt most
  * like @name; NULL if no name is near. Two names are compared without their common ending, because
- * all symbols of kernels end in __kernel__. If N letters of @name are left, a name is near if it
- * differs by at most N / 3 + 1 edits. If more than 255 letters of a name are left, the name is not
- * near. After about two million steps, enough for a few thousand names, no more names are compared.
- * A name that is NULL is ignored. If @name is NULL, or @names is NULL and @count is not 0, returns
- * NULL and sets the last error to REX_EINVAL. Any thread.
+ * the symbols of REX_DEVICE_KERNEL() all end in __kernel__. If N letters of @name are left, a name
+ * is near if it differs by at most N / 3 + 1 edits. If more than 255 letters of a name are left,
+ * the name is not near. After about two million steps, enough for a few thousand names, no more
+ * names are compared. A name that is NULL is ignored. If @name is NULL, or @names is NULL and
+ * @count is not 0, returns NULL and sets the last error to REX_EINVAL. Any thread.
  */
 REX_API const char *rex_nearest_name(const char *name, const char *const *names, size_t count);
 

@@ -44,8 +44,8 @@
 
 /*
  * Defines a function that sets *address to BETTER, an expression of the old value `was` and
- * `value`. If BETTER equals the old value, the function writes nothing. WORD is an unsigned type of
- * equal size.
+ * `value`. If BETTER has the same bits as the old value, the function writes nothing. WORD is an
+ * unsigned type of equal size.
  */
 #define REX_ATOMIC(function, type, word, better)                                         \
     REX_DEVICE type function(type *address, type value)                                  \

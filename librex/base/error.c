@@ -194,8 +194,8 @@ void rex_nearest_try(struct rex_nearest *nearest, const char *name)
     if (length == longest)
         return;
     /*
-     * Skip the ending that both names have. The symbols of all kernels end in __kernel__, so an
-     * equal ending does not make two names similar.
+     * Skip the ending that both names have. The symbols of REX_DEVICE_KERNEL() all end in
+     * __kernel__, so an equal ending does not make two names similar.
      */
     while (wanted > 0 && length > 0 && nearest->wanted[wanted - 1] == name[length - 1]) {
         wanted--;
