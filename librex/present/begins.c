@@ -6,6 +6,7 @@
  */
 #include "present/begins.h"
 
+#include "base/assert.h"
 #include "omp/backend.h"
 #include "present/exclude.h"
 
@@ -37,29 +38,33 @@ static void forget_listed(struct rex_present_table *table, const struct rex_rang
 }
 
 /*
- * Adds loose entries for the memory of RANGE that has no entry. If memory for entries is short, the
- * table lacks mappings. From then on, only libomptarget launches.
+ * Call this if memory for entries is short, so that the table lacks mappings. From then on, only
+ * libomptarget launches.
  */
-static void fill(struct rex_present_table *table, const struct rex_range *range)
+static void lack_entries(void)
 {
-    if (rex_entries_fill(table, range->begin, range->end))
-        return;
     rex_add_process_reasons(REX_REASON_NO_MEMORY);
     rex_mapped_unseen();
 }
 
-/*
- * A range that touches the new entry of an earlier range gets no entry of its own. If memory for
- * entries is short, the table lacks the new mappings. From then on, only libomptarget launches.
- */
+/* Adds loose entries for the memory of RANGE that has no entry. */
+static void fill(struct rex_present_table *table, const struct rex_range *range)
+{
+    if (!rex_entries_fill(table, range->begin, range->end))
+        lack_entries();
+}
+
+/* A range that touches the new entry of an earlier range gets no entry of its own. */
 void rex_begin_make_entries(struct rex_present_table *table, struct rex_range_lock *begin)
 {
     struct rex_entry *last = NULL;
+    bool some_are_loose = false;
     if (!rex_entries_make_room(&table->mapped, begin->count)) {
-        rex_add_process_reasons(REX_REASON_NO_MEMORY);
-        rex_mapped_unseen();
+        lack_entries();
         return;
     }
+    for (size_t i = 0; i < begin->count; i++)
+        some_are_loose |= begin->range[i].is_loose;
     for (size_t i = 0; i < begin->count; i++) {
         struct rex_range *range = &begin->range[i];
         bool touches = last != NULL && range->begin < last->end;
@@ -70,7 +75,7 @@ void rex_begin_make_entries(struct rex_present_table *table, struct rex_range_lo
             continue;
         }
         /* The range overlaps another range, for which rex_begin_own_loose() has made entries. */
-        if (rex_entries_first(&table->mapped, range->begin, range->end) != NULL) {
+        if (some_are_loose && rex_entries_first(&table->mapped, range->begin, range->end) != NULL) {
             fill(table, range);
             last = NULL; /* the entries may have moved */
             continue;
@@ -81,6 +86,7 @@ void rex_begin_make_entries(struct rex_present_table *table, struct rex_range_lo
                                  .end = range->end,
                                  .refs = range->counts == REX_COUNTS_ONE ? 1 : REX_REFS_UNKNOWN,
                                  .owner = begin};
+        REX_ASSERT(rex_entries_first(&table->mapped, made.begin, made.end) == NULL);
         last = rex_entries_add(&table->mapped, &made);
     }
     if (table->at_work != NULL)
@@ -93,8 +99,7 @@ static void cut_loose(struct rex_present_table *table, uintptr_t at)
     if (entry == NULL || !entry->is_loose || entry->users > 0)
         return;
     if (!rex_entries_make_room(&table->mapped, 1)) {
-        rex_add_process_reasons(REX_REASON_NO_MEMORY);
-        rex_mapped_unseen();
+        lack_entries();
         return;
     }
     entry = rex_entries_first(&table->mapped, at, at);
