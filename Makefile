@@ -185,10 +185,11 @@ help:  ## print this list
 	@sed -n 's/^\([a-z-]*\):[^#]*##  *\(.*\)/\1\t\2/p' $(filter %Makefile %rules.mk,$(MAKEFILE_LIST)) | while IFS="$$(printf '\t')" read -r name text; do \
 	    printf '  %-14s %s\n' "$$name" "$$text"; done
 	@echo
-	@echo '  Settings: CC CPPFLAGS CFLAGS LDFLAGS DESTDIR prefix libdir includedir mandir NVCC ARCH=sm_NN SAN=asan|ubsan|tsan'
+	@echo '  Settings: CC CPPFLAGS CFLAGS LDFLAGS NVCC ARCH=sm_NN SAN=asan|ubsan|tsan DESTDIR prefix bindir libdir includedir mandir'
+	@echo '            bashcompletiondir zshcompletiondir fishcompletiondir'
 	@echo '            DEVICE_COMPILER=nvcc (default, if it is found) makes CUBINs; =clang makes PTX and needs no CUDA toolkit; each has its own build folder'
-	@echo '            V=1 shows commands, K=pattern runs the tests whose name contains it, WERROR=-Werror stops at warnings'
-	@echo '  On Debian, targets that run tests, measure, or make pages or packages first install missing packages.'
+	@echo '            V=1 shows commands, K=pattern runs the tests whose name contains it (of torture and check-packages: whose whole name matches), WERROR=-Werror stops at warnings'
+	@echo '  On Debian these first install missing packages: $(sort $(WORK) html check-html deb)'
 	@echo '  Building in $(O), with $(if $(DEVICE_COMPILER),$(DEVICE_COMPILER) for $(ARCH),no compiler for GPUs)'
 
 # ---- Extra rules are beside their sources. A rules.mk may set, for its directory D (examples/X or tests/runtime/X):
@@ -322,7 +323,7 @@ $(UNIT): private sanitize = $(sanitize_tested)
 $(UNIT): $(O)/tests/unit/%: $(O)/obj/tests/unit/%.o $(support)
 	$(link) $(unit_libs) -lcmocka -lm $(lib_libs)
 
-test-programs: $(LIB) $(MANUAL) $(TOOLS) $(COMPLETIONS) $(EXAMPLES) $(UNIT) $(RUNTIME) $(EXTRA)
+test-programs: $(LIB) $(MANUAL) $(TOOLS) $(COMPLETIONS) $(EXAMPLES) $(UNIT) $(RUNTIME) $(EXTRA)  ## build all programs that tests run
 
 # ---- Running
 
@@ -344,7 +345,7 @@ run-demo: $(LIB) $(O)/examples/hotspot/hotspot
 # As root too, with more ranks than processors, and without process_vm_readv(), which containers forbid.
 RANKS ?= 4
 mpirun = mpirun --allow-run-as-root --oversubscribe --mca btl_vader_single_copy_mechanism none
-demo-mpi:  ## run the demo on RANKS (default 4) ranks of Open MPI, one GPU each if there are enough, else on the CPU
+demo-mpi:  ## run the demo on RANKS (default 4) ranks of Open MPI, which take the GPUs in turn, or on the CPU if there is no GPU
 run-demo-mpi: $(LIB) $(O)/examples/hotspot_mpi/hotspot_mpi
 	$(mpirun) -n $(RANKS) $(O)/examples/hotspot_mpi/hotspot_mpi --size 512 --png build/hotspot_mpi.png
 
@@ -354,7 +355,7 @@ run-rodinia: $(LIB) $(EXAMPLES)
 
 test_env = O='$(O)' CC=$(call quote,$(CC)) MAKE='$(MAKE)' SAN='$(SAN)' VERSION='$(VERSION)' NVCC='$(NVCC)'
 check:  ## build everything and run all tests, each program on LLVM 14, 18, 19, 24 and one or two others; K=pattern runs only the tests that match, on all releases
-check-all:  ## run all tests on all releases, and slow tests: all Spin models of tests/model and the mistakes planted in them, valgrind on more releases, make walk for longer
+check-all:  ## run all tests on all releases, and all parts of slow tests (tests/run --help names these)
 asan:  ## run unit, fuzz and runtime tests and the examples with AddressSanitizer
 ubsan:  ## run unit, fuzz and runtime tests and the examples with UndefinedBehaviorSanitizer
 tsan:  ## run unit, fuzz and runtime tests and the examples with ThreadSanitizer
@@ -370,7 +371,7 @@ conform: $(LIB) $(addprefix $(O)/,tools/rex-check tests/fake/cubin tests/fake/cu
 
 # The walk, with its own sanitized build of the library, and the readers' targets run on no GPU.
 for_gpu = $(filter-out $(addprefix $(O)/tests/,walk/% fuzz/% bench/%),$(EXTRA))
-check-gpu:  ## run the runtime tests and examples on the GPU, with the libomptarget that REX_OMPTARGET names (default: librex's choice)
+check-gpu:  ## run the runtime tests, the examples and the tests in tests/gpu on the GPU, with the libomptarget that REX_OMPTARGET names (default: librex's choice)
 	@+$(submake) run-$@
 run-check-gpu: $(LIB) $(TOOLS) $(RUNTIME) $(EXAMPLES) $(for_gpu)
 	@$(test_env) tests/run --gpu $(if $(K),-k '$(K)')

@@ -69,7 +69,9 @@ static void print_help(const struct settings *settings)
     if (settings->has_devices)
         print_option("devices", "N",
                      "divide the work among devices 0 to N-1; 0 or all: among all devices");
-    print_option("device", "D", "device number (-1, the default device)");
+    print_option("device", "D",
+                 settings->device_help != NULL ? settings->device_help
+                                               : "device number (-1, the default device)");
     print_option("verify", NULL, "check against a serial run (default; --no-verify: do not)");
     print_option("help", NULL, "print this text");
     puts("\nExit status: 0 if the check passed, 1 if the run or the check failed, 2 for a wrong "

@@ -37,6 +37,7 @@ struct settings {
     const char *program;
     const char *purpose;              /* description, one or more lines for --help */
     const char *unit;                 /* unit of --size, for --help */
+    const char *device_help;          /* of --device; NULL: -1 is the default device */
     int64_t size;                     /* in: default of --size; out: the chosen size */
     int64_t smallest, largest;        /* in: limits of --size */
     const struct extra_option *extra; /* ends with a NULL name; may be NULL */

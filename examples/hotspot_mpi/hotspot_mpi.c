@@ -45,6 +45,7 @@ static void take_options(struct options *options, int argc, char **argv)
         .purpose = "Simulates the temperatures of a processor on several ranks, checks them\n"
                    "against a serial run of rank 0, and draws a heat map.",
         .unit = "cells along the chip's edge",
+        .device_help = "device number (-1: each rank takes the next GPU)",
         .size = 512,
         .smallest = 1,
         .largest = LARGEST_SIZE,

@@ -108,9 +108,9 @@ int main(int argc, char **argv)
 {
     struct settings settings = {
         .program = "matmul",
-        .purpose = "Multiplies two matrices on the devices of libomptarget. Each device computes\n"
-                   "some of the rows. A serial run checks all rows of small matrices, and a few\n"
-                   "rows of large ones.",
+        .purpose = "Multiplies two matrices on a device of libomptarget. With --devices, each\n"
+                   "device computes some of the rows. A serial run checks all rows of small\n"
+                   "matrices, and a few rows of large ones.",
         .unit = "rows and columns",
         .size = 512,
         .smallest = 1,

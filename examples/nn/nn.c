@@ -16,8 +16,8 @@ int main(int argc, char **argv)
     struct settings settings = {
         .program = "nn",
         .purpose = "Finds the records that are nearest to a place, on a device of libomptarget,\n"
-                   "and checks the result against a serial run. A launch computes the distances\n"
-                   "of ten records.",
+                   "and checks the result against a serial run. Without --devices, a launch\n"
+                   "computes the distances of at most ten records.",
         .unit = "generated records",
         .size = 42764,
         .smallest = 1,

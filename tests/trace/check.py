@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Check a timeline that REX_TRACE wrote: strict JSON, as a whole and line by line; Chrome's trace events as ui.perfetto.dev takes them;
 slices of one track beside or inside each other; and that there is exactly what is expected.
 
@@ -10,8 +11,6 @@ usage: check.py FILE [--cut] [--tracks N] [CATEGORY/NAME=COUNT[:TO,FROM]]...
               there are COUNT slices of this name, with so many bytes to and from the device in all. If an
               argument gives a CATEGORY, each slice of this category must match an argument. The NAME * matches the slices that no other
               argument matches. The COUNT + is one or more.
-
-SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """
 
 import argparse
@@ -137,6 +136,9 @@ def check_expected(slices, expected):
         fail("not expected: %s" % found)
 
 
+if sys.argv[1:2] in (["-h"], ["--help"]):
+    print(__doc__, end="")
+    sys.exit()
 parser = argparse.ArgumentParser(add_help=False)
 parser.add_argument("--cut", action="store_true")
 parser.add_argument("--tracks", type=int)

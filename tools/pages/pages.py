@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """usage: tools/pages/pages.py FOLDER MANUAL [FIGURE.svg]...
 
 Writes the manual as linked pages to FOLDER, which is build/html for `make html`: the man pages of
@@ -7,8 +8,6 @@ changes, figures of benchmarks, an entry page, and a search that needs no server
 
 A name that has a page is a link to it, in code too. A page with many headings has a table of
 contents. A page of the reference shows how a lesson uses its names.
-
-SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """
 
 import glob
@@ -308,6 +307,9 @@ class Site:
 
 
 def main():
+    if sys.argv[1:2] in (["-h"], ["--help"]):
+        print(__doc__, end="")
+        sys.exit()
     if len(sys.argv) < 3:
         sys.exit(__doc__)
     folder, manual = map(os.path.abspath, sys.argv[1:3])

@@ -34,8 +34,8 @@ static const char usage[] =
     "  -h, --help        print this text\n"
     "  -V, --version     print the version\n"
     "\n"
-    "Exit status: 0 if there is a usable libomptarget, 1 if there is none, 2 for\n"
-    "wrong usage or if rex-info failed.\n"
+    "Exit status: 0 if there is a usable libomptarget, or with --abi; 1 if there is\n"
+    "none; 2 for wrong usage or if rex-info failed.\n"
     "Each error has a man page, for example: man REX_EKEY.\n"
     "To find the cause of a problem: man rex-troubleshooting.\n";
 

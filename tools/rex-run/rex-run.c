@@ -40,7 +40,7 @@ static const char usage[] =
     "  --trace=FILE            write a timeline of launches, mappings, copies and queues\n"
     "                          to FILE; - prints a summary to standard error at the end\n"
     "  --report=FILE           write an HTML page to FILE that shows where the time\n"
-    "                          went, and the trace to FILE.json\n"
+    "                          went, and the trace to FILE.json or that of --trace\n"
     "  --log=LEVEL             what librex logs to standard error: off, error, warn (the\n"
     "                          default), info or debug; LEVEL:FILE logs to FILE\n"
     "  --omptarget=LIB         use the file LIB as libomptarget instead of the linked one.\n"
