@@ -72,11 +72,11 @@ extern "C" {
  *
  * If the program links libomptarget before librex.so, these names are libomptarget's functions,
  * else librex's forwarders. A forwarder finds libomptarget at run time. If no OMPT tool is in use,
- * the forwarder also waits while another thread registers or ends a module. Neither libomptarget's
- * functions nor the forwarders check the rows: libomptarget aborts the process on nearly every
- * error. LLVM 19 and later crash if libomptarget is called before the first registration. The
- * rewrite of `__tgt_X` does not change these names. Signatures: LLVM 14 to 24, interface.cpp, from
- * LLVM 15 on also LegacyAPI.cpp.
+ * the forwarder of a launch or data call also waits while another thread registers or ends a
+ * module. Neither libomptarget's functions nor the forwarders check the rows: libomptarget aborts
+ * the process on nearly every error. LLVM 19 and later crash if libomptarget is called before the
+ * first registration. The rewrite of `__tgt_X` does not change these names. Signatures: LLVM 14 to
+ * 24, interface.cpp, from LLVM 15 on also LegacyAPI.cpp.
  */
 
 /** __rex_real___tgt_register_lib: registers a descriptor. */
@@ -163,8 +163,8 @@ void __rex_real___tgt_target_data_update(int64_t device_id, int32_t arg_num, voi
  * If libomptarget launches, librex checks the bit 0x40 and the parents of members only in some
  * launches: in the kernel's first launch, and if the last checked launch of the kernel had another
  * number of rows. If the image has no signature of the kernel (rex/kernel.h), the same holds for
- * the number of parameter rows. If libomptarget finds a further error after these checks, it may
- * abort the process.
+ * the number of parameter rows. librex then compares neither types nor widths, and for a host image
+ * no rows. If libomptarget finds a further error after these checks, it may abort the process.
  */
 REX_API int rex_module_launch(struct rex_module *module, int64_t device, int32_t num_teams,
                               int32_t thread_limit, void *host_key,

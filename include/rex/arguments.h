@@ -35,10 +35,10 @@
  *
  * C would convert a double to an integer parameter without an error. So the structs below stand for
  * float, double and the integer types in the call of axpy__arguments__(). All integer types are one
- * struct, because an int may be passed to an int64_t. If the image has the widths of the
- * parameters, librex compares the widths at the launch, before the kernel runs. Each other type,
- * such as a pointer or a struct, stands for itself. A pointer to double fits a pointer to const
- * double, as in each call of a function.
+ * struct, because an int may be passed to an int64_t. If the CUDA driver launches, or the image has
+ * the kernel's signature (rex/kernel.h), librex compares the widths at the launch, before the
+ * kernel runs. Each other type, such as a pointer or a struct, stands for itself. A pointer to
+ * double fits a pointer to const double, as in each call of a function.
  */
 
 /**
