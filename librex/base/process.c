@@ -253,12 +253,14 @@ bool rex_thread_start(pthread_t *thread, void *(*run)(void *argument), void *arg
     return error == 0;
 }
 
-__thread struct rex_thread rex_thread;
+/* Stays 0: the calls of a thread that has made none. */
+static struct rex_calls rex_no_calls;
+__thread struct rex_thread rex_thread = {.calls = &rex_no_calls};
 
 /* ---- the list of threads --------------------------------------------------------------------- */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct rex_thread *all;
+static struct rex_listed *all;
 
 void rex_threads_lock(void)
 {
@@ -272,18 +274,19 @@ void rex_threads_unlock(void)
 
 bool rex_threads_are_inside(bool paused_too)
 {
-    for (const struct rex_thread *thread = all; thread != NULL; thread = thread->next)
-        if (thread != &rex_thread &&
-            (__atomic_load_n(&thread->inside, __ATOMIC_SEQ_CST) > 0 ||
-             (paused_too && __atomic_load_n(&thread->paused, __ATOMIC_SEQ_CST) > 0)))
+    for (const struct rex_listed *thread = all; thread != NULL; thread = thread->next)
+        if (thread != rex_thread.listed &&
+            (__atomic_load_n(&thread->calls.inside, __ATOMIC_SEQ_CST) > 0 ||
+             (paused_too && __atomic_load_n(&thread->calls.paused, __ATOMIC_SEQ_CST) > 0)))
             return true;
     return false;
 }
 
 static void list_forking_thread(void)
 {
-    all = rex_thread.part != NULL ? &rex_thread : NULL;
-    rex_thread.next = NULL;
+    all = rex_thread.listed;
+    if (all != NULL)
+        all->next = NULL;
 }
 
 REX_FORK_TAKEN(95, list_forking_thread);
@@ -300,20 +303,20 @@ static unsigned key; /* the key plus 1; 0: no key yet; atomic */
 static void free_parts(void *unused)
 {
     (void)unused;
-    void **part = rex_thread.part;
+    struct rex_listed *own = rex_thread.listed;
     rex_threads_lock();
-    struct rex_thread **link = &all;
-    while (*link != &rex_thread) {
+    struct rex_listed **link = &all;
+    while (*link != own) {
         REX_ASSERT(*link != NULL);
         link = &(*link)->next;
     }
-    *link = rex_thread.next;
+    *link = own->next;
     rex_threads_unlock();
-    rex_thread.inside = 0;
-    rex_thread.part = NULL;
+    rex_thread.calls = &rex_no_calls;
+    rex_thread.listed = NULL;
     for (size_t i = 0; i < REX_PARTS; i++)
-        free(part[i]);
-    free(part);
+        free(own->part[i]);
+    free(own);
     rex_thread.ends++;
 }
 
@@ -334,30 +337,32 @@ static unsigned make_thread_key(void)
 
 bool rex_thread_list(void)
 {
-    REX_ASSERT(rex_thread.part == NULL);
-    unsigned own = rex_thread_is_over() ? 0 : make_thread_key();
-    void **part = own != 0 ? calloc(REX_PARTS, sizeof *part) : NULL;
-    if (part == NULL)
-        return false;
-    if (pthread_setspecific(own - 1, part) != 0) {
-        free(part);
+    REX_ASSERT(rex_thread.listed == NULL);
+    unsigned made = rex_thread_is_over() ? 0 : make_thread_key();
+    struct rex_listed *own = made != 0 ? calloc(1, sizeof *own) : NULL;
+    if (own == NULL || pthread_setspecific(made - 1, own) != 0) {
+        free(own);
+        rex_thread.calls = &rex_thread.own;
         return false;
     }
-    rex_thread.part = part;
+    own->calls = *rex_thread.calls;
+    rex_thread.calls = &own->calls;
+    rex_thread.listed = own;
     rex_threads_lock();
-    rex_thread.next = all;
-    all = &rex_thread;
+    own->next = all;
+    all = own;
     rex_threads_unlock();
     return true;
 }
 
 void *rex_part_new(enum rex_part part, size_t size)
 {
-    if (rex_thread.part == NULL && !rex_thread_list())
+    if (rex_thread.listed == NULL && !rex_thread_list())
         return NULL;
-    if (rex_thread.part[part] == NULL)
-        rex_thread.part[part] = calloc(1, size);
-    return rex_thread.part[part];
+    void **own = rex_thread.listed->part;
+    if (own[part] == NULL)
+        own[part] = calloc(1, size);
+    return own[part];
 }
 
 /* The key's destructor may run when any thread ends, so dlclose() must not unload librex. */

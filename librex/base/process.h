@@ -93,12 +93,27 @@ enum rex_part {
     REX_PARTS
 };
 
-/* The data of the calling thread. All is zero at first. */
+/* A thread's calls to libomptarget. Both numbers are atomic. */
+struct rex_calls {
+    uint32_t inside; /* calls in flight (omp/gate.h) */
+    uint32_t paused; /* calls of `inside` that wait for other calls (omp/gate.h) */
+};
+
+/*
+ * A thread in the list of threads. It is not in the thread's TLS: if the thread first uses librex
+ * in its last destructors, free_parts() does not run, and the thread stays in the list.
+ */
+struct rex_listed {
+    struct rex_calls calls;
+    struct rex_listed *next;
+    void *part[REX_PARTS];
+};
+
+/* The data of the calling thread. All but `calls` is zero at first. */
 struct rex_thread {
-    void **part;             /* array of REX_PARTS parts; NULL: the thread is not in the list */
-    struct rex_thread *next; /* the next thread in the list of threads */
-    uint32_t inside;         /* calls to libomptarget in flight (omp/gate.h); atomic */
-    uint32_t paused;         /* calls of `inside` that wait for other calls (omp/gate.h); atomic */
+    struct rex_listed *listed; /* NULL: the thread is not in the list */
+    struct rex_calls *calls;   /* those of `listed`, or `own`, or rex_no_calls */
+    struct rex_calls own;      /* the calls of a thread that cannot be listed */
     uint16_t holds;          /* nesting depth of rex_log_hold() */
     uint8_t ends;            /* number of calls of the thread's destructor, which frees the parts */
     bool has_no_room;        /* memory for the last error was short */
@@ -117,21 +132,21 @@ extern __thread struct rex_thread rex_thread;
 void *rex_part_new(enum rex_part part, size_t size);
 static inline void *rex_part(enum rex_part part, size_t size)
 {
-    void **all = rex_thread.part;
-    return all != NULL && all[part] != NULL ? all[part] : rex_part_new(part, size);
+    struct rex_listed *own = rex_thread.listed;
+    return own != NULL && own->part[part] != NULL ? own->part[part] : rex_part_new(part, size);
 }
 
 /* Returns this thread's PART, or NULL if it has not been allocated. */
 static inline void *rex_part_if_any(enum rex_part part)
 {
-    return rex_thread.part != NULL ? rex_thread.part[part] : NULL;
+    return rex_thread.listed != NULL ? rex_thread.listed->part[part] : NULL;
 }
 
 /*
- * Adds this thread to the list of threads, with an empty array of parts. Call this only if the
- * thread has no parts. When the thread ends, free_parts() frees the parts and removes the thread
- * from the list. Returns false if there is no memory or the thread is over; a later call may
- * succeed.
+ * Adds this thread to the list of threads, without parts. Call this only if the thread is not in
+ * the list. When the thread ends, free_parts() frees the parts and removes the thread from the
+ * list. Returns false if there is no memory or the thread is over; a later call may succeed. After
+ * this call `calls` may be changed.
  */
 bool rex_thread_list(void);
 

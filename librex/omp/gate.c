@@ -74,7 +74,7 @@ int rex_gate_check(void)
     if (reason == REX_EINVAL)
         return rex_fail(REX_EINVAL, "the process is ending, and libomptarget with it: use librex "
                                     "before main() returns or exit() is called");
-    if (rex_thread.part != NULL || rex_thread_list())
+    if (rex_thread.listed != NULL || rex_thread_list())
         return REX_OK;
     /* A thread that runs its last destructors cannot be added to the list of threads again. */
     return rex_thread_is_over() ? rex_fail(REX_EINVAL, REX_THREAD_IS_OVER)
@@ -83,8 +83,8 @@ int rex_gate_check(void)
 
 static void pass_gate(void)
 {
-    while (__atomic_fetch_add(&rex_thread.inside, 1, __ATOMIC_SEQ_CST) == 0 && is_kept_out()) {
-        __atomic_fetch_sub(&rex_thread.inside, 1, __ATOMIC_RELEASE);
+    while (__atomic_fetch_add(&rex_thread.calls->inside, 1, __ATOMIC_SEQ_CST) == 0 && is_kept_out()) {
+        __atomic_fetch_sub(&rex_thread.calls->inside, 1, __ATOMIC_RELEASE);
         while (is_kept_out())
             nap(20);
     }
@@ -115,16 +115,16 @@ int rex_gate_enter(void)
 
 bool rex_gate_is_closed(void)
 {
-    return rex_thread.inside == 0 && (rex_gate_is_torn() || rex_gate_is_over());
+    return rex_thread.calls->inside == 0 && (rex_gate_is_torn() || rex_gate_is_over());
 }
 
 bool rex_gate_try_raw(void)
 {
     if (rex_gate_is_closed())
         return false;
-    if (rex_thread.part == NULL)
+    if (rex_thread.listed == NULL)
         rex_thread_list();
-    if (rex_thread.inside == 0)
+    if (rex_thread.calls->inside == 0)
         return pass_open_gate();
     pass_gate();
     return true;
@@ -137,18 +137,18 @@ int rex_gate_enter_raw(void)
 
 void rex_gate_leave(void)
 {
-    REX_ASSERT(rex_thread.inside > 0);
-    __atomic_fetch_sub(&rex_thread.inside, 1, __ATOMIC_RELEASE);
+    REX_ASSERT(rex_thread.calls->inside > 0);
+    __atomic_fetch_sub(&rex_thread.calls->inside, 1, __ATOMIC_RELEASE);
     rex_shelter_end();
 }
 
 uint32_t rex_gate_pause(void)
 {
-    uint32_t depth = rex_thread.inside;
+    uint32_t depth = rex_thread.calls->inside;
     if (depth == 0)
         return 0;
-    __atomic_fetch_add(&rex_thread.paused, depth, __ATOMIC_SEQ_CST);
-    __atomic_store_n(&rex_thread.inside, 0, __ATOMIC_SEQ_CST);
+    __atomic_fetch_add(&rex_thread.calls->paused, depth, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&rex_thread.calls->inside, 0, __ATOMIC_SEQ_CST);
     return depth;
 }
 
@@ -156,15 +156,15 @@ void rex_gate_resume(uint32_t depth)
 {
     if (depth == 0)
         return;
-    REX_ASSERT(rex_thread.inside == 0 && rex_thread.paused >= depth);
+    REX_ASSERT(rex_thread.calls->inside == 0 && rex_thread.calls->paused >= depth);
     pass_gate();
     /*
      * pass_gate() has called rex_shelter_begin() (base/process.h), although the call made before
      * rex_gate_pause() is still in effect. So undo one of the two calls.
      */
     rex_shelter_end();
-    __atomic_fetch_add(&rex_thread.inside, depth - 1, __ATOMIC_RELAXED);
-    __atomic_fetch_sub(&rex_thread.paused, depth, __ATOMIC_RELEASE);
+    __atomic_fetch_add(&rex_thread.calls->inside, depth - 1, __ATOMIC_RELAXED);
+    __atomic_fetch_sub(&rex_thread.calls->paused, depth, __ATOMIC_RELEASE);
 }
 
 bool rex_await_launch_for(int number, uint64_t launch, int milliseconds)
@@ -204,7 +204,7 @@ _Static_assert(TRIES % 2 == 0, "the last try leaves the gate down");
 
 int rex_gate_check_outside(const char *what)
 {
-    if (rex_thread.inside == 0 && rex_thread.paused == 0 && !rex_thread.in_function)
+    if (rex_thread.calls->inside == 0 && rex_thread.calls->paused == 0 && !rex_thread.in_function)
         return REX_OK;
     return rex_fail(REX_EBUSY,
                     "module %s cannot be registered or ended inside a launch, a data call, another "
@@ -231,7 +231,7 @@ int rex_gate_register(const char *what, bool ends)
             __atomic_store_n(&gate, &rex_thread, __ATOMIC_SEQ_CST);
             is_alone = !rex_threads_are_inside(ends);
             if (is_alone)
-                __atomic_fetch_add(&rex_thread.inside, 1, __ATOMIC_SEQ_CST);
+                __atomic_fetch_add(&rex_thread.calls->inside, 1, __ATOMIC_SEQ_CST);
             else if (i < QUIET_TRIES || i % 2 != 0)
                 __atomic_store_n(&gate, NULL, __ATOMIC_SEQ_CST);
         }
@@ -287,14 +287,14 @@ void rex_gate_registered(void)
 {
     /* Needs no lock, because only one thread at a time is in a registration. */
     static bool exit_is_watched;
-    REX_ASSERT(rex_thread.inside == 1);
+    REX_ASSERT(rex_thread.calls->inside == 1);
     /*
      * atexit() handlers run in reverse order. A handler that the program adds later runs before the
      * gate is closed. Such a handler can launch kernels.
      */
     if (!exit_is_watched)
         exit_is_watched = atexit(close_at_exit) == 0;
-    __atomic_fetch_sub(&rex_thread.inside, 1, __ATOMIC_RELEASE);
+    __atomic_fetch_sub(&rex_thread.calls->inside, 1, __ATOMIC_RELEASE);
     rex_threads_lock();
     REX_ASSERT(gate == &rex_thread);
     __atomic_store_n(&gate, NULL, __ATOMIC_SEQ_CST);

@@ -306,7 +306,7 @@ static uint32_t depth;
 static void look(enum fake_function unused)
 {
     (void)unused;
-    depth = rex_thread.inside;
+    depth = rex_thread.calls->inside;
 }
 
 /* libomptarget tells an OMPT tool the address of its caller: the program's calls are jumps to it. */
@@ -341,7 +341,7 @@ static size_t rounds;
 
 static void launch_again(void *value)
 {
-    CHECK_EQUAL(rex_thread.inside, 0);
+    CHECK_EQUAL(rex_thread.calls->inside, 0);
     launched[rounds] = launch();
     CHECK(launched[rounds] == REX_OK || strcmp(rex_last_error(), "the thread is ending: use librex before its last destructors run") == 0);
     if (++rounds < ENTRIES || ENTRIES == 4)
@@ -351,7 +351,7 @@ static void launch_again(void *value)
 static void *end_thread(void *unused)
 {
     CHECK_EQUAL(launch(), REX_OK);
-    CHECK_IN_FORK(rex_thread.next == NULL); /* it has this thread alone */
+    CHECK_IN_FORK(rex_thread.listed->next == NULL); /* it has this thread alone */
     CHECK_EQUAL(pthread_setspecific(key, &key), 0);
     return unused;
 }
@@ -375,6 +375,46 @@ TEST_IN_CHILD(last_destructors)
     CHECK(ENTRIES == 2 || (launched[2] == REX_OK && launched[3] == REX_EINVAL));
     CHECK_EQUAL(rex_module_fini(&module), REX_OK); /* no thread that has ended is on the list */
 }
+
+#ifndef __SANITIZE_THREAD__
+static void launch_in_last_round(void *value)
+{
+    if (++rounds < PTHREAD_DESTRUCTOR_ITERATIONS)
+        CHECK_EQUAL(pthread_setspecific(key, value), 0);
+    else
+        launched[0] = launch();
+}
+
+static void *begin_late(void *unused)
+{
+    CHECK_EQUAL(pthread_setspecific(key, &key), 0);
+    return unused;
+}
+
+static void *launch_at_once(void *unused)
+{
+    CHECK_EQUAL(launch(), REX_OK);
+    return unused;
+}
+
+/* Threads whose first launch is in their last destructors stay in the list: it ends all the same, for threads with the same memory, too. */
+TEST_IN_CHILD(begins_in_last_destructors)
+{
+    pthread_t thread;
+    start(22);
+    CHECK_EQUAL(pthread_key_create(&key, launch_in_last_round), 0);
+    for (int i = 0; i < 2; i++) {
+        rounds = 0;
+        launched[0] = REX_EINVAL;
+        CHECK_EQUAL(pthread_create(&thread, NULL, begin_late, NULL), 0);
+        CHECK_EQUAL(pthread_join(thread, NULL), 0);
+        CHECK_EQUAL(launched[0], REX_OK);
+        CHECK_EQUAL(pthread_create(&thread, NULL, launch_at_once, NULL), 0);
+        CHECK_EQUAL(pthread_join(thread, NULL), 0);
+    }
+    CHECK_EQUAL(rex_module_fini(&module), REX_OK);
+}
+#endif
 
 static void end_here(void)
 {
