@@ -3,10 +3,10 @@
  *
  * libscale.so is linked in the usual way. libshift.so is a plug-in: the program opens it, closes it
  * and opens it again. Each shared object is a module. For every module librex keeps a table of
- * entries, the name of an image and a state, so modules are independent of each other. A module's
- * first launch registers it. If no module is registered, a data call registers at least one that is
- * loaded. (On LLVM 18 librex refuses the plug-in: LLVM 18 loads no image that is registered after a
- * device's first use.)
+ * entries, the name of an image and a state. All modules use images for GPUs, or all use host
+ * images. A module's first launch registers it. If no module is registered, a data call registers
+ * at least one that is loaded. (On LLVM 18 librex refuses the plug-in: LLVM 18 loads no image that
+ * is registered after a device's first use.)
  *
  * This program has no kernels. It maps the data, and the kernels of both modules use the mapping.
  * The program plain/plain.c does not use librex at all: there the plug-in maps the data.

@@ -6,8 +6,8 @@
  *   inside  This program: the assembler puts the bytes of the images into it. The program needs no
  *           image file. With images for GPUs and the CPU inside it cannot load another program's
  *           image by mistake. `rex-cc --embed` builds such a program.
- *   fatbin  One image has kernels for several GPUs, and librex takes the right one. rules.mk makes
- *           a fatbin with nvcc; `rex-cc --arch=sm_80,sm_90` makes one beside the program.
+ *   fatbin  One image has kernels for several GPUs, and librex takes the right one. With nvcc
+ *           rules.mk makes a fatbin, and `rex-cc --arch=sm_80,sm_90` makes one beside the program.
  *
  * `make install` puts librex, its headers, rex.pc and a CMake package below a prefix. The README of
  * the examples has the commands for pkg-config. cmake/CMakeLists.txt builds lesson 1 with CMake.

@@ -58,7 +58,7 @@ static int axpy(int64_t n, double a, double *x, double *y)
 
     /* The packet, filled by position, as generated code does. */
     struct __tgt_kernel_arguments args = {
-        3,               /* Version: librex replaces it by the version of the LLVM release in use */
+        3,               /* Version: librex replaces it by one that the LLVM release takes */
         4,               /* NumArgs: rows in the columns */
         base,            /* ArgsBase */
         begin,           /* Args */
