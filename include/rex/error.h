@@ -193,7 +193,8 @@ REX_API const char *rex_error_name(int error);
  *                   driver's reason.
  * REX_EFORK         the process was forked after its parent had used a GPU; counting GPUs, pinning
  *                   memory and binding libomptarget are such uses. Or the process was forked while
- *                   another thread was inside libomptarget, loaded it or registered the module.
+ *                   another thread was inside libomptarget, loaded it, or registered or ended the
+ *                   module.
  * REX_EBUSY         a queue has unfinished work with memory, a module or a library that the call
  *                   would end; the message names the queue. Or a module is registered or ended
  *                   inside a launch, a data call or the log's function, or while launches or data

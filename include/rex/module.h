@@ -135,7 +135,7 @@ struct rex_module {
  *
  * The module's own image is the first of these:
  *
- * - an image in memory (`images_begin`, `image`);
+ * - an image for GPUs in memory (`images_begin`, `image`);
  * - $REX_CUBIN, for the main program's module only;
  * - `image_name`, as a path, if it has a slash;
  * - the file `image_name` in $REX_CUBIN_PATH, beside the module's own file, beside the executable,
