@@ -211,8 +211,8 @@ static inline struct rex_launch_config rex_launch_config_for(const void *key, in
  * REX_EOVERLAP      a row is mapped in part. Or it overlaps an earlier row that this call maps, and
  *                   does not lie within it. Or it is a part of such a row, and asks for a copy that
  *                   the earlier row does not make. librex does not find this if the part is
- *                   REX_ALWAYS(), or one of the two rows is a member, a REX_STRUCT() or a
- *                   REX_ATTACH(). For an exception see REX_IMPLICIT(). On LLVM 14 also a row of no
+ *                   REX_ALWAYS(), or one of the rows is a member, REX_STRUCT() or REX_ATTACH(), or
+ *                   has a mapper. For an exception see REX_IMPLICIT(). On LLVM 14 also a row of no
  *                   elements within a later row that this call maps.
  * REX_ENOMEM        the host or the device has too little memory, or a row is larger than 1 TiB. If
  *                   libomptarget maps the rows, and the device has too little memory, libomptarget
@@ -409,8 +409,8 @@ static inline bool rex_on_host(void)
  * REX_EOVERLAP      a row is mapped in part. Or it overlaps an earlier row that this call maps, and
  *                   does not lie within it. Or it is a part of such a row, and asks for a copy that
  *                   the earlier row does not make. librex does not find this if the part is
- *                   REX_ALWAYS(), or one of the two rows is a member, a REX_STRUCT() or a
- *                   REX_ATTACH(). For an exception see REX_IMPLICIT().
+ *                   REX_ALWAYS(), or one of the rows is a member, REX_STRUCT() or REX_ATTACH(), or
+ *                   has a mapper. For an exception see REX_IMPLICIT().
  * REX_ENOMEM        the host has too little memory to compare many rows, or to save the bases that
  *                   addresses replace; or a row is larger than 1 TiB. If the device has too little
  *                   memory for the rows, libomptarget aborts the process.
