@@ -186,9 +186,9 @@ REX_API const char *rex_error_name(int error);
  * REX_EOVERLAP      a call maps a row that is mapped only in part, or that overlaps an earlier row
  *                   that the call maps, without lying in it; libomptarget would abort, or copy too
  *                   much. Or a row is a part of such an earlier row, and needs a copy that the
- *                   earlier row does not make. Or an end call copies back a row of REX_IMPLICIT()
- *                   that is mapped only in part. On LLVM 14 also a row of no elements within a
- *                   later row of a launch.
+ *                   earlier row does not make. Or a row of REX_IMPLICIT() asks an end call for a
+ *                   copy back, and is mapped only in part. On LLVM 14 also a row of no elements
+ *                   within a later row of a launch.
  * REX_ECUDA         a call to the CUDA driver failed, or the device is lost; the message has the
  *                   driver's reason.
  * REX_EFORK         the process was forked after its parent had used a GPU; counting GPUs, pinning

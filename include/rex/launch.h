@@ -209,10 +209,11 @@ static inline struct rex_launch_config rex_launch_config_for(const void *key, in
  * REX_EABSENT       a row of REX_PRESENT(), or in a queue a row that must be mapped, is not mapped,
  *                   or mapped only in part.
  * REX_EOVERLAP      a row is mapped in part. Or it overlaps an earlier row that this call maps, and
- *                   does not lie within it. Or it is a part of such a row, is neither a member nor
- *                   REX_ALWAYS(), and asks for a copy that the earlier row does not make. For an
- *                   exception see REX_IMPLICIT(). On LLVM 14 also a row of no elements within a
- *                   later row that this call maps.
+ *                   does not lie within it. Or it is a part of such a row, and asks for a copy that
+ *                   the earlier row does not make. librex does not find this if the part is
+ *                   REX_ALWAYS(), or one of the rows is a member, REX_STRUCT() or REX_ATTACH(), or
+ *                   has a mapper. For an exception see REX_IMPLICIT(). On LLVM 14 also a row of no
+ *                   elements within a later row that this call maps.
  * REX_ENOMEM        the host or the device has too little memory, or a row is larger than 1 TiB. If
  *                   libomptarget maps the rows, and the device has too little memory, libomptarget
  *                   aborts the process.
@@ -406,9 +407,10 @@ static inline bool rex_on_host(void)
  * REX_EDEVICE       the device number is out of range.
  * REX_EABSENT       a row of REX_PRESENT() is not mapped, or mapped only in part.
  * REX_EOVERLAP      a row is mapped in part. Or it overlaps an earlier row that this call maps, and
- *                   does not lie within it. Or it is a part of such a row, is neither a member nor
- *                   REX_ALWAYS(), and asks for a copy that the earlier row does not make. For an
- *                   exception see REX_IMPLICIT().
+ *                   does not lie within it. Or it is a part of such a row, and asks for a copy that
+ *                   the earlier row does not make. librex does not find this if the part is
+ *                   REX_ALWAYS(), or one of the rows is a member, REX_STRUCT() or REX_ATTACH(), or
+ *                   has a mapper. For an exception see REX_IMPLICIT().
  * REX_ENOMEM        the host has too little memory to compare many rows, or to save the bases that
  *                   addresses replace; or a row is larger than 1 TiB. If the device has too little
  *                   memory for the rows, libomptarget aborts the process.
@@ -432,7 +434,8 @@ static inline int rex_data_enter(int64_t device, const struct rex_map *map)
  * row of more than 1 TiB are no errors. Among rows that are mapped in part, only those of
  * REX_PRESENT() and some rows of REX_IMPLICIT() are errors.
  *
- * REX_EOVERLAP      only for a row of REX_IMPLICIT() that is copied back and is mapped in part.
+ * REX_EOVERLAP      only for a row of REX_IMPLICIT() that asks for a copy back, and is mapped in
+ *                   part.
  * REX_EBUSY         a queue (rex/queue.h) has unfinished work with the memory; the message names
  *                   the queue. No mapping has ended. With REX_UNFINISHED=wait (rex_configure()) the
  *                   call waits instead.

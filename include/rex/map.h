@@ -228,8 +228,9 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
 #define REX_NO_PARAM(row) REX_ROW(REX_OF_NONE, rex_row_without((row), REX_MAP_TARGET_PARAM))
 /**
  * REX_IMPLICIT(row): marks a row without a clause, as compilers do for captured variables. A row
- * without members that the call does not copy can extend past the mapping in which the row begins,
- * except in a queue.
+ * without members can extend past the mapping in which the row begins, unless the call copies it.
+ * rex_data_exit() and the end of a region return REX_EOVERLAP for such a row of REX_FROM() or
+ * REX_TOFROM(), even if another reference is left. In a queue or an update it is REX_EABSENT.
  */
 #define REX_IMPLICIT(row) REX_ROW(REX_OF_ROW(row), rex_row_with((row), REX_MAP_IMPLICIT))
 
@@ -245,8 +246,8 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
  * has at most 8 bytes. An integer is sign- or zero-extended to 8 bytes; other values are padded
  * with zeros. In C++ wchar_t and charN_t are treated as structs. The row's size is the size of the
  * expression's type, and the row's kind (REX_MAP_KIND()) is the kind of that type. A value fits a
- * parameter of its own type, except a pointer from 1 to 4095. An integer or bool also fits an
- * integer parameter of at least its width.
+ * parameter of its own type, except a pointer from 1 to 4095. If the kernel has a signature, or the
+ * parameter 8 bytes, an integer or bool also fits an integer parameter of at least its width.
  */
 #define REX_VALUE(expression) REX_ROW(REX_OF(expression), rex_row_scalar(REX_SCALAR(expression)))
 /**
