@@ -66,11 +66,12 @@
  * Rules for all headers:
  *
  * - **Results.** Most functions that can fail return an integer or a pointer. After a failure the
- *   integer is a negative `enum rex_error`, and the pointer is NULL. rex_last_error() then returns
- *   the reason. After success the integer is 0, or the number that the function computes. A
- *   function that answers a question returns a `bool`, or 1, 0 or a negative error. A function that
- *   returns `void`, `bool` or `size_t` reports a failure by rex_last_error() alone. The comment of
- *   a function lists its own errors, and `enum rex_error` those that all functions have.
+ *   integer is a negative `enum rex_error`, the pointer is NULL, and a path is "". rex_last_error()
+ *   then returns the reason. After success the integer is 0, or the number that the function
+ *   computes. A function that answers a question returns a `bool`, or 1, 0 or a negative error. A
+ *   function that returns `void`, `bool` or `size_t` reports a failure by rex_last_error() alone.
+ *   The comment of a function lists its own errors, and `enum rex_error` those that all functions
+ *   have.
  * - **Output parameters** come before the inputs, as in memcpy(). An object that the call makes
  *   comes first: rex_queue_create(&queue, ...), rex_graph_end(&graph, queue). If the call fails,
  *   no output parameter changes, except memory to which the call copies. As an exception,
