@@ -78,7 +78,7 @@
  *   rex_queue_stream() has its outputs last. A queue comes before the memory that a copy writes:
  *   rex_queue_copy_from(queue, to, ...).
  * - **Device numbers** run from 0; -1 is the default device. librex returns them as `int` and takes
- *   them as `int64_t`. A number that is too large for an `int` is an error and is never truncated.
+ *   them as `int64_t`. A number that is too large for an `int` is never truncated.
  * - **Names.** The headers reserve names that begin with rex_, REX_, __rex_ and __tgt_, and the
  *   names ident, ident_t and __cubin_desc. rex_kmp.h also reserves register_cubin and names that
  *   begin with kmp or __kmpc_. rex/kernel.h also has names of CUDA and OpenMP.
