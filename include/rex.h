@@ -66,18 +66,19 @@
  * Rules for all headers:
  *
  * - **Results.** Most functions that can fail return an integer or a pointer. After a failure the
- *   integer is a negative `enum rex_error`, and the pointer is NULL. rex_last_error() then returns
- *   the reason. After success the integer is 0, or the number that the function computes. A
- *   function that answers a question returns a `bool`, or 1, 0 or a negative error. A function that
- *   returns `void`, `bool` or `size_t` reports a failure by rex_last_error() alone. The comment of
- *   a function lists its own errors, and `enum rex_error` those that all functions have.
+ *   integer is a negative `enum rex_error`, the pointer is NULL, and a path is "". rex_last_error()
+ *   then returns the reason. After success the integer is 0, or the number that the function
+ *   computes. A function that answers a question returns a `bool`, or 1, 0 or a negative error. A
+ *   function that returns `void`, `bool` or `size_t` reports a failure by rex_last_error() alone.
+ *   The comment of a function lists its own errors, and `enum rex_error` those that all functions
+ *   have.
  * - **Output parameters** come before the inputs, as in memcpy(). An object that the call makes
  *   comes first: rex_queue_create(&queue, ...), rex_graph_end(&graph, queue). If the call fails,
  *   no output parameter changes, except memory to which the call copies. As an exception,
  *   rex_queue_stream() has its outputs last. A queue comes before the memory that a copy writes:
  *   rex_queue_copy_from(queue, to, ...).
  * - **Device numbers** run from 0; -1 is the default device. librex returns them as `int` and takes
- *   them as `int64_t`. A number that is too large for an `int` is an error and is never truncated.
+ *   them as `int64_t`. A number that is too large for an `int` is never truncated.
  * - **Names.** The headers reserve names that begin with rex_, REX_, __rex_ and __tgt_, and the
  *   names ident, ident_t and __cubin_desc. rex_kmp.h also reserves register_cubin and names that
  *   begin with kmp or __kmpc_. rex/kernel.h also has names of CUDA and OpenMP.

@@ -2,8 +2,9 @@
  * rex/abi.h - the structs of libomptarget, as compilers write them, and the bits of map types.
  *
  * The layouts are those of LLVM on 64-bit little-endian machines. The comment of each struct names
- * the releases. The sources are openmp/libomptarget/include/omptarget.h (14 to 18),
- * offload/include/{omptarget.h,Shared/APITypes.h} (19 on). The header asserts each size.
+ * the releases. The sources are openmp/libomptarget/include/omptarget.h (14 to 17), and
+ * Shared/APITypes.h in openmp/libomptarget/include (18) or offload/include (19 on). The header
+ * asserts each size.
  *
  * REX_PACKET_UNSIGNED  defined before the include: the integers of struct __tgt_kernel_arguments
  *                      are unsigned, as in LLVM's own header. Use it for code with the casts of

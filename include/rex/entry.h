@@ -195,7 +195,7 @@
 /**
  * REX_GLOBAL(variable): makes a global @variable the host side of the device's global with this
  * name and size. The macro defines an entry with the address, name and size of @variable, which
- * must be defined earlier in this file. The load of the image maps the global, so a map copies it
+ * must be declared earlier in this file. The load of the image maps the global, so a map copies it
  * only in an update call, or by REX_ALWAYS(). The load does not copy the host's value: the image
  * has the device's initial value. The device side is REX_DEVICE_GLOBAL(type, variable) of
  * rex/kernel.h.
@@ -214,7 +214,7 @@
  * the device only while it is mapped (declare target link). The device has a pointer to the global,
  * `variable_decl_tgt_ref_ptr`. A registration does not check that the image has this pointer,
  * except with several embedded images, and a host image on LLVM 14 and 15.
- * @variable has @type, such as `double[1000]`, and must be defined earlier in this file. The
+ * @variable has @type, such as `double[1000]`, and must be declared earlier in this file. The
  * global's row in a map is REX_LINK() of rex/map.h. The device side is REX_DEVICE_GLOBAL_LINK(type,
  * variable) of rex/kernel.h.
  */
