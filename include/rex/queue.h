@@ -79,10 +79,11 @@ struct rex_graph;
 /**
  * REX_QUEUE_OWN_GLOBALS: a flag of rex_queue_create(). The queue may launch kernels of images with
  * REX_GLOBAL() or REX_GLOBAL_LINK(). Without the flag such a launch on a GPU returns
- * REX_EUNSUPPORTED. In all queues of a GPU these kernels use a second copy of the globals, which
- * rex_queue_global() finds. REX_LINK() does not set the pointer in the second copy. Kernels that
- * use a `__device__` variable without such an entry need no flag. But launches by the driver, such
- * as those in queues, use another copy of the variable than launches by libomptarget.
+ * REX_EUNSUPPORTED. For a graph only the queue of rex_graph_begin() needs the flag. In all queues
+ * of a GPU these kernels use a second copy of the globals, which rex_queue_global() finds.
+ * REX_LINK() does not set the pointer in the second copy. Kernels that use a `__device__` variable
+ * without such an entry need no flag. But launches by the driver, such as those in queues, use
+ * another copy of the variable than launches by libomptarget.
  */
 #define REX_QUEUE_OWN_GLOBALS 0x4u
 /**
