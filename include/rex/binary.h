@@ -243,8 +243,9 @@ REX_HIDDEN void rex_offload_fini(void);
 /**
  * rex_offload_init(): finds and binds libomptarget; finds, checks and registers this binary's
  * image; and loads the image on the default device. If offloading is disabled or the default device
- * is the host, it loads nothing. Call it at the start of main, before anything is timed. If the
- * module is registered already, the call only loads an image that is not loaded yet. Any thread.
+ * is the host, it only registers the image. Call it at the start of main, before anything is timed.
+ * If the module is registered already, the call only loads an image that is not loaded yet. Any
+ * thread.
  *
  * Returns 0 or an error of rex_module_init().
  */

@@ -167,8 +167,8 @@ REX_API const char *rex_error_name(int error);
  *                   root, the user of the process or the owner of the executable. Or librex cannot
  *                   read the attributes of the folder.
  * REX_ENODEVICE     no image is for a GPU of this process, or all images need a GPU and there is no
- *                   GPU; the message lists the images. Or REX_REQUIRE_GPU forbids the host device.
- *                   Or the function needs an NVIDIA GPU, and the device is not an NVIDIA GPU.
+ *                   GPU. Or REX_REQUIRE_GPU forbids the host device. Or the function needs an
+ *                   NVIDIA GPU, and the device is not an NVIDIA GPU.
  * REX_EENTRIES      the entry table is empty, misaligned or malformed.
  * REX_ENOKERNEL     the image lacks a kernel or global that an entry or the call names, or the
  *                   global has another size in the image. Or the image does not describe a kernel's

@@ -11,10 +11,10 @@
  *     rex_queue_sync(queue);
  *     rex_library_unload(library);
  *
- * A program needs no entries and no image of its own. After a library is loaded, rex_queue_create()
- * and the calls of rex/device.h that need a registered module, such as rex_device_alloc(), need no
- * other module. But if offloading is disabled, rex_queue_create() returns REX_EINVAL in a binary
- * without entries.
+ * A program needs no entries and no image of its own. After a library is loaded, the calls of
+ * rex/device.h that need a registered module, such as rex_device_alloc(), need no other module. In
+ * a binary without entries, neither does rex_queue_create(); but if offloading is disabled, it
+ * returns REX_EINVAL there. In a binary with entries, it first registers the binary's own module.
  *
  * Images are those that rex_module_register() takes: CUBIN, fatbin, PTX, OffloadBinary or a host
  * image. Of several images librex chooses one, as for a module. The CUDA driver compiles PTX.
@@ -47,8 +47,8 @@ struct rex_library;
 /**
  * rex_library_load(): loads an image on @device at once. An image for GPUs is loaded on another
  * device at the library's first use of that device. A host image is loaded there at the latest at
- * the library's first launch. If @device is the host, or offloading is disabled, the call loads the
- * image on no device.
+ * the library's first launch. If offloading is disabled, the call loads the image on no device. If
+ * @device is the host, the call loads only a host image, and only if devices are in use already.
  *
  * @library  receives the new library; end it with rex_library_unload().
  * @device   device number; -1: the default device at this call.

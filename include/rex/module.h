@@ -162,7 +162,8 @@ struct rex_module {
  * images. Unless offloading is disabled, librex refuses a mix: libomptarget would end the process
  * at the first use of a device for which a module has no image. LLVM 15 to 20 might instead use the
  * image of another module. On LLVM 14 to 17 a module that has ended counts, too, but librex does
- * not refuse this mix.
+ * not refuse this mix. On LLVM 18 a module that has ended counts as registered, here and for
+ * REX_EKEY.
  *
  * Returns 0 or
  *
@@ -194,8 +195,8 @@ struct rex_module {
  *                   the image or its folder, or one of them belongs to a wrong user (`enum
  *                   rex_error`), or the folder cannot be examined.
  * REX_ENODEVICE     no image is for the GPU; or all images are for GPUs, and the process has no
- *                   GPU. The message lists every image. Or REX_REQUIRE_GPU is on, and there is no
- *                   GPU, the image is a host image, or offloading is disabled.
+ *                   GPU. Or REX_REQUIRE_GPU is on, and there is no GPU, the image is a host image,
+ *                   or offloading is disabled.
  * REX_ECUDA         the CUDA driver failed while it compiled PTX or made a context. Or devices are
  *                   in use already, and the driver failed while it loaded the image.
  * REX_EENTRIES      the table of entries is empty or malformed, or an entry has no name or key.
@@ -218,9 +219,9 @@ REX_API int rex_module_register(struct rex_module *module, const char *image_nam
 /**
  * rex_module_init(): registers @module with its own image, as rex_module_register() does, and loads
  * the image on the default device. If @module is registered already, the call only loads its image.
- * If offloading is disabled or the default device is the host, the call loads nothing. Call this
- * before a timed part of the program: the timed part then includes neither the registration nor the
- * load.
+ * If offloading is disabled or the default device is the host, the call only registers @module.
+ * Call this before a timed part of the program: the timed part then includes neither the
+ * registration nor the load.
  *
  * Returns 0 or an error of rex_module_register(). If the registration succeeds but the load fails,
  * returns one of these errors. @module is then registered, and the next use of the device loads the
