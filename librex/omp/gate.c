@@ -83,7 +83,8 @@ int rex_gate_check(void)
 
 static void pass_gate(void)
 {
-    while (__atomic_fetch_add(&rex_thread.calls->inside, 1, __ATOMIC_SEQ_CST) == 0 && is_kept_out()) {
+    while (__atomic_fetch_add(&rex_thread.calls->inside, 1, __ATOMIC_SEQ_CST) == 0 &&
+           is_kept_out()) {
         __atomic_fetch_sub(&rex_thread.calls->inside, 1, __ATOMIC_RELEASE);
         while (is_kept_out())
             nap(20);
