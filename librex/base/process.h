@@ -115,14 +115,14 @@ struct rex_thread {
     struct rex_calls *calls;   /* those of `listed`, or `own`, or rex_no_calls */
     struct rex_calls own;      /* the calls of a thread that cannot be listed */
     uint16_t holds;            /* nesting depth of rex_log_hold() */
-    uint8_t ends;        /* number of calls of the thread's destructor, which frees the parts */
-    bool has_no_room;    /* memory for the last error was short */
-    bool in_function;    /* the thread is in the program's log function */
-    bool has_held_lines; /* log lines are kept until rex_log_resume() */
-    uint8_t shelters;    /* nesting depth of rex_shelter_begin() */
-    uint8_t loads;       /* nesting depth of rex_load_lock() */
-    uint8_t outputs;     /* nesting depth of rex_output_lock() */
-    int cancel_state;    /* cancellation state saved by the outermost rex_shelter_begin() */
+    uint8_t ends;              /* calls of the destructor, which frees the parts */
+    bool has_no_room;          /* memory for the last error was short */
+    bool in_function;          /* the thread is in the program's log function */
+    bool has_held_lines;       /* log lines are kept until rex_log_resume() */
+    uint8_t shelters;          /* nesting depth of rex_shelter_begin() */
+    uint8_t loads;             /* nesting depth of rex_load_lock() */
+    uint8_t outputs;           /* nesting depth of rex_output_lock() */
+    int cancel_state;          /* cancellation state saved by the outermost rex_shelter_begin() */
 };
 extern __thread struct rex_thread rex_thread;
 /*
