@@ -149,10 +149,13 @@ static const char *noted_text(void)
 int rex_cuda_note(int result, const char *call)
 {
     const char *name = NULL;
+    char number[32];
     if (result == 0)
         return 0;
-    if (rex_driver.cuGetErrorName(result, &name) != 0 || name == NULL)
-        name = "unknown error";
+    if (rex_driver.cuGetErrorName(result, &name) != 0 || name == NULL) {
+        snprintf(number, sizeof number, "error %d", result);
+        name = number;
+    }
     note_failure(result, "%s: %s", call, name);
     return result;
 }

@@ -15,6 +15,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
+
 #define STO_CUDA_ENTRY 0x10
 #define STT_CUDA_OBJECT 13 /* type of globals with nvcc -rdc=true; STT_OBJECT without -rdc=true */
 #define OSABI_CUDA_13 0x41
@@ -81,6 +83,16 @@ static bool is_parameter(const struct attribute *attribute)
            (attribute->kind == ATTRIBUTE_PARAMETER || attribute->kind == ATTRIBUTE_LARGE_PARAMETER);
 }
 
+/* Refuses the file because of WHAT of KERNEL, such as its parameters. */
+static int refuse_kernel(struct rex_elf *elf, const struct rex_image_symbol *kernel,
+                         const char *what, const char *why)
+{
+    int length = rex_kernel_name_length(kernel->name);
+    snprintf(elf->text, sizeof elf->text, "the %s of kernel \"%.*s\" %s", what,
+             length < 300 ? length : 300, kernel->name, why);
+    return rex_elf_refuse(elf, elf->text);
+}
+
 static int read_kernel_info(struct rex_view *view, struct rex_elf *elf, const Elf64_Shdr *info,
                             struct rex_image_symbol *kernel)
 {
@@ -90,11 +102,11 @@ static int read_kernel_info(struct rex_view *view, struct rex_elf *elf, const El
     size_t count = 0;
     int more;
     if (kernel->parameters != REX_PARAMETERS_UNKNOWN)
-        return rex_elf_refuse(elf, "the parameters of a kernel are given twice");
+        return refuse_kernel(elf, kernel, "parameters", "are given twice");
     while ((more = next_attribute(&at, end, &attribute)) > 0)
         count += is_parameter(&attribute);
     if (more < 0)
-        return rex_elf_refuse(elf, "the attributes of a kernel are cut off");
+        return refuse_kernel(elf, kernel, "attributes", "are cut off");
     kernel->parameters = (uint16_t)(count < REX_PARAMETERS_UNKNOWN ? count : 0);
     if (!rex_view_add_parameters(view, kernel->parameters, &kernel->first))
         return -1;
@@ -114,9 +126,8 @@ static int read_kernel_info(struct rex_view *view, struct rex_elf *elf, const El
         uint16_t ordinal = (uint16_t)place,
                  size = (uint16_t)(attribute_word(&attribute, 2) >> shift);
         if (ordinal >= kernel->parameters || size == 0 || all[kernel->first + ordinal].size != 0)
-            return rex_elf_refuse(
-                elf,
-                "the parameters of a kernel are not numbered from 0 on without gaps or repeats");
+            return refuse_kernel(elf, kernel, "parameters",
+                                 "are not numbered from 0 on without gaps or repeats");
         all[kernel->first + ordinal] =
             (struct rex_image_parameter){.offset = (uint16_t)(place >> 16), .size = size};
     }
@@ -126,7 +137,7 @@ static int read_kernel_info(struct rex_view *view, struct rex_elf *elf, const El
      */
     for (uint32_t i = kernel->first + 1; i < kernel->first + kernel->parameters; i++)
         if (all[i].offset < all[i - 1].offset + all[i - 1].size)
-            return rex_elf_refuse(elf, "the parameters of a kernel overlap, or are out of order");
+            return refuse_kernel(elf, kernel, "parameters", "overlap, or are out of order");
     return 0;
 }
 

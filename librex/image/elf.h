@@ -35,6 +35,7 @@ struct rex_elf {
     size_t sections; /* number of sections, even if the ELF header has no room for the number */
     size_t section_names; /* index of the section with the sections' names */
     const char *why;      /* reason why the file was not opened, or why a reader refused it */
+    char text[448];       /* room for a reason that has a name or a number */
 };
 
 /*

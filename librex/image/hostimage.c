@@ -9,6 +9,7 @@
  */
 #include "image/hostimage.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,8 +83,11 @@ static int read_entry_names(struct rex_view *view, struct rex_elf *elf, const El
         }
     }
     for (size_t i = 0; i < view->position_count; i++)
-        if (view->positions[i] == NULL)
-            return rex_elf_refuse(elf, "an entry of its section " ENTRY_SECTION " has no name");
+        if (view->positions[i] == NULL) {
+            snprintf(elf->text, sizeof elf->text,
+                     "entry %zu of its section " ENTRY_SECTION " has no name", i);
+            return rex_elf_refuse(elf, elf->text);
+        }
     return 0;
 }
 

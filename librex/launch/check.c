@@ -376,8 +376,8 @@ int rex_check_grid(const struct rex_target *target, const struct rex_packet_rule
     if (dynamic > 0 && !rule->dynamic_memory)
         return rex_fail(
             REX_EUNSUPPORTED,
-            "kernel \"%.*s\": %u bytes of dynamic shared memory: LLVM %d cannot pass the size",
-            REX_KERNEL_NAME(target->name), dynamic, release->number);
+            "kernel \"%.*s\": %u byte%s of dynamic shared memory: LLVM %d cannot pass the size",
+            REX_KERNEL_NAME(target->name), dynamic, dynamic == 1 ? "" : "s", release->number);
     if (release->most_dynamic_memory > 0 && dynamic > release->most_dynamic_memory)
         return rex_fail(
             REX_EUNSUPPORTED,

@@ -9,6 +9,7 @@
  */
 #include "launch/launch.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -244,6 +245,19 @@ leave:
     return result;
 }
 
+static __attribute__((noinline)) void fail_refused(const char *kernel)
+{
+    char text[REX_MESSAGE_MAX];
+    snprintf(
+        text, sizeof text,
+        "kernel \"%.*s\" was not launched: libomptarget refused it, perhaps because libomptarget "
+        "was called before the image was registered: call rex_offload_init() before any other "
+        "call of libomptarget",
+        REX_KERNEL_NAME(kernel));
+    rex_escape(text, sizeof text, "");
+    rex_fail_again(REX_EHOST, text);
+}
+
 int rex_launch_map(struct rex_module *module, const struct rex_launch_config *config,
                    const struct rex_map *map, enum rex_purpose purpose)
 {
@@ -259,13 +273,9 @@ int rex_launch_map(struct rex_module *module, const struct rex_launch_config *co
     }
     if (result == REX_OK)
         result = launch_somewhere(&request);
-    rex_gate_leave();
     if (result == REX_EHOST)
-        return rex_fail_again(
-            REX_EHOST,
-            "rex_launch: nothing was launched: libomptarget refused the launch, perhaps because "
-            "libomptarget was called before the image was registered: call rex_offload_init() "
-            "before any other call of libomptarget");
+        fail_refused(request.target.name);
+    rex_gate_leave();
     return result;
 }
 
@@ -369,6 +379,14 @@ leave:
 
 /* ---- preparation before the first launch ----------------------------------------------------- */
 
+enum { IMAGE_TEXT = 448 };
+
+/* Writes the name of MODULE's image for a message, with AFTER behind it, to TEXT. */
+static void name_image(const struct rex_module *module, const char *after, char text[IMAGE_TEXT])
+{
+    snprintf(text, IMAGE_TEXT, "device image %.400s%s", rex_module_image_path(module), after);
+}
+
 /*
  * Prepares the first launch: the driver loads the image, and a launch context gets memory. Ignores
  * errors, because the first launch reports them.
@@ -376,6 +394,7 @@ leave:
 static void prepare_first_launch(struct rex_registration *registration)
 {
     int number, ordinal, entered;
+    char image[IMAGE_TEXT];
     struct rex_launch_context *context = NULL;
     if ((rex_process_reasons() | registration->reasons) != 0 ||
         rex_device_offload(-1, &number) != REX_OK || rex_gate_enter() != REX_OK)
@@ -383,10 +402,11 @@ static void prepare_first_launch(struct rex_registration *registration)
     if (rex_registration_of(registration->module) == NULL ||
         rex_device_known_ordinal(number, &ordinal) != REX_OK || ordinal < 0)
         goto leave;
-    if (rex_launch_context_take(ordinal, registration->image_path, &context, &entered) != REX_OK)
+    name_image(registration->module, "", image);
+    if (rex_launch_context_take(ordinal, image, &context, &entered) != REX_OK)
         goto leave;
     if (rex_loaded_image_prepare(registration, context->ordinal, context->cuda) == REX_OK)
-        rex_launch_context_make_room(context, 1, registration->image_path);
+        rex_launch_context_make_room(context, 1, image);
     rex_launch_context_give(context, entered);
 leave:
     rex_gate_leave();
@@ -394,13 +414,15 @@ leave:
 
 int rex_module_init(struct rex_module *module)
 {
+    char image[IMAGE_TEXT];
     int result = rex_module_ready(module, REX_NEED_MODULE, "rex_module_init");
     if (result != REX_OK || rex_runtime_disabled())
         return result;
     result = rex_device_check(-1);
     if (result != REX_OK)
         return result;
-    result = rex_device_lost(rex_openmp_default_device(), "an image cannot be loaded");
+    name_image(module, " cannot be loaded", image);
+    result = rex_device_lost(rex_openmp_default_device(), image);
     if (result != REX_OK)
         return result;
     uint64_t begin = rex_phase_begin();

@@ -318,9 +318,9 @@ int rex_pack_launch(struct rex_stream_gpu *gpu, struct rex_module *module,
     if (REX_UNLIKELY(packed->kernel->image->has_globals && !(gpu->flags & REX_QUEUE_OWN_GLOBALS)))
         return rex_fail(
             REX_EUNSUPPORTED,
-            "kernel \"%.*s\": its module has device globals, and in a queue it would use a "
-            "second copy of them: pass their values as arguments, or, to accept the "
-            "second copy, make the queue with REX_QUEUE_OWN_GLOBALS",
+            "kernel \"%.*s\": its module has device globals, and a queue would use a second copy "
+            "of them. Put the kernel into a module without globals, or accept the second copy with "
+            "REX_QUEUE_OWN_GLOBALS",
             REX_KERNEL_NAME(target.name));
     if (description->flags & REX_LAUNCH_STRICT) {
         result = rex_check_strict(description, target.name);

@@ -106,8 +106,8 @@ static bool register_all(const char *what)
     if (rex_modules_first() == NULL) {
         rex_fail(
             REX_EKEY,
-            "a data call cannot be made before librex knows a module: call rex_module_add() or "
-            "rex_module_register()");
+            "%s: librex knows no module yet: call rex_module_add() or rex_module_register() first",
+            what);
         return false;
     }
     for (module = rex_modules_first(); module != NULL; module = module->next)

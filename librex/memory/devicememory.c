@@ -152,9 +152,13 @@ void *rex_device_alloc(size_t size, int64_t device)
      */
     int result = rex_gate_check();
     if (result == REX_OK && rex_device_count() == 0)
-        result = rex_runtime_disabled() ? REX_NO_ENTRIES : rex_modules_bring();
+        result =
+            rex_runtime_disabled() ? rex_none_registered("rex_device_alloc") : rex_modules_bring();
     if (result == REX_NO_ENTRIES)
-        rex_none_registered("rex_device_alloc");
+        rex_fail(REX_EINVAL,
+                 "rex_device_alloc: there is no device: librex knows no binary with kernels. Call "
+                 "rex_offload_init() in a binary that has kernels, or load such a shared object "
+                 "first");
     if (result != REX_OK || rex_device_resolve(device, &number) != REX_OK ||
         rex_device_lost(number, "rex_device_alloc") != REX_OK || rex_device_load(number) != REX_OK)
         return NULL;

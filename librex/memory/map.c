@@ -62,9 +62,9 @@ static __attribute__((noinline)) int check_and_put_row(struct rex_map_builder *b
     if (builder->columns != NULL && number >= builder->capacity)
         return rex_fail(
             REX_EINVAL,
-            "rex_map_build: the first call of the row function gives %lld rows, and the "
+            "rex_map_build: the first call of the row function gives %lld row%s, and the "
             "second gives more: the function must add equal rows both times",
-            (long long)builder->capacity);
+            (long long)builder->capacity, builder->capacity == 1 ? "" : "s");
     row->type = rex_type_inside(builder, row->type);
     if (builder->depth > 0 && row->begin == NULL && row->size > 0 &&
         !rex_row_has(row->type, REX_MAP_NOT_MAPPED))
@@ -172,11 +172,11 @@ add_rows:
         goto add_rows;
     }
     if (builder.row != builder.capacity) {
-        result =
-            rex_fail(REX_EINVAL,
-                     "rex_map_build: the first call of the row function gives %lld rows, and the "
-                     "second %lld: the function must add equal rows both times",
-                     (long long)builder.capacity, (long long)builder.row);
+        result = rex_fail(
+            REX_EINVAL,
+            "rex_map_build: the first call of the row function gives %lld row%s, and the "
+            "second %lld: the function must add equal rows both times",
+            (long long)builder.capacity, builder.capacity == 1 ? "" : "s", (long long)builder.row);
         goto free_columns;
     }
     int64_t count = builder.capacity;

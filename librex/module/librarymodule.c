@@ -302,7 +302,8 @@ int rex_library_close(struct rex_library *library)
         if (result == REX_OK)
             result = rex_gate_check_outside(library->image.path);
         if (result == REX_OK)
-            result = rex_before_library_unload(rex_library_registration(library));
+            result =
+                rex_before_library_unload(rex_library_registration(library), library->image.path);
         if (result != REX_OK)
             return result;
     }

@@ -131,8 +131,8 @@ static struct rex_loaded_image *new_loaded_image(struct rex_registration *regist
         if (!is_global)
             kernel->function = load_kernel_function(kernel);
     }
-    rex_log(REX_LOG_INFO, "loaded %s on GPU %d%s, for librex's own launches", path, ordinal,
-            registration->library == NULL ? " a second time" : "");
+    rex_log(REX_LOG_INFO, "loaded device image %s on GPU %d%s, for librex's own launches", path,
+            ordinal, registration->library == NULL ? " a second time" : "");
     return image;
 }
 

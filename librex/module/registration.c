@@ -58,9 +58,10 @@ static int place_rows(struct __tgt_offload_entry *rows, const struct rex_registr
         if (row == 0)
             return rex_fail(REX_ENOKERNEL,
                             "host image %s has no row for \"%s\" in its own section "
-                            "omp_offloading_entries, by which LLVM %d finds kernels: write "
-                            "kernels with REX_DEVICE_KERNEL (rex/kernel.h)",
-                            image->path, entry->name, registration->release->number);
+                            "omp_offloading_entries, by which LLVM %d finds %s (rex/kernel.h)",
+                            image->path, entry->name, registration->release->number,
+                            entry->size > 0 ? "globals: define it with REX_DEVICE_GLOBAL"
+                                            : "kernels: write kernels with REX_DEVICE_KERNEL");
         rows[row - 1] = *entry;
         placed = row % count;
     }
@@ -194,7 +195,7 @@ static int give_to_runtime(struct rex_registration *registration,
         return REX_OK;
     const char *cause = rex_runtime_doubt();
     if (for_gpu)
-        result = rex_trial_contexts();
+        result = rex_trial_contexts(image->path);
     if (result != REX_OK)
         goto unhold;
     if (*cause == '\0' && for_gpu && rex_device_trouble(release, trouble, sizeof trouble))
@@ -264,7 +265,7 @@ static int register_opened(struct rex_registration *registration, struct rex_mod
     if (registration->is_kept && image->bytes != descriptor->image.ImageStart)
         return rex_fail(REX_EUNSUPPORTED,
                         "device image %s: LLVM %d cannot end a registration, and this module "
-                        "was registered with %s: it cannot use another image",
+                        "was registered with device image %s: it cannot use another image",
                         image->path, registration->release->number, registration->image_path);
     int result = REX_OK;
     char *old = registration->image_path;
@@ -322,8 +323,9 @@ int rex_register(struct rex_registration *registration, const char *name)
     int result = REX_EFORK;
     if (registration->forked && !rex_gate_is_torn()) {
         rex_fail(REX_EFORK,
-                 "this process was forked after its parent registered %s for a GPU, or "
-                 "began to: start the child with exec, or fork first",
+                 "this process was forked after its parent registered %s%s for a GPU, or "
+                 "began to: start the child with exec, or fork before the registration",
+                 registration->image_path != NULL ? "device image " : "",
                  registration->image_path != NULL ? registration->image_path : "a module");
         goto done;
     }

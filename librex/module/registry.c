@@ -253,6 +253,22 @@ void rex_modules_look_around(void)
 
 /* ---- conflicts between modules --------------------------------------------------------------- */
 
+static int fail_same_key(const struct __tgt_offload_entry *ours,
+                         const struct __tgt_offload_entry *theirs)
+{
+    if (ours->size > 0 && theirs->size > 0)
+        return rex_fail(
+            REX_EKEY,
+            "global \"%s\" has the address of \"%s\" in a module that is registered already. Two "
+            "binaries define the variable: give it hidden visibility in both",
+            ours->name, theirs->name);
+    return rex_fail(REX_EKEY,
+                    "kernel \"%.*s\" has the host key of \"%.*s\" in a module that is "
+                    "registered already: two binaries define the same symbol NAME__id__; give the "
+                    "keys hidden visibility",
+                    REX_KERNEL_NAME(ours->name), REX_KERNEL_NAME(theirs->name));
+}
+
 int rex_modules_claim(struct rex_registration *registration, bool on_host)
 {
     const struct rex_table *ours = &registration->table;
@@ -275,13 +291,8 @@ int rex_modules_claim(struct rex_registration *registration, bool on_host)
             const struct rex_kernel *same = rex_table_find(large, small->entries[i].addr);
             if (same == NULL)
                 continue;
-            const char *names[] = {small->entries[i].name, same->entry->name};
-            result = rex_fail(
-                REX_EKEY,
-                "kernel \"%.*s\" has the host key of \"%.*s\" in a module that is "
-                "registered already: two binaries define the same symbol NAME__id__; give the "
-                "keys hidden visibility",
-                REX_KERNEL_NAME(names[turned]), REX_KERNEL_NAME(names[!turned]));
+            const struct __tgt_offload_entry *both[] = {&small->entries[i], same->entry};
+            result = fail_same_key(both[turned], both[!turned]);
         }
         if (result != REX_OK || on_host == rex_registration_on_host(theirs) ||
             rex_runtime_disabled())

@@ -16,7 +16,9 @@ int rex_resolve(const struct rex_module *module, const void *key, struct rex_tar
 {
     struct rex_registration *registration = rex_registration_of(module);
     if (registration == NULL)
-        return rex_fail(REX_EINVAL, "a launch for a module that is not registered");
+        return rex_fail(REX_EINVAL, "%s%s is not registered: call rex_module_register() first",
+                        module->image_name != NULL ? "module " : "the module of the launch",
+                        module->image_name != NULL ? module->image_name : "");
     int result = rex_gate_check();
     if (result != REX_OK)
         return result;

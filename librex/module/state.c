@@ -89,11 +89,15 @@ static void end_work(struct rex_registration *registration, uintptr_t state)
 static int check_worker(const struct rex_registration *registration)
 {
     const char *name = registration->module->image_name;
+    if (name == NULL)
+        name = "without an image name";
     /* Relaxed: see begin_work(). */
     if (__atomic_load_n(&registration->worker, __ATOMIC_RELAXED) == &rex_thread)
         return rex_fail(REX_EINVAL,
-                        "the log callback cannot use a module that is being registered or ended");
-    return rex_gate_check_outside(name != NULL ? name : "without an image name");
+                        "module %s is being registered or ended: the log callback cannot use it "
+                        "meanwhile",
+                        name);
+    return rex_gate_check_outside(name);
 }
 
 /* Ends the registration of one image of a module with libomptarget. */
@@ -399,7 +403,7 @@ static int check_unused(const struct rex_registration *registration)
     bool is_last = is_last_registered(registration);
     int result = REX_OK;
     for (; result == REX_OK && registration != NULL; registration = rex_parts_next(registration))
-        result = rex_before_unload(registration, is_last);
+        result = rex_before_unload(registration, registration->image_path, is_last);
     return result;
 }
 

@@ -101,21 +101,27 @@ static int try_all_images(const struct trial *trial, int ordinal)
     return result;
 }
 
-static int fail_no_context(int ordinal)
+/* Reports that the GPU has no context in which the first image of TRIAL could be loaded. */
+static int fail_no_context(const struct trial *trial, int ordinal)
 {
     int result = rex_cuda_memory_error();
-    return rex_fail(result, "an image cannot be loaded: GPU %d %s: %s", ordinal,
+    struct trial left = *trial;
+    const char *path;
+    next_in_trial(&left, &path);
+    return rex_fail(result, "%s%s cannot be loaded: GPU %d %s: %s",
+                    path != NULL ? "device image " : "an image", path != NULL ? path : "", ordinal,
                     result == REX_ENOMEM ? "has too little memory for a context"
                                          : "has no usable context",
                     rex_cuda_why());
 }
 
-int rex_trial_contexts(void)
+int rex_trial_contexts(const char *path)
 {
+    const struct trial trial = {.path = path};
     for (int i = 0; i < rex_cuda_devices(); i++) {
         void *context;
         if (rex_context_retain(i, &context) != 0)
-            return fail_no_context(i);
+            return fail_no_context(&trial, i);
         rex_context_drop(i);
     }
     return REX_OK;
@@ -140,10 +146,10 @@ static int try_on_device(const struct trial *trial, int number)
          rex_setting_read(REX_OPTION_WAIT) == REX_WAIT_RUNTIME))
         return REX_OK;
     if (rex_context_retain(ordinal, &context) != 0)
-        return fail_no_context(ordinal);
+        return fail_no_context(trial, ordinal);
     int entered = rex_context_enter(context);
     if (entered < 0) {
-        result = fail_no_context(ordinal);
+        result = fail_no_context(trial, ordinal);
         goto drop;
     }
     size_t memory = 0, all = 0, needed = REX_LOAD_MEMORY;

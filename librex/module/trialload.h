@@ -22,8 +22,11 @@
  */
 int rex_trial_load_now(struct rex_descriptor *more, const char *path, bool on_host);
 
-/* Tests whether each GPU has a context or can get one. Returns 0, REX_ENOMEM or REX_ECUDA. */
-int rex_trial_contexts(void);
+/*
+ * Tests whether each GPU has a context or can get one. Messages name the image at PATH. Returns 0,
+ * REX_ENOMEM or REX_ECUDA.
+ */
+int rex_trial_contexts(const char *path);
 
 /*
  * Plans a test of the registered images. The test runs at the first use of each device, when

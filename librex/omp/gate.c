@@ -241,15 +241,16 @@ int rex_gate_register(const char *what, bool ends)
             return REX_OK;
         if (i == TOLD_AFTER)
             rex_log(REX_LOG_INFO,
-                    "%s: the %s of its module waits for launches and data calls of other threads",
+                    "device image %s: the %s of its module waits for launches and data calls of "
+                    "other threads",
                     what, ends ? "end" : "registration");
         nap(time);
         time = 2 * time < LONGEST_NAP ? 2 * time : LONGEST_NAP;
     }
     return rex_fail(
         REX_EBUSY,
-        "%s: launches or data calls of other threads have not ended within a minute, and a module "
-        "can be registered or ended only between them",
+        "device image %s: launches or data calls of other threads have not ended within a minute, "
+        "and a module can be registered or ended only between them",
         what);
 }
 

@@ -124,7 +124,7 @@ static int sync_outside(struct rex_unfinished *busy)
 static int sync_or_refuse(struct rex_unfinished *busy, const char *what, const char *object)
 {
     if (rex_setting_read(REX_OPTION_UNFINISHED)) {
-        rex_log(REX_LOG_INFO, "%s waits for queue \"%s\", whose unfinished work may use %s", what,
+        rex_log(REX_LOG_INFO, "%s: waits for queue \"%s\", whose unfinished work may use %s", what,
                 busy->name, object);
         return sync_outside(busy);
     }
@@ -135,17 +135,26 @@ static int sync_or_refuse(struct rex_unfinished *busy, const char *what, const c
 }
 
 /*
- * Returns true if an unfinished command may use the memory of a row of MAP. A row at NULL has no
- * memory.
+ * Returns the first row of MAP whose memory an unfinished command may use, or -1. A row at NULL has
+ * no memory.
  */
-static bool uses_a_row(struct rex_unfinished *unfinished, const struct rex_map *map, int number)
+static int32_t row_in_use(struct rex_unfinished *unfinished, const struct rex_map *map, int number)
 {
     for (int32_t i = 0; i < map->count; i++)
         if (map->begin[i] != NULL && !(map->types[i] & (REX_MAP_LITERAL | REX_MAP_PRIVATE)) &&
             unfinished->uses(unfinished, map->begin[i],
                              map->sizes[i] > 0 ? (size_t)map->sizes[i] : 1, number))
-            return true;
-    return false;
+            return i;
+    return -1;
+}
+
+static int sync_before_row(struct rex_unfinished *busy, const struct rex_map *map, int32_t row,
+                           const char *what)
+{
+    char text[256];
+    snprintf(text, sizeof text, "%.160s: map row %d, %lld bytes at %p", what, row,
+             (long long)map->sizes[row], map->begin[row]);
+    return sync_or_refuse(busy, text, "it");
 }
 
 /*
@@ -155,10 +164,11 @@ static bool uses_a_row(struct rex_unfinished *unfinished, const struct rex_map *
 int rex_before_unmap(const struct rex_map *map, int number, const char *what)
 {
     int result = REX_OK;
+    int32_t row;
     if (rex_any_unfinished())
         for (EACH(each))
-            if (result == REX_OK && uses_a_row(each, map, number))
-                result = sync_or_refuse(each, what, "the memory of a row of this call");
+            if (result == REX_OK && (row = row_in_use(each, map, number)) >= 0)
+                result = sync_before_row(each, map, row, what);
     return result == REX_OK ? rex_device_lost(number, what) : result;
 }
 
@@ -173,16 +183,19 @@ static int sync_with_module(const struct rex_registration *registration, bool la
     return result;
 }
 
-int rex_before_unload(const struct rex_registration *registration, bool last)
+int rex_before_unload(const struct rex_registration *registration, const char *image, bool last)
 {
-    static const char what[] = "the end of a module";
-    int result = sync_with_module(registration, last, what, "the module");
+    char what[512];
+    snprintf(what, sizeof what, "the end of module %.480s", image);
+    int result = sync_with_module(registration, last, what, "it");
     return result == REX_OK ? rex_device_lost(REX_ANY_DEVICE, what) : result;
 }
 
-int rex_before_library_unload(const struct rex_registration *registration)
+int rex_before_library_unload(const struct rex_registration *registration, const char *image)
 {
-    return sync_with_module(registration, false, "rex_library_unload", "the library");
+    char library[512];
+    snprintf(library, sizeof library, "library %.480s", image);
+    return sync_with_module(registration, false, "rex_library_unload", library);
 }
 
 void rex_unfinished_forget(const struct rex_registration *registration)
@@ -194,7 +207,7 @@ void rex_unfinished_forget(const struct rex_registration *registration)
 void rex_unfinished_sync(const struct rex_map *map, int number, const char *call)
 {
     for (EACH(each))
-        if (map != NULL ? uses_a_row(each, map, number) : each->uses(each, NULL, 0, number)) {
+        if (map != NULL ? row_in_use(each, map, number) >= 0 : each->uses(each, NULL, 0, number)) {
             rex_log(
                 REX_LOG_WARN,
                 "%s waits for queue \"%s\", whose unfinished work may use the same memory: call "

@@ -73,8 +73,9 @@ static inline bool rex_any_unfinished(void)
 /*
  * Call rex_before_unmap() before the mappings of the rows of MAP on device NUMBER end. The messages
  * of this function begin with WHAT. Call rex_before_unload() before the registration of a module
- * ends. LAST is true if the module is the last one. In that case rex_before_unload() treats each
- * queue with unfinished commands as a user of the module.
+ * ends. IMAGE is the path of the module's image, for messages. LAST is true if the module is the
+ * last one. In that case rex_before_unload() treats each queue with unfinished commands as a user
+ * of the module.
  *
  * If a queue still uses the memory or the module, the functions fail with REX_EBUSY, and the
  * message names the queue. With REX_UNFINISHED=wait the functions wait for the queue, and return 0
@@ -82,7 +83,7 @@ static inline bool rex_any_unfinished(void)
  * rex_before_unload() returns REX_ECUDA if any device is lost.
  */
 int rex_before_unmap(const struct rex_map *map, int number, const char *what);
-int rex_before_unload(const struct rex_registration *registration, bool last);
+int rex_before_unload(const struct rex_registration *registration, const char *image, bool last);
 
 /*
  * Call rex_before_library_unload() before a library is unloaded. This function checks the queues as
@@ -90,7 +91,7 @@ int rex_before_unload(const struct rex_registration *registration, bool last);
  * know the library. After the unload, call rex_unfinished_forget(), which calls forget() of all
  * queues.
  */
-int rex_before_library_unload(const struct rex_registration *registration);
+int rex_before_library_unload(const struct rex_registration *registration, const char *image);
 void rex_unfinished_forget(const struct rex_registration *registration);
 
 /*

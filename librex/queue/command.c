@@ -210,8 +210,9 @@ int rex_command_submit(struct rex_stream_gpu *gpu, void *stream, const struct re
     case REX_COMMAND_GRAPH:
         if (REX_CUDA(cuGraphLaunch, command->graph->made.executable, stream) != 0)
             return rex_fail(REX_ECUDA,
-                            "a graph could not be launched (launches in the graph: %zu): %s",
-                            command->graph->launches, rex_cuda_why());
+                            "queue \"%s\": a graph could not be launched (launches in the graph: "
+                            "%zu): %s",
+                            gpu->queue, command->graph->launches, rex_cuda_why());
         rex_addresses_use_all(&gpu->addresses, &command->graph->gpu.addresses);
         return REX_OK;
     default:

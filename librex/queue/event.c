@@ -91,7 +91,8 @@ drop_context:
     rex_context_drop(gpu->ordinal);
 free_driver:
     free(driver);
-    result = rex_fail(REX_ECUDA, "an event could not be made: %s", rex_cuda_why());
+    result = rex_fail(REX_ECUDA, "queue \"%s\": an event could not be made: %s", gpu->queue,
+                      rex_cuda_why());
     goto unlock;
 }
 

@@ -5,6 +5,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/assert.h"
@@ -130,8 +131,9 @@ bool rex_capture_wait(struct rex_queue *queue, struct rex_event *event, int *res
             goto unlock;
         }
         if (graph->lanes == REX_GRAPH_LANES) {
-            *result = rex_fail(REX_EINVAL, "rex_queue_wait_event: more than %d queues in one graph",
-                               REX_GRAPH_LANES);
+            *result = rex_fail(
+                REX_EINVAL, "rex_queue_wait_event: queue \"%s\": more than %d queues in one graph",
+                queue->name, REX_GRAPH_LANES);
             goto unlock;
         }
         graph->queue[graph->lanes] = queue;
@@ -169,6 +171,7 @@ int rex_graph_begin(struct rex_queue *queue)
     pthread_mutex_init(&graph->lock, NULL);
     /* Relaxed: the number only has to be unique. */
     graph->number = __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED);
+    snprintf(graph->name, sizeof graph->name, "%s", queue->name);
     graph->immediate = queue->immediate;
     graph->gpu.number = queue->gpu.number;
     graph->gpu.ordinal = queue->gpu.ordinal;

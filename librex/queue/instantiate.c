@@ -26,9 +26,10 @@ struct driver_capture {
     size_t events;
 };
 
-static int graph_failed(void)
+static int graph_failed(const struct rex_graph *graph)
 {
-    return rex_fail(REX_ECUDA, "a graph could not be made: %s", rex_cuda_why());
+    return rex_fail(REX_ECUDA, "a graph of queue \"%s\" could not be made: %s", graph->name,
+                    rex_cuda_why());
 }
 
 /* ---- the commands ---------------------------------------------------------------------------- */
@@ -40,13 +41,13 @@ static int capture_command(struct driver_capture *capture, const struct rex_comm
     void *stream = capture->stream[command->lane];
     if (command->kind == REX_COMMAND_RECORD) {
         if (REX_CUDA(cuEventRecord, capture->event[command->event.point], stream) != 0)
-            return graph_failed();
+            return graph_failed(capture->graph);
         return REX_OK;
     }
     if (command->kind == REX_COMMAND_WAIT) {
         capture->began[command->lane] = true;
         if (REX_CUDA(cuStreamWaitEvent, stream, capture->event[command->event.point], 0) != 0)
-            return graph_failed();
+            return graph_failed(capture->graph);
         return REX_OK;
     }
     int result = rex_command_submit(&capture->graph->gpu, stream, command, &kernel);
@@ -54,7 +55,7 @@ static int capture_command(struct driver_capture *capture, const struct rex_comm
         return result;
     void *node = rex_capture_last_node(stream);
     if (node == NULL)
-        return graph_failed();
+        return graph_failed(capture->graph);
     made->launch[made->launches++] = (struct rex_driver_launch){node, kernel->image};
     rex_loaded_image_hold(kernel->image);
     rex_kernel_list_add(&made->kernels, kernel->name, kernel->image->registration);
@@ -74,15 +75,15 @@ static int capture_commands(struct driver_capture *capture)
     for (size_t i = 0; i < events; i++)
         if (!rex_cuda_has_made(REX_CUDA(cuEventCreate, &capture->event[i], REX_CUDA_EVENT_UNTIMED),
                                &capture->event[i]))
-            return graph_failed();
+            return graph_failed(graph);
     for (uint32_t i = 0; i < graph->lanes; i++)
         if (!rex_cuda_has_made(
                 REX_CUDA(cuStreamCreate, &capture->stream[i], REX_CUDA_STREAM_NON_BLOCKING),
                 &capture->stream[i]))
-            return graph_failed();
+            return graph_failed(graph);
     capture->began[0] = true;
     if (REX_CUDA(cuStreamBeginCapture, capture->stream[0], REX_CAPTURE_RELAXED) != 0)
-        return graph_failed();
+        return graph_failed(graph);
     for (size_t i = 0; i < graph->count; i++) {
         result = capture_command(capture, &graph->command[i]);
         if (result != REX_OK)
@@ -93,7 +94,7 @@ static int capture_commands(struct driver_capture *capture)
         void *end = capture->event[graph->points + i];
         if (capture->began[i] && (REX_CUDA(cuEventRecord, end, capture->stream[i]) != 0 ||
                                   REX_CUDA(cuStreamWaitEvent, capture->stream[0], end, 0) != 0)) {
-            result = graph_failed();
+            result = graph_failed(graph);
             goto end_capture;
         }
     }
@@ -102,7 +103,7 @@ end_capture: /* also after a failure, because the stream is still in capture */
             REX_CUDA(cuStreamEndCapture, capture->stream[0], &capture->graph->made.graph),
             &capture->graph->made.graph) &&
         result == REX_OK)
-        result = graph_failed();
+        result = graph_failed(graph);
     return result;
 }
 
@@ -115,14 +116,14 @@ static int capture_and_instantiate(struct rex_graph *graph)
     void *context;
     int entered = rex_context_enter(graph->gpu.context);
     if (entered < 0)
-        return graph_failed();
+        return graph_failed(graph);
     int result = capture_commands(&capture);
     if (result != REX_OK)
         goto close;
     REX_ASSERT(made->launches == graph->launches);
     /* The driver's graph needs the context. rex_graph_unbuild() drops the context. */
     if (rex_context_retain(graph->gpu.ordinal, &context) != 0) {
-        result = graph_failed();
+        result = graph_failed(graph);
         goto close;
     }
     /*
@@ -132,7 +133,7 @@ static int capture_and_instantiate(struct rex_graph *graph)
     if (!rex_cuda_has_made(REX_CUDA(cuGraphInstantiate, &made->executable, made->graph, 0),
                            &made->executable) ||
         REX_CUDA(cuGraphUpload, made->executable, capture.stream[0]) != 0) {
-        result = graph_failed();
+        result = graph_failed(graph);
         if (made->executable != NULL)
             REX_CUDA(cuGraphExecDestroy, made->executable);
         made->executable = NULL;

@@ -42,7 +42,8 @@ struct rex_graph {
     size_t *launch; /* for each launch, the index in `command` */
     size_t launches;
     struct rex_queue *queue[REX_GRAPH_LANES]; /* queue[0] began the capture */
-    uint32_t lanes, points;                   /* number of queues; number of recorded events */
+    char name[64];          /* name of queue[0], for messages: the queue may end before the graph */
+    uint32_t lanes, points; /* number of queues; number of recorded events */
     struct rex_driver_graph made;
     bool stale; /* `made` has old device addresses, because rex_graph_build() failed */
 };

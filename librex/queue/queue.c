@@ -252,8 +252,14 @@ int rex_queue_stream(struct rex_queue *queue, void **stream, void **context)
         return result;
     int number = queue->gpu.number;
     if (queue->immediate) {
-        result = rex_fail_again(REX_ENODEVICE, "rex_queue_stream: the queue has no stream, because "
-                                               "its device is not an NVIDIA GPU");
+        char text[256];
+        snprintf(
+            text, sizeof text,
+            "rex_queue_stream: queue \"%s\" has no stream, because its device is not an NVIDIA "
+            "GPU",
+            queue->name);
+        rex_escape(text, sizeof text, "");
+        result = rex_fail_again(REX_ENODEVICE, text);
         goto unlock;
     }
     if (queue->capture != NULL) {
@@ -272,6 +278,21 @@ unlock:
 }
 
 /* ---- globals --------------------------------------------------------------------------------- */
+
+static void fail_not_loaded(const char *name, int number)
+{
+    if (rex_runtime_disabled())
+        rex_fail(REX_EABSENT,
+                 "rex_queue_global: global \"%s\" is on no device: offloading is disabled "
+                 "(OMP_TARGET_OFFLOAD)",
+                 name);
+    else
+        rex_fail(
+            REX_EABSENT,
+            "rex_queue_global: global \"%s\" is not on device %d yet. The first launch or data "
+            "call on a device loads the image there: make one on device %d first",
+            name, number, number);
+}
 
 void *rex_module_queue_global(struct rex_module *module, struct rex_queue *queue,
                               const void *variable)
@@ -295,10 +316,7 @@ void *rex_module_queue_global(struct rex_module *module, struct rex_queue *queue
     if (queue->immediate) {
         address = rex_mapped_ptr(variable, number);
         if (address == NULL)
-            rex_fail(REX_EABSENT,
-                     "rex_queue_global: global \"%s\" is not on device %d yet: its image is loaded "
-                     "at the first use: call rex_offload_init() first",
-                     global->entry->name, number);
+            fail_not_loaded(global->entry->name, number);
         goto unlock;
     }
     int entered = rex_context_enter(queue->gpu.context);

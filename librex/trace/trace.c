@@ -109,7 +109,9 @@ static void warn_of_trace(int error)
 {
     rex_log(REX_LOG_WARN,
             "%s: %.1000s cannot be written: %s; the program continues without a trace",
-            rex_settings[REX_OPTION_TRACE].variable, trace.file.name, rex_output_why(error));
+            rex_settings[REX_OPTION_TRACE].variable, trace.file.name,
+            error == EWOULDBLOCK ? "another process writes to this file: put %p into the name"
+                                 : rex_output_why(error));
 }
 
 /*

@@ -314,6 +314,7 @@ mkdir folder
 cp sm_90.cubin folder/my.cubin
 REX_CUBIN_PATH=nowhere:folder finds 'compared with folder/my.cubin' beside/program
 REX_CUBIN=sm_80.cubin finds 'compared with sm_80.cubin' beside/program
+REX_CUBIN=missing.cubin finds '[$]REX_CUBIN names missing.cubin, which was not found' beside/program
 export REX_CUBIN=missing.cubin:sm_80.cubin:sm_90.cubin
 expect image-list 1 -q beside/program
 unset REX_CUBIN

@@ -150,6 +150,7 @@ cuda;22;;.launch.by;the CUDA driver
 cuda;22;;.libomptarget.trouble;null
 cuda;22;FAKE_CUDA_DEVICES=2 LD_LIBRARY_PATH=$build/tests/fake/cuda;.summary | split(" launches ") | .[1];on 2 GPUs, Fake GPU 0, Fake GPU 1; the host device: a kernel did not run: its result is missing
 cuda;22;OMP_NUM_TEAMS=3;.summary | contains(" launches by libomptarget: OMP_NUM_TEAMS is set, which libomptarget obeys");true
+cuda;22;OMP_NUM_TEAMS=3 REX_LAUNCH_BY=driver;.summary | contains(" finds 1 GPU, Fake GPU 0") and contains(" no launch is possible: REX_LAUNCH_BY=driver, and only libomptarget can launch: OMP_NUM_TEAMS is set");true
 cuda;25;;.summary | contains(" the library is LLVM 25's, which this librex does not know");true
 cuda;22;FAKE_CUDA_FAILS=100;.summary | split(" launches ") | .[1];nothing, there is no GPU: cuInit: CUDA_ERROR_NO_DEVICE; the host device: a kernel did not run: its result is missing
 cuda;25;;.libomptarget.release;24

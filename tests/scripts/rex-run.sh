@@ -80,7 +80,7 @@ while IFS='|' read -r text options; do
 done <<REPORTS
 $work/traces is not a regular file|--report=$work/page.html --trace=$work/traces
 $work is not a regular file|--report=$work/page.html --trace=$work
---trace=on: a report needs one file|--report=$work/page.html --trace=on
+--trace=on: this is a setting, not a file name|--report=$work/page.html --trace=on
 it is the trace itself|--report=$work/trace.json --trace=$work/trace.json
 $work/none/page.html.json cannot be written: No such file|--report=$work/none/page.html
 $work/none/page.html cannot be written: No such file|--report=$work/none/page.html --trace=$work/trace.json
@@ -95,7 +95,7 @@ chmod +x "$work/rex-report"
 # shellcheck disable=SC2016
 run env LD_LIBRARY_PATH="$build" "$work/rex-run" --report="$work/page.html" sh -c 'printf "[\n" >"$REX_TRACE"'
 ends 0 '--report'
-says "page.html: there is no report: $work/rex-report ended by signal 9"
+says "page.html: there is no report: rex-report was ended by signal 9"
 ! grep -q '^LD_LIBRARY_PATH=.*rex-run' "$work/out" || fail 'a library path without --omptarget'
 # shellcheck disable=SC2016
 printf '#!/bin/sh\necho script "$@" "$LD_PRELOAD"\n' >"$work/script"

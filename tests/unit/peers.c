@@ -225,7 +225,7 @@ TEST_IN_CHILD(refused_streams)
     int said = 0;
     rex_set_log_callback(count_messages, &said);
     REFUSED(rex_queue_stream(made, &stream, NULL), REX_ENODEVICE,
-            "rex_queue_stream: the queue has no stream, because its device is not an NVIDIA GPU");
+            "rex_queue_stream: queue \"none\" has no stream, because its device is not an NVIDIA GPU");
     CHECK_EQUAL(said, 0); /* the question is portable */
     rex_set_log_callback(NULL, NULL);
     CHECK_EQUAL(rex_queue_destroy(made), 0);

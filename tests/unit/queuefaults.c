@@ -101,8 +101,8 @@ static void say_of_events(struct rex_queue *queue)
     struct rex_event *event;
     double seconds;
     CHECK_EQUAL(rex_event_create(&event), REX_OK);
-    BROKEN(RETAIN, rex_event_record(event, queue), "an event could not be made: %s");
-    BROKEN("cuEventCreate", rex_event_record(event, queue), "an event could not be made: %s");
+    BROKEN(RETAIN, rex_event_record(event, queue), "queue \"one\": an event could not be made: %s");
+    BROKEN("cuEventCreate", rex_event_record(event, queue), "queue \"one\": an event could not be made: %s");
     BROKEN("cuEventRecord", rex_event_record(event, queue), "rex_event_record: %s");
     REFUSED(rex_event_sync(event), REX_EINVAL, "rex_event_sync: the event was never recorded");
     CHECK_EQUAL(rex_event_record(event, queue), REX_OK);
@@ -133,17 +133,17 @@ static int end_branches(struct rex_queue *queue, struct rex_queue *other)
 
 static void say_of_captures(struct rex_queue *queue, struct rex_queue *other)
 {
-    BROKEN(ENTER, end_branches(queue, other), "a graph could not be made: %s");
-    BROKEN(RETAIN, end_branches(queue, other), "a graph could not be made: %s");
-    BROKEN("cuEventCreate", end_branches(queue, other), "a graph could not be made: %s");
-    BROKEN("cuStreamCreate", end_branches(queue, other), "a graph could not be made: %s");
-    BROKEN("cuStreamBeginCapture", end_branches(queue, other), "a graph could not be made: %s");
-    BROKEN("cuStreamGetCaptureInfo", end_branches(queue, other), "a graph could not be made: %s");
-    BROKEN("cuEventRecord", end_branches(queue, other), "a graph could not be made: %s");
-    BROKEN("cuStreamWaitEvent", end_branches(queue, other), "a graph could not be made: %s");
-    BROKEN("cuStreamEndCapture", end_branches(other, queue), "a graph could not be made: %s");
-    BROKEN("cuGraphInstantiate", end_branches(queue, other), "a graph could not be made: %s");
-    BROKEN("cuGraphUpload", end_branches(queue, other), "a graph could not be made: %s");
+    BROKEN(ENTER, end_branches(queue, other), "a graph of queue \"one\" could not be made: %s");
+    BROKEN(RETAIN, end_branches(queue, other), "a graph of queue \"one\" could not be made: %s");
+    BROKEN("cuEventCreate", end_branches(queue, other), "a graph of queue \"one\" could not be made: %s");
+    BROKEN("cuStreamCreate", end_branches(queue, other), "a graph of queue \"one\" could not be made: %s");
+    BROKEN("cuStreamBeginCapture", end_branches(queue, other), "a graph of queue \"one\" could not be made: %s");
+    BROKEN("cuStreamGetCaptureInfo", end_branches(queue, other), "a graph of queue \"one\" could not be made: %s");
+    BROKEN("cuEventRecord", end_branches(queue, other), "a graph of queue \"one\" could not be made: %s");
+    BROKEN("cuStreamWaitEvent", end_branches(queue, other), "a graph of queue \"one\" could not be made: %s");
+    BROKEN("cuStreamEndCapture", end_branches(other, queue), "a graph of queue \"other\" could not be made: %s");
+    BROKEN("cuGraphInstantiate", end_branches(queue, other), "a graph of queue \"one\" could not be made: %s");
+    BROKEN("cuGraphUpload", end_branches(queue, other), "a graph of queue \"one\" could not be made: %s");
     /* Where something has failed before, that is what is said. */
     BROKEN("cuLaunchKernel", end_branches(queue, other), LAUNCHED ": %s");
 }
@@ -160,7 +160,7 @@ static void say_of_graphs(struct rex_queue *queue)
     CHECK_EQUAL(rex_graph_end(&graph, queue), REX_OK);
     CHECK_EQUAL(rex_graph_launches(graph), 2);
     BROKEN(ENTER, rex_graph_launch(graph, queue), "rex_graph_launch: %s");
-    BROKEN("cuGraphLaunch", rex_graph_launch(graph, queue), "a graph could not be launched (launches in the graph: 2): %s");
+    BROKEN("cuGraphLaunch", rex_graph_launch(graph, queue), "queue \"one\": a graph could not be launched (launches in the graph: 2): %s");
     REFUSED(rex_graph_set_args(graph, 2, &args), REX_EINVAL,
             "rex_graph_set_args: launch 2 does not exist (launches in the graph: 2)");
     BROKEN("cuGraphExecKernelNodeSetParams", rex_graph_set_args(graph, 1, &args),
@@ -175,7 +175,7 @@ static void say_of_graphs(struct rex_queue *queue)
     CHECK_EQUAL(rex_graph_launch(graph, queue), REX_OK);
     CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
     CHECK_EQUAL(rex_module_fini(&module), REX_OK);
-    REFUSED(rex_graph_set_args(graph, 1, &args), REX_EINVAL, "a launch for a module that is not registered");
+    REFUSED(rex_graph_set_args(graph, 1, &args), REX_EINVAL, "module tests/data/sm_90.cubin is not registered: call rex_module_register() first");
     rex_graph_destroy(graph);
 }
 

@@ -202,7 +202,7 @@ TEST_IN_CHILD(make_graph_again)
     setenv("FAKE_CUDA_BREAKS", "cuGraphInstantiate:719:0", 1);
     for (int i = 0; i < 2; i++) {
         REFUSED(rex_graph_launch(graph, queue), REX_ECUDA,
-                "a graph could not be made: cuGraphInstantiate: CUDA_ERROR_LAUNCH_FAILED");
+                "a graph of queue \"moved\" could not be made: cuGraphInstantiate: CUDA_ERROR_LAUNCH_FAILED");
         CHECK_EQUAL(driver_calls("cuGraphInstantiate"), i + 2);
     }
     unsetenv("FAKE_CUDA_BREAKS");

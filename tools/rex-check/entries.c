@@ -248,11 +248,13 @@ static void check_neighbours(const struct program *program, const struct row *on
     if (is_same_entry(program, one, other))
         return;
     char *who = called(program, one), *whom = called(program, other);
+    bool are_globals = one->kind == ROW_GLOBAL && other->kind == ROW_GLOBAL;
     if (keys && same_key(one, other))
-        report_finding(report, FINDING_KEY_SHARED, program->path, NULL,
-                       "%s and %s have the same key%s%s: launches of either run the first", who,
-                       whom, one->key.symbol != NULL ? ", " : "",
-                       one->key.symbol != NULL ? one->key.symbol : "");
+        report_finding(
+            report, FINDING_KEY_SHARED, program->path, NULL, "%s and %s have the same %s%s%s: %s",
+            who, whom, are_globals ? "host variable" : "key", one->key.symbol != NULL ? ", " : "",
+            one->key.symbol != NULL ? one->key.symbol : "",
+            are_globals ? "give each global its own variable" : "launches of either run the first");
     if (!keys && strcmp(one->name, other->name) == 0)
         report_finding(report, FINDING_NAME_SHARED, program->path, NULL, "%s and %s both name %s",
                        who, whom, one->name);

@@ -116,10 +116,16 @@ static int try_names(struct images *images, const struct program *program, const
 static void say_nowhere(const struct program *program, struct report *report)
 {
     const struct module_names *names = &program->module;
+    const char *variable = getenv("REX_CUBIN");
     bool both = names->image != NULL && names->host_image != NULL;
     if (program_is_image(program))
         return; /* another note reports that the program is an image */
-    if (!names->found && program->table_count > 0 && program->tables[0].clangs)
+    if (variable != NULL && *variable != '\0')
+        report_note(report, program->path,
+                    "no image given: $REX_CUBIN names %s, which was not found. Kernel names are "
+                    "not compared: correct or unset REX_CUBIN",
+                    variable);
+    else if (!names->found && program->table_count > 0 && program->tables[0].clangs)
         report_note(report, program->path,
                     "no image given: clang puts its images into the linked program, where "
                     "rex-check does not read them: kernel names are not compared");

@@ -82,7 +82,7 @@ static const struct {
      "install the library of that version, or give it to the container (--gpus all)"},
     {"no file can be opened", "close files, or raise the limit (ulimit -n)"},
     {"CUDA_VISIBLE_DEVICES", "unset CUDA_VISIBLE_DEVICES, or name a GPU there"},
-    {"CUDA_ERROR_STUB_LIBRARY", "remove the folder of the stub from LD_LIBRARY_PATH"},
+    {"the toolkit's stub", "remove the folder of the stub from LD_LIBRARY_PATH"},
     {"CUDA_ERROR_SYSTEM_NOT_READY", "start the missing service"},
     {"CUDA_ERROR_SYSTEM_DRIVER_MISMATCH",
      "reload the kernel module, or restart the machine or the container"},

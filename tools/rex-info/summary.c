@@ -44,12 +44,15 @@ static void add_driver(char **line, const char *module)
         add(line, ", driver %.*s", (int)strcspn(module, " "), module);
 }
 
-/* Adds the models of the GPUs. If neighbouring GPUs are of one model, adds the model only once. */
-static void add_gpus(char **line, int count)
+/*
+ * Adds WHAT, the number of GPUs and their models. If neighbouring GPUs are of one model, adds the
+ * model only once.
+ */
+static void add_gpus(char **line, const char *what, int count)
 {
     char before[sizeof((struct rex_gpu *)0)->name] = "";
     struct rex_gpu gpu;
-    add(line, " launches on %d GPU%s", count, count == 1 ? "" : "s");
+    add(line, " %s %d GPU%s", what, count, count == 1 ? "" : "s");
     for (int i = 0; i < count; i++) {
         if (rex_gpu_get(&gpu, sizeof gpu, i) != REX_OK)
             add(line, ", %s", rex_last_error());
@@ -66,13 +69,18 @@ static void add_if(char **line, const char *before, const char *value)
 
 static void add_devices(char **line, const struct facts *facts, const struct host *host)
 {
+    static const char nothing[] = "nothing, because ";
     int gpus = rex_gpu_count();
     const char *by = facts_find(facts, "launch", "by"), *why = facts_find(facts, "driver", "error");
     add(line, " with LLVM %s's libomptarget", facts_find(facts, "libomptarget", "release"));
     if (gpus > 0) {
-        add_gpus(line, gpus);
+        bool is_refused = by != NULL && strncmp(by, nothing, strlen(nothing)) == 0;
+        add_gpus(line, is_refused ? "finds" : "launches on", gpus);
         add_driver(line, facts_find(facts, "driver", "kernel module"));
-        add_if(line, "launches by ", by != NULL && strcmp(by, "the CUDA driver") != 0 ? by : NULL);
+        if (is_refused)
+            add(line, "; no launch is possible: %s", by + strlen(nothing));
+        else if (by != NULL && strcmp(by, "the CUDA driver") != 0)
+            add(line, "; launches by %s", by);
     } else {
         add(line, " launches %s: %s",
             host->ran ? "on the host device alone" : "nothing, there is no GPU",

@@ -152,10 +152,11 @@ char *facts_line(const struct study *study)
     char *events = figure_count(study->events), *launches = figure_count(study->findings.launches);
     char *took = figure_time(span_of(study)), *deferred = figure_count(study->findings.deferred);
     bool is_any = study->findings.deferred > 0;
-    char *line = tool_format("%s, process %" PRIu64 ": %s launches%s%s%s in %s on %s; %s events",
-                             study->program, study->process, launches, is_any ? " (" : "",
-                             is_any ? deferred : "", is_any ? " of them deferred)" : "", took,
-                             study->findings.gpu ? "a GPU" : "the CPU", events);
+    char *line = tool_format(
+        "%s, process %" PRIu64 ": %s launch%s%s%s%s in %s on %s; %s event%s", study->program,
+        study->process, launches, study->findings.launches == 1 ? "" : "es", is_any ? " (" : "",
+        is_any ? deferred : "", is_any ? " of them deferred)" : "", took,
+        study->findings.gpu ? "a GPU" : "the CPU", events, study->events == 1 ? "" : "s");
     free(deferred);
     free(events);
     free(launches);

@@ -105,7 +105,12 @@ static void check_outputs(void)
 
 void report_prepare(const char *output, const char *given)
 {
-    if (given != NULL && (strchr(given, '%') != NULL || is_setting(given)))
+    if (given != NULL && is_setting(given))
+        die(NOT_RUN,
+            "--trace=%s: this is a setting, not a file name, and a report needs the trace in a "
+            "file: give --trace=FILE, or leave --trace out",
+            given);
+    if (given != NULL && strchr(given, '%') != NULL)
         die(NOT_RUN, "--trace=%s: a report needs one file, whose name has no %%", given);
     if (given != NULL)
         path_of(trace, "%s", given);
@@ -153,9 +158,10 @@ static char *run(char *const *arguments)
         ;
     if (error != 0)
         return tool_format("%s: %s", arguments[0], strerror(error));
-    return WIFSIGNALED(status) ? tool_format("%s: there is no report: %s ended by signal %d", page,
-                                             arguments[0], WTERMSIG(status))
-                               : NULL;
+    if (!WIFSIGNALED(status))
+        return NULL;
+    return tool_format("%s: there is no report: rex-report was ended by signal %d", page,
+                       WTERMSIG(status));
 }
 
 static void say(char *message)

@@ -183,6 +183,8 @@ TEST(one_key_in_two_modules)
     static struct path image;
     static struct rex_module other = {
         .struct_size = sizeof other, .entries_begin = entries, .entries_end = entries + 2, .image_name = image.text};
+    static struct __tgt_offload_entry variable[] = {{&offset, offset_name, sizeof offset, 0, 0}};
+    static struct rex_module global = {.struct_size = sizeof global, .entries_begin = variable, .entries_end = variable + 1};
     struct __tgt_kernel_arguments packet = {.Version = 3};
     image = default_image();
     good_launch();
@@ -191,6 +193,9 @@ TEST(one_key_in_two_modules)
         ERROR(REX_EKEY, "kernel \"add\" has the host key of");
     }
     assert_int_equal(rex_module_launch(&other, -1, 1, 1, &add__id__, &packet), REX_EKEY);
+    global.image_name = image.text;
+    assert_int_equal(rex_module_register(&global, NULL), REX_EKEY);
+    ERROR(REX_EKEY, "global \"offset\" has the address of \"offset\" in a module that is registered already");
     good_launch();
     /* The key goes with the registration: once it has ended, the other module may have it, and then not this one. */
     assert_int_equal(rex_offload_fini(), 0);
@@ -230,7 +235,7 @@ TEST(no_module)
     ERROR(REX_EKEY, "in no module that librex knows");
     forget_error();
     data_calls[6](-1, 0, NULL, NULL, NULL, NULL);
-    ERROR(REX_EKEY, "before librex knows a module");
+    ERROR(REX_EKEY, "librex knows no module yet");
     assert_int_equal(rex_offload_init(), 0);
     good_launch();
 }

@@ -75,3 +75,32 @@ TEST(row_of_the_first_launch)
     assert_int_equal(in_the_runtime(), 101);
     assert_int_equal(rex_queue_destroy(queue), 0);
 }
+
+/* The image is loaded on a device by the first launch or data call there. */
+TEST(device_not_used_yet)
+{
+    struct rex_queue *queue;
+    assert_int_equal(rex_offload_init(), 0);
+    int last = rex_device_count() - 1;
+    assert_int_equal(rex_queue_create(&queue, last, NULL, REX_QUEUE_OWN_GLOBALS), 0);
+    if (rex_queue_global(queue, &counter) == NULL) {
+        assert_int_not_equal(last, 0);
+        assert_int_equal(rex_last_error_code(), REX_EABSENT);
+        assert_non_null(strstr(rex_last_error(), "is not on device"));
+    }
+    REX_MAP(nothing, REX_TO((int64_t *)NULL, 0));
+    assert_int_equal(rex_data_enter(last, &nothing), 0);
+    assert_non_null(rex_queue_global(queue, &counter));
+    assert_int_equal(rex_queue_destroy(queue), 0);
+}
+
+TEST(without_offloading)
+{
+    struct rex_queue *queue;
+    setenv("OMP_TARGET_OFFLOAD", "disabled", 1);
+    assert_int_equal(rex_queue_create(&queue, -1, NULL, REX_QUEUE_OWN_GLOBALS), 0);
+    assert_null(rex_queue_global(queue, &counter));
+    assert_int_equal(rex_last_error_code(), REX_EABSENT);
+    assert_non_null(strstr(rex_last_error(), "\"counter\" is on no device: offloading is disabled"));
+    assert_int_equal(rex_queue_destroy(queue), 0);
+}
