@@ -23,6 +23,7 @@
     X(UNSEEN_CALLS,                                                                             \
       "the program is linked with libomptarget itself, so that librex does not see all calls")  \
     X(DISABLED, "offloading is disabled")                                                       \
+    X(OLD_DRIVER, "the CUDA driver is older than CUDA 11.4")                                    \
     X(ENVIRONMENT, "%s is set, which libomptarget obeys")                                       \
     X(TOOL, "an OMPT tool is loaded")                                                           \
     X(UNIFIED, "a module requires unified shared memory")                                       \

@@ -483,17 +483,6 @@ TEST_IN_CHILD(allow_other_device)
     expect_sent(0, 1);
 }
 
-/* nor is a driver that is too old. */
-TEST_IN_CHILD(allow_old_driver)
-{
-    setenv("REX_LAUNCH_BY", "driver", 1);
-    use_gpu_of("cuda-old", 90);
-    use_release(16);
-    CHECK_EQUAL(rex_module_register(&module, NULL), REX_OK);
-    CHECK_EQUAL(launch_axpy(), REX_OK);
-    expect_sent(0, 1);
-}
-
 /* nor is one beyond those that the driver's have a place for. */
 TEST_IN_CHILD(allow_distant_device)
 {
@@ -503,6 +492,34 @@ TEST_IN_CHILD(allow_distant_device)
     start(22);
     CHECK_EQUAL(launch_nothing(&launch), REX_OK);
     expect_sent(0, 1);
+}
+
+/* A driver that is too old does not launch: the log has the reason, and the error where the driver is demanded. */
+static bool is_told;
+
+static void find_old_driver(enum rex_log_level level, const char *message, void *context)
+{
+    (void)level, (void)context;
+    is_told |= strstr(message, "is launched by libomptarget: the CUDA driver is older than CUDA 11.4") != NULL;
+}
+
+TEST_OF_EACH(with_old_driver, bool, demanded, false, true)
+{
+    setenv("REX_LAUNCH_BY", demanded ? "driver" : "auto", 1);
+    setenv("REX_LOG", "info", 1);
+    rex_set_log_callback(find_old_driver, NULL);
+    use_gpu_of("cuda-old", 90);
+    use_release(16);
+    CHECK_EQUAL(rex_module_register(&module, NULL), REX_OK);
+    if (demanded)
+        REFUSED(launch_axpy(), REX_EUNSUPPORTED, "REX_LAUNCH_BY=driver, and only libomptarget can launch it: the CUDA driver is older than CUDA 11.4");
+    else
+        CHECK_EQUAL(launch_axpy(), REX_OK);
+    CHECK_EQUAL(is_told, !demanded);
+    expect_sent(0, !demanded);
+    void *memory = rex_device_alloc(8, 0);
+    CHECK_EQUAL(rex_device_fill(memory, &(char){3}, 1, 8, 0), REX_OK); /* libomptarget copies */
+    rex_device_free(memory, 0);
 }
 
 /* rex_module_init() loads librex's own copy of the image, and the first launch loads none. */
