@@ -13,10 +13,11 @@ not a package: copy the file and change it.
 
 SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """
-from ctypes import (CDLL, Structure, addressof, byref, c_char, c_char_p, c_double, c_int, c_int64,
-                    c_uint32, c_uint64, c_void_p)
+from ctypes import (CDLL, RTLD_GLOBAL, Structure, addressof, byref, c_char, c_char_p, c_double,
+                    c_int, c_int64, c_uint32, c_uint64, c_void_p)
 
-rex = CDLL("librex.so.0.2")
+# Without RTLD_GLOBAL the loader finds libomptarget's functions before librex's.
+rex = CDLL("librex.so.0.2", mode=RTLD_GLOBAL)
 rex.rex_error_name.restype = rex.rex_last_error.restype = c_char_p
 # A struct rex_module of 144 bytes without entries, because the kernels are in a Library.
 this = (c_uint32 * 36)(144)

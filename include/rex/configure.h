@@ -119,9 +119,9 @@ extern "C" {
  * REX_OPTION_LAUNCH_BY     REX_LAUNCH_BY: the library that makes launches on an NVIDIA GPU, except
  *                          launches in queues. `auto`, the default: the CUDA driver, unless a
  *                          reason requires libomptarget. `runtime`: libomptarget. `driver`: the
- *                          driver; if a reason other than an old driver requires libomptarget, the
- *                          launch returns REX_EUNSUPPORTED, with the reason. rex-launches(7) lists
- *                          the reasons. Takes effect if no libomptarget is bound yet.
+ *                          driver; if a reason requires libomptarget, the launch returns
+ *                          REX_EUNSUPPORTED, with the reason. rex-launches(7) lists the reasons.
+ *                          Takes effect if no libomptarget is bound yet.
  * REX_OPTION_COPY_THREADS  REX_COPY_THREADS: maximum number of librex's own threads, 0 to 8, that
  *                          together make a large copy of unpinned memory to or from an NVIDIA GPU.
  *                          0: the driver copies. `auto`, the default: half of the processors that

@@ -201,11 +201,11 @@ static inline struct rex_launch_config rex_launch_config_for(const void *key, in
  * REX_EDEVICE       the device number is out of range, or is not that of the queue's device.
  * REX_EUNSUPPORTED  the LLVM release cannot do the launch ("Releases" in librex(7)). Or the launch
  *                   has attributes, and libomptarget, an old GPU or driver, or the CPU would launch
- *                   it. Or REX_LAUNCH_BY is `driver`, and on a GPU libomptarget has to launch, for
- *                   another reason than an old driver. Or a block needs more shared memory than the
- *                   GPU has for one block (in a queue: REX_EINVAL). In a queue on a GPU: the module
- *                   has entries for globals, and the queue lacks REX_QUEUE_OWN_GLOBALS. In a queue
- *                   on the host device: a value has more than 8 bytes.
+ *                   it. Or REX_LAUNCH_BY is `driver`, and on a GPU libomptarget has to launch. Or a
+ *                   block needs more shared memory than the GPU has for one block (in a queue:
+ *                   REX_EINVAL). In a queue on a GPU: the module has entries for globals, and the
+ *                   queue lacks REX_QUEUE_OWN_GLOBALS. In a queue on the host device: a value has
+ *                   more than 8 bytes.
  * REX_EABSENT       a row of REX_PRESENT(), or in a queue a row that must be mapped, is not mapped,
  *                   or mapped only in part.
  * REX_EOVERLAP      a row is mapped in part. Or it overlaps an earlier row that this call maps, and

@@ -470,7 +470,9 @@ void rex_calls_bind(struct rex_entry_points *slots, bool all)
         slots->register_requires = observed_register_requires;
         slots->get_mapped_ptr = observed_get_mapped_ptr;
     }
-    if (rex_trace_on() && !all)
-        rex_log(REX_LOG_INFO, "the trace has librex's own calls only: the program is linked with "
-                              "libomptarget itself");
+    if (rex_trace_on() && !all) {
+        char why[REX_REASON_MAX];
+        rex_reason_text((struct rex_reason){.mask = REX_REASON_UNSEEN_CALLS}, why);
+        rex_log(REX_LOG_INFO, "the trace has librex's own calls only: %s", why);
+    }
 }

@@ -206,8 +206,9 @@ static void say_adaptations_of_start(const struct to *to, const struct rex_relea
          "looked for beside libomptarget: they are files of their own, with unversioned names"},
         {release->openmp_first, "libomp",
          "opened before libomptarget, which calls libomp without checking that it is loaded"},
-        {release->runtime_object, "calls of the program",
-         "held back until the first registration: libomptarget crashes if it is called earlier"},
+        {release->runtime_object, "calls",
+         "made by librex's functions and wrappers only while a module is registered, because "
+         "libomptarget crashes otherwise; librex does not check other __tgt_* calls for this"},
         {true, "registrations",
          "wait, like ends of modules, until no other thread is inside a launch or data call: "
          "libomptarget crashes if a registration overlaps such a call"},

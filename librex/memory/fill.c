@@ -105,10 +105,11 @@ int rex_fill_now(const struct rex_fill *fill, int64_t device, const char *caller
     if (result != REX_OK || fill->size == 0)
         return result;
     /*
-     * The driver fills the memory of a GPU. But if libomptarget may have to report copies
-     * (REX_REASON_REPORTS), libomptarget copies the pattern.
+     * The driver fills the memory of a GPU. But if the driver is too old, or libomptarget may have
+     * to report copies (REX_REASON_REPORTS), libomptarget copies the pattern.
      */
-    if ((rex_process_reasons() & (REX_REASON_REPORTS | REX_REASON_NO_GPU)) == 0 &&
+    if ((rex_process_reasons() &
+         (REX_REASON_REPORTS | REX_REASON_NO_GPU | REX_REASON_OLD_DRIVER)) == 0 &&
         number != rex_device_count())
         result = rex_device_known_ordinal(number, &ordinal);
     if (result != REX_OK)

@@ -82,6 +82,8 @@ static const char *wrong_row(const struct rex_map *map, int32_t i, enum rex_purp
     if (is_value && !is_attached &&
         rex_row_has(type, REX_MAP_TOFROM | REX_MAP_DELETE | REX_MAP_ALWAYS))
         return "is a literal and asks for a copy";
+    if (is_private && size == 0) /* LLVM 16 to 24 abort or crash */
+        return "is private and has no bytes";
     if (is_private && rex_row_has(type, REX_MAP_FROM))
         return "is private and asks for a copy back";
     if ((is_value || is_private) && !is_attached && !launches)

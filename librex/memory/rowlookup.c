@@ -110,7 +110,7 @@ int rex_fail_absent(enum rex_purpose purpose, const char *what, const struct rex
     return rex_fail(REX_EABSENT, "%s%s%.*s%s: map row %d, %lld bytes at %p, is %s on device %d%s%s",
                     kernel ? "kernel " : "", quote, REX_KERNEL_NAME(what), quote, row,
                     (long long)size, begin,
-                    presence == REX_PRESENT_IN_PART ? "mapped in part" : "not mapped", number,
+                    presence == REX_ABSENT ? "not mapped" : "mapped in part", number,
                     purpose == REX_FOR_QUEUE ? ": a queue maps nothing for a launch" : "",
                     rex_row_text(map, row, text));
 }

@@ -323,8 +323,9 @@ int rex_register(struct rex_registration *registration, const char *name)
     int result = REX_EFORK;
     if (registration->forked && !rex_gate_is_torn()) {
         rex_fail(REX_EFORK,
-                 "this process was forked after its parent registered %s%s for a GPU, or "
-                 "began to: start the child with exec, or fork before the registration",
+                 "this process was forked after its parent registered %s%s for a GPU, or while "
+                 "the parent registered or ended it: start the child with exec, or fork before the "
+                 "registration",
                  registration->image_path != NULL ? "device image " : "",
                  registration->image_path != NULL ? registration->image_path : "a module");
         goto done;

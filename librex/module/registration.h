@@ -42,7 +42,7 @@ struct rex_registration {
      */
     bool claims_keys;
     bool on_host; /* the image is for the CPU; atomic, see rex_registration_on_host() */
-    bool forked;  /* registered for a GPU in a parent process */
+    bool forked;  /* registered for a GPU in a parent, or being registered or ended at a fork */
     /*
      * the registration ended, and libomptarget keeps the descriptor for the next registration;
      * atomic

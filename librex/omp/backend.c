@@ -42,7 +42,10 @@ void rex_backend_bind(bool sees_all, bool disabled)
     unsigned seen = disabled ? REX_REASON_DISABLED : 0u;
     seen |= by == REX_BY_DRIVER ? REX_DRIVER_IS_DEMANDED : 0u;
     seen |= by == REX_BY_RUNTIME ? REX_REASON_ASKED : 0u;
-    seen |= rex_cuda_need(REX_CUDA_QUEUES) != 0 ? REX_REASON_NO_DRIVER : 0u;
+    if (rex_cuda_devices() == 0)
+        seen |= REX_REASON_NO_DRIVER;
+    else if (rex_cuda_need(REX_CUDA_QUEUES) != 0)
+        seen |= REX_REASON_OLD_DRIVER;
     seen |= first_obeyed() != NULL ? REX_REASON_ENVIRONMENT : 0u;
     /*
      * Find out whether libomp loads an OMPT tool. As libomp does, look in OMP_TOOL and

@@ -21,8 +21,10 @@
     X(ASKED, "%s=runtime")                                                                      \
     X(NO_DRIVER, "there is no NVIDIA GPU, or its driver is too old")                            \
     X(UNSEEN_CALLS,                                                                             \
-      "the program is linked with libomptarget itself, so that librex does not see all calls")  \
+      "the loader finds libomptarget's __tgt_* functions before librex's: link librex.so "      \
+      "first, librex.a with -rdynamic, or open librex.so with RTLD_GLOBAL")                     \
     X(DISABLED, "offloading is disabled")                                                       \
+    X(OLD_DRIVER, "the CUDA driver is older than CUDA 11.4")                                    \
     X(ENVIRONMENT, "%s is set, which libomptarget obeys")                                       \
     X(TOOL, "an OMPT tool is loaded")                                                           \
     X(UNIFIED, "a module requires unified shared memory")                                       \

@@ -41,7 +41,7 @@ mkdir "$work/tools" "$work/own"
 sed 's|/usr/|/nowhere/|g; s|/opt/|/nowhere/|g' tools/deps >"$work/tools/deps"
 has bookworm gcc clang-format-14 clang-tools-14 llvm-14 libelf1 libomp5-19 libomp5-16 jq
 has trixie gcc libelf1t64 libomp5-19 jq libopenmpi-dev openmpi-bin
-has noble gcc libelf1t64 libomp5-18 jq
+has noble gcc libelf1t64 libomp5-18 libomp-18-dev jq
 machine fedora dnf 'exit 0'
 for name in bookworm trixie noble fedora; do
     for level in demo check demo-mpi deb packages; do echo "$name, $level: $(asks $name $level)"; done

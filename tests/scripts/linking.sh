@@ -190,7 +190,7 @@ for release in $releases; do
     # 14 has no omp_get_mapped_ptr(), and 16 and 17 do not start without libomp in front.
     case $release in 14 | 16 | 17) continue ;; esac
     library=$(library_of "$release")
-    waits_for_launches 'the program is linked with libomptarget itself' "$library" -L"$build" -lrex
+    waits_for_launches "the loader finds libomptarget's __tgt_* functions before librex's" "$library" -L"$build" -lrex
     waits_for_launches 'an OMPT tool' -DTOOL -L"$build" -lrex "$library"
 done
 

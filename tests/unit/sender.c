@@ -91,6 +91,14 @@ TEST_FOR_EACH(process, given, processes)
     CHECK(strcmp(told, reports ? given->sender : "") == 0 || strstr(given->sender, "=runtime") != NULL);
 }
 
+TEST_OF_EACH(old_driver, bool, demanded, false, true)
+{
+    use_gpu_of("cuda-old", 90);
+    setenv("REX_LAUNCH_BY", demanded ? "driver" : "auto", 1);
+    expect_sender(demanded ? "nothing, because REX_LAUNCH_BY=driver, and only libomptarget can launch: the CUDA driver is older than CUDA 11.4"
+                           : "libomptarget: the CUDA driver is older than CUDA 11.4");
+}
+
 /* OMP_TARGET_OFFLOAD=disabled, which use_release() would take back. */
 TEST_IN_CHILD(disabled)
 {

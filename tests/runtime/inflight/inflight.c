@@ -257,6 +257,48 @@ TEST(fork_beside_a_kernel, .gpu = ON_HOST_DEVICE)
     pthread_join(thread, NULL);
 }
 
+/* One thread is about to end a registration for the CPU when the process forks. */
+static int is_registered, has_forked;
+
+static void stay_registering(enum rex_log_level level, const char *message, void *context)
+{
+    (void)level, (void)context;
+    if (strncmp(message, "registered device image", 23) != 0)
+        return;
+    __atomic_store_n(&is_registered, 1, __ATOMIC_RELEASE);
+    while (!__atomic_load_n(&has_forked, __ATOMIC_ACQUIRE))
+        usleep(1000);
+}
+
+static void *register_own(void *result)
+{
+    *(int *)result = rex_offload_init();
+    return NULL;
+}
+
+static int register_in_child(void)
+{
+    bool refused = rex_offload_init() == REX_EFORK &&
+                   strstr(rex_last_error(), "or while the parent registered or ended it:") != NULL;
+    fprintf(stderr, "%s\n", rex_last_error());
+    return refused ? REFUSED : WRONG;
+}
+
+TEST(fork_beside_a_registration, .gpu = ON_HOST_DEVICE)
+{
+    pthread_t thread;
+    int result = -1;
+    setenv("REX_LOG", "info", 1);
+    rex_set_log_callback(stay_registering, NULL);
+    assert_int_equal(pthread_create(&thread, NULL, register_own, &result), 0);
+    while (!__atomic_load_n(&is_registered, __ATOMIC_ACQUIRE))
+        usleep(1000);
+    assert_int_equal(outcome_of_child(register_in_child), REFUSED);
+    __atomic_store_n(&has_forked, 1, __ATOMIC_RELEASE);
+    pthread_join(thread, NULL);
+    assert_int_equal(result, 0);
+}
+
 /* ---- from inside a launch -------------------------------------------------------------------- */
 
 static int result_inside;

@@ -376,6 +376,8 @@ static const struct {
     {LAUNCH, {0, 0, 8, LITERAL | FROM}, "is a literal and asks for a copy"},
     {LAUNCH, {0, 0, 8, PRIVATE | TO}, NULL},
     {LAUNCH, {0, 0, 8, PRIVATE | FROM}, "is private and asks for a copy back"},
+    {LAUNCH, {0, 0, 0, PRIVATE}, "is private and has no bytes"},
+    {LAUNCH, {0, 0, 0, PRIVATE | TO}, "is private and has no bytes"},
     {BEGIN, {0, 0, 8, LITERAL}, "is a kernel's argument, and the call is not a launch"},
     {QUEUE,
      {0, 0, 8, PRIVATE},
@@ -485,6 +487,9 @@ static const struct {
     {ALL, UPDATE, {{0, 512, 16, 0}, {0, 520, 8, TO}, {0, 512, 8, TO | IN(0)}}, 3, DONE},
     /* what has to be there, or will be by then */
     {ALL, UPDATE, {{0, 512, 8, TO}, {0, 508, 8, TO}}, 2, IN_PART(1, 8, 508)},
+    {ALL, UPDATE, {{0, 500, 100, TO}}, 1, IN_PART(0, 100, 500)},
+    {ALL, BEGIN, {{0, 500, 100, PRESENT}}, 1, IN_PART(0, 100, 500)},
+    {ALL, QUEUE, {{0, 500, 100, 0}}, 1, IN_PART(0, 100, 500)},
     {ALL, BEGIN, {{0, 16, 0, PRESENT}}, 1, ABSENT(0, 0, 16)},
     {ALL, BEGIN, {{0, 512, 0, PRESENT}}, 1, DONE},
     {14, 22, BEGIN, {{0, 0, 64, TO}, {0, 56, 8, TO | PRESENT}}, 2, DONE},
