@@ -167,7 +167,7 @@ static inline struct rex_launch_config rex_launch_config_for(const void *key, in
  *
  * If the memory of a row is not mapped, it is mapped for this launch only. If several such rows
  * have equal begin and size, librex makes each copy that at least one of them asks for. This does
- * not apply to parents, members of structs, attached memory and rows with mappers.
+ * not apply to parents, REX_MEMBER() and rows with mappers.
  *
  * A launch in a queue copies nothing, and its rows of memory must be mapped whole. Rows of no
  * elements need no mapping, except rows of REX_POINTER(), REX_IMPLICIT() and REX_PRESENT(). A
@@ -211,8 +211,8 @@ static inline struct rex_launch_config rex_launch_config_for(const void *key, in
  * REX_EOVERLAP      a row is mapped in part. Or it overlaps an earlier row that this call maps, and
  *                   does not lie within it. Or it is a part of such a row, and asks for a copy that
  *                   the earlier row does not make. librex does not find this if the part is
- *                   REX_ALWAYS(), or one of the rows is a member, REX_STRUCT() or REX_ATTACH(), or
- *                   has a mapper. For an exception see REX_IMPLICIT(). On LLVM 14 also a row of no
+ *                   REX_ALWAYS(), or one of the rows is REX_STRUCT() or REX_MEMBER(), or has a
+ *                   mapper. For an exception see REX_IMPLICIT(). On LLVM 14 also a row of no
  *                   elements within a later row that this call maps.
  * REX_ENOMEM        the host or the device has too little memory, or a row is larger than 1 TiB. If
  *                   libomptarget maps the rows, and the device has too little memory, libomptarget
@@ -409,8 +409,8 @@ static inline bool rex_on_host(void)
  * REX_EOVERLAP      a row is mapped in part. Or it overlaps an earlier row that this call maps, and
  *                   does not lie within it. Or it is a part of such a row, and asks for a copy that
  *                   the earlier row does not make. librex does not find this if the part is
- *                   REX_ALWAYS(), or one of the rows is a member, REX_STRUCT() or REX_ATTACH(), or
- *                   has a mapper. For an exception see REX_IMPLICIT().
+ *                   REX_ALWAYS(), or one of the rows is REX_STRUCT() or REX_MEMBER(), or has a
+ *                   mapper. For an exception see REX_IMPLICIT().
  * REX_ENOMEM        the host has too little memory to compare many rows, or to save the bases that
  *                   addresses replace; or a row is larger than 1 TiB. If the device has too little
  *                   memory for the rows, libomptarget aborts the process.

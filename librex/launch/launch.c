@@ -82,8 +82,8 @@ static int launch_somewhere(struct rex_request *request)
     }
     struct rex_map rows = *given;
     if (request->purpose == REX_FOR_LAUNCH) { /* a launch in a queue maps nothing */
-        result =
-            rex_rows_unite(&rows, REX_FOR_LAUNCH, request->device, request->target.name, &types);
+        result = rex_rows_unite(&rows, request->is_packet, REX_FOR_LAUNCH, request->device,
+                                request->target.name, &types);
         if (result != REX_OK)
             return result;
     }

@@ -259,8 +259,9 @@ static int make_data_call(struct rex_module *module, int64_t device, const struc
         goto leave;
     united = *map;
     call.map = &united;
-    if (purpose != REX_FOR_UPDATE) {
-        result = rex_rows_unite(&united, purpose, device, what, &types);
+    /* the rows of a launch are united already */
+    if (purpose == REX_FOR_BEGIN || purpose == REX_FOR_END) {
+        result = rex_rows_unite(&united, false, purpose, device, what, &types);
         if (result != REX_OK)
             goto leave;
     }
@@ -406,7 +407,7 @@ int rex_pass_data_call(enum rex_data_call call, MAP_P)
     if (rex_devices_known() == REX_DEVICES_DISABLED)
         return REX_OK;
     if (call != REX_DATA_UPDATE)
-        result = rex_rows_unite(&map, calls[call].purpose, device, what, &united);
+        result = rex_rows_unite(&map, true, calls[call].purpose, device, what, &united);
     if (result != REX_OK)
         goto done;
     if (count > 0)

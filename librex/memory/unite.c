@@ -21,19 +21,21 @@
 
 /*
  * Writes to SPANS the rows that have to be compared. Returns their number. Returns 0 if all rows
- * have the same directions: no comparison is needed then. Leaves out members of a struct and their
- * parents (the rows of the whole struct, which copy nothing). Leaves out rows with an attached
- * pointer or a mapper, because such a row maps memory besides its own.
+ * have the same directions: no comparison is needed then. Compares an attached pointer's memory,
+ * unless IS_RAW is true. Leaves out other members of a struct and their parents (the rows of the
+ * whole struct, which copy nothing): libomptarget copies such a member together with its parent.
+ * Leaves out rows with a mapper, because such a row maps memory besides its own.
  */
-static size_t collect_spans(const struct rex_map *map, struct rex_row_span *spans)
+static size_t collect_spans(const struct rex_map *map, bool is_raw, struct rex_row_span *spans)
 {
     int64_t first = 0, differences = 0;
     size_t count = 0;
     for (int32_t i = 0; i < map->count; i++) {
         int64_t type = map->types[i];
-        if (rex_row_has(type, REX_MAP_NOT_MAPPED | REX_MAP_MEMBER_OF_MASK | REX_MAP_PTR_AND_OBJ) ||
-            map->sizes[i] <= 0 || rex_row_is_parent(map, i) ||
-            (map->mappers != NULL && map->mappers[i] != NULL))
+        bool is_attached = rex_row_has(type, REX_MAP_PTR_AND_OBJ);
+        if (rex_row_has(type, REX_MAP_NOT_MAPPED) || map->sizes[i] <= 0 ||
+            (is_attached ? is_raw : rex_row_has(type, REX_MAP_MEMBER_OF_MASK)) ||
+            rex_row_is_parent(map, i) || (map->mappers != NULL && map->mappers[i] != NULL))
             continue;
         first = count == 0 ? type : first;
         differences |= first ^ type;
@@ -140,8 +142,8 @@ static int unite_spans(const struct rex_row_span *spans, size_t count, const str
 #define SPANS_ON_STACK 32
 #define FEW 16 /* up to this many spans are compared in pairs, which takes less time than sorting */
 
-int rex_rows_unite(struct rex_map *map, enum rex_purpose purpose, int64_t device, const char *what,
-                   int64_t **types)
+int rex_rows_unite(struct rex_map *map, bool is_raw, enum rex_purpose purpose, int64_t device,
+                   const char *what, int64_t **types)
 {
     struct rex_row_span on_stack[SPANS_ON_STACK], *spans = on_stack;
     int result = REX_OK;
@@ -151,7 +153,7 @@ int rex_rows_unite(struct rex_map *map, enum rex_purpose purpose, int64_t device
     size_t rows = (size_t)map->count, count;
     if (rows > SPANS_ON_STACK && (spans = malloc(rows * sizeof *spans)) == NULL)
         return rex_fail_memory(rows * sizeof *spans, what);
-    count = collect_spans(map, spans);
+    count = collect_spans(map, is_raw, spans);
     if (count <= FEW) {
         bool some = false;
         for (size_t i = 1; i < count; i++)

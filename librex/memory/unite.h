@@ -11,7 +11,8 @@
 /*
  * If rows of MAP have equal memory, gives each of these rows the directions of all these rows. For
  * example, a row that copies an array to the device and a row that copies the array back both get
- * both directions. DEVICE is the device of the call, and PURPOSE is that of a launch, a begin call
+ * both directions. If IS_RAW is true, MAP is from a raw call: code of a compiler, whose rows of
+ * attached pointers the function does not compare. DEVICE is the device of the call, and PURPOSE is that of a launch, a begin call
  * or an end call. If rows overlap and ask for different copies, MAP gets a new column of types in
  * *TYPES; the caller frees *TYPES. The old column does not change. If no rows ask for different
  * copies, *TYPES is NULL, and MAP does not change. A map without columns is not checked
@@ -21,7 +22,7 @@
  * the earlier row lacks. For an end call the function does not return REX_EOVERLAP. Returns
  * REX_ENOMEM if memory is short. In all other cases returns 0. The message begins with WHAT.
  */
-int rex_rows_unite(struct rex_map *map, enum rex_purpose purpose, int64_t device, const char *what,
-                   int64_t **types);
+int rex_rows_unite(struct rex_map *map, bool is_raw, enum rex_purpose purpose, int64_t device,
+                   const char *what, int64_t **types);
 
 #endif

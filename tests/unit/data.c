@@ -202,6 +202,35 @@ TEST_FOR_EACH(overlap, given, overlaps)
     CHECK_MENTIONS(rex_last_error(), given->words);
 }
 
+/* Memory of an attached pointer is compared like a row's own. Members without a pointer, and rows of a raw call, come as they are. */
+TEST_OF_EACH(unite_attached, int, way, BEGIN, END, EXIT, WAYS)
+{
+    const int64_t kind[] = {REX_MAP_MEMBER_OF(0) | REX_MAP_PTR_AND_OBJ, REX_MAP_PTR_AND_OBJ, 0, REX_MAP_MEMBER_OF(0)};
+    const bool raw = way == WAYS;
+    start(22);
+    map_bytes(0, 0, BYTES, 0x10000000);
+    REX_MAP(map, AT(64, 64, 0), {bytes + 64, bytes + 96, 16, REX_MAP_TO}, {bytes + 72, bytes + 96, 16, REX_MAP_FROM});
+    for (size_t i = 0; i < COUNT(kind); i++) {
+        map.types[1] = REX_MAP_TO | kind[0];
+        map.types[2] = REX_MAP_FROM | kind[i];
+        CHECK_EQUAL(raw ? rex_module_target_data(&module, REX_DATA_BEGIN, 0, REX_MAP_ARGUMENTS(map)) : call(way, 0, &map), REX_OK);
+        const int64_t *types = last_call(way == BEGIN || raw ? FAKE_BEGIN : FAKE_END)->types;
+        CHECK_EQUAL(types[1], kind[0] | REX_MAP_TO | (raw || i == 3 ? 0 : REX_MAP_FROM));
+        CHECK_EQUAL(types[2], kind[i] | REX_MAP_FROM | (raw || i == 3 ? 0 : REX_MAP_TO));
+    }
+    map_bytes(0, 0, 0, 0);
+    map.types[2] = REX_MAP_FROM | REX_MAP_PTR_AND_OBJ;
+    map.base[2] = map.base[1];
+    map.sizes[2] = 8;
+    if (raw)
+        CHECK_EQUAL(rex_module_target_data(&module, REX_DATA_BEGIN, 0, REX_MAP_ARGUMENTS(map)), REX_OK);
+    else if (way == BEGIN)
+        REFUSED(call(way, 0, &map), REX_EOVERLAP,
+                "data enter: map row 2, 8 bytes at %p, asks for a copy from the device; row 1 around it, 16 bytes at %p, does not, and "
+                "libomptarget copies only as row 1 asks: give both rows the same direction",
+                (void *)(bytes + 96), (void *)(bytes + 96));
+}
+
 /* LLVM 18 loads no image once a device was used, by whatever call. */
 TEST_OF_EACH(use_device, int, way, BEGIN, END, EXIT, UPDATE, WAYS)
 {

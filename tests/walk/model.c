@@ -231,12 +231,12 @@ static void attach(int device, const struct part *part, const struct mapping *ob
     }
 }
 
-/* Whether row I maps its memory by itself: it is no parent, no member and no attached pointer's. */
+/* Whether row I maps its memory by itself: it is no parent and no member. In a raw call librex compares no attached pointer's memory. */
 static bool is_alone(const struct walk_map *map, int i)
 {
     int64_t next = i + 1 < map->map.count ? map->part[i + 1].type : 0;
     return map->part[i].host >= 0 && map->part[i].size > 0 &&
-           (map->part[i].type & (REX_MAP_MEMBER_OF_MASK | REX_MAP_PTR_AND_OBJ)) == 0 &&
+           !is_member(&map->part[i]) && !(map->raw && (map->part[i].type & REX_MAP_PTR_AND_OBJ)) &&
            (int64_t)((uint64_t)next >> 48) != i + 1;
 }
 

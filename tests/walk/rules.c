@@ -119,7 +119,10 @@ struct rex_event *walk_event(const struct call *call, int argument)
 struct walk_map *walk_map_of(const struct call *call, int argument)
 {
     int number = walk_variable(call, argument);
-    return number >= 0 ? &walk_now.map[number] : NULL;
+    if (number < 0)
+        return NULL;
+    walk_now.map[number].raw = false;
+    return &walk_now.map[number];
 }
 
 void *walk_host_of(const struct call *call, int argument)

@@ -435,8 +435,10 @@ RULE(rex_module_launch_map, "mkdttxM", 10)
 
 /* A raw launch checks less: librex(7) says what. One of as many rows as a launch before, maybe of
  * another thread, is not compared with the kernel again: it has to fit, or has too few rows. */
-static bool is_safe_raw(const struct call *call, int device, int key, const struct walk_map *map)
+static bool is_safe_raw(const struct call *call, int device, int key, struct walk_map *map)
 {
+    if (map != NULL)
+        map->raw = true;
     int number = walk_device(call, device), kernel = walk_kernel(call, key, map);
     return map != NULL && !map->wrong && walk_is_harmless(kernel, map) &&
            (walk_fits(kernel, map) || map->map.count < walk_parameters(kernel)) &&
@@ -739,6 +741,7 @@ static void raw_data(struct call *call, int first, raw_call *function, can *poss
     if (map == NULL || map->wrong || has_values(map) || walk_has_empty(map) ||
         walk_has_types(map, REX_MAP_PRESENT | REX_MAP_DELETE | REX_MAP_RETURN_PARAM))
         return;
+    map->raw = true;
     if (!walk_is_registered() || (device >= 0 && !possible(device, map)))
         return;
     order_data(call, device, map, changed);

@@ -148,6 +148,7 @@ struct walk_map {
     bool wrong; /* librex refuses it wherever it is used */
     bool built; /* by rex_map_build() */
     bool mixed; /* its parameters are of other kinds than any kernel's */
+    bool raw; /* the call gets its columns, not the map */
     bool returned; /* its columns have device addresses, which rex_map_address() gives */
 };
 

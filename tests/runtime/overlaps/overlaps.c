@@ -249,6 +249,56 @@ TEST(one_array_twice_by_libomptarget)
     all_of_one_array();
 }
 
+/* Memory of attached pointers, in a region or a launch: each copy is made, and the rows stay as they are. */
+static void check_attached(struct rex_map map)
+{
+    struct rex_row param = REX_ALLOC(cells, CELLS);
+    REX_MAP(arguments, REX_VALUE((int64_t)CELLS), param, param);
+    struct rex_map both = {0};
+    int64_t types[TWICE];
+    memcpy(types, map.types, (size_t)map.count * sizeof *types);
+    for (int region = 0; region < 3; region++) {
+        cells[CELLS - 1] = 100;
+        /* the launch's own rows come last: the attached ones make the mapping */
+        OK(rex_map_build(&both, region == 0 ? &map : NULL, NULL, NULL, &arguments));
+        OK(region == 0 ? 0 : rex_data_enter(-1, &map));
+        struct rex_launch_config config = rex_launch_config_of(REX_KERNEL_ID(increase), 1, 1);
+        OK(rex_launch(&config, &both));
+        OK(region == 0   ? 0
+           : region == 1 ? rex_module_region_end(&rex_this_module, -1, &map)
+                         : rex_data_exit(-1, &map));
+        rex_map_free(&both);
+        assert_int_equal(cells[CELLS - 1], 101);
+        assert_memory_equal(types, map.types, (size_t)map.count * sizeof *types);
+        assert_false(rex_target_is_present(cells, 1, -1));
+    }
+}
+
+TEST(attached_twice)
+{
+    struct {
+        int64_t *a, *b;
+    } pair = {cells, cells};
+    int64_t *pointer = cells;
+    start();
+    REX_MAP(members, REX_NO_PARAM(REX_STRUCT(pair, a, b)), REX_MEMBER_POINTER(0, TO, pair, a, 0, CELLS),
+            REX_MEMBER_POINTER(0, FROM, pair, b, 0, CELLS));
+    REX_MAP(reversed, REX_NO_PARAM(REX_STRUCT(pair, a, b)), REX_MEMBER_POINTER(0, FROM, pair, a, 0, CELLS),
+            REX_MEMBER_POINTER(0, TO, pair, b, 0, CELLS));
+    REX_MAP(last, REX_NO_PARAM(REX_TO(cells, CELLS)), REX_NO_PARAM(REX_ATTACH(FROM, pointer, 0, CELLS)));
+    REX_MAP(first, REX_NO_PARAM(REX_ATTACH(TO, pointer, 0, CELLS)), REX_NO_PARAM(REX_FROM(cells, CELLS)));
+    REX_MAP(always, REX_NO_PARAM(REX_TO(cells, CELLS)), REX_NO_PARAM(REX_ALWAYS(REX_ATTACH(FROM, pointer, 0, CELLS))));
+    REX_MAP(rest, REX_DELETE(&pointer, 1));
+    check_attached(members);
+    check_attached(reversed);
+    check_attached(last);
+    check_attached(first);
+    check_attached(always);
+    OK(rex_data_exit(-1, &rest));
+    assert_false(rex_target_is_present(&pair, 1, -1));
+    assert_ptr_equal(pair.b, cells);
+}
+
 /* ---- rows and what is mapped ---------------------------------------------------------------------------------------------- */
 
 TEST(side_by_side)
@@ -515,6 +565,9 @@ static const struct {
     {ALL, LAUNCH, {{0, 0, 64, TO}, {0, 8, 8, FROM | REX_MAP_ALWAYS}}, 2, DONE},
     {ALL, LAUNCH, {{0, 0, 64, 0}, {0, 8, 8, FROM | IN(0)}}, 2, DONE},
     {ALL, LAUNCH, {{0, 0, 64, TO}, {8, 16, 8, FROM | POINTER | IN(0)}}, 2, DONE},
+    {ALL, LAUNCH, {{0, 0, 64, TO}, {100, 8, 8, FROM | POINTER}}, 2, LOST(1, 8, 8, "from", 0, 64, 0)},
+    {ALL, BEGIN, {{100, 0, 64, TO | POINTER}, {0, 8, 8, FROM}}, 2, LOST(1, 8, 8, "from", 0, 64, 0)},
+    {ALL, BEGIN, {{0, 0, 64, TO}, {104, 8, 8, FROM | POINTER | REX_MAP_ALWAYS}}, 2, DONE},
     {ALL, LAUNCH, {{0, 512, 64, TO}, {0, 520, 8, FROM}}, 2, DONE},
     {ALL, END, {{0, 512, 64, 0}, {0, 520, 8, FROM}}, 2, DONE},
     /* a queue maps nothing */
