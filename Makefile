@@ -384,7 +384,7 @@ check-html: html library $(TOOLS)  ## check the manual's pages and a report of a
 	@tests/browser/check-report $(O)/tools/rex-report build/pictures
 	@tests/browser/check-pages build/html $(O)/man build/pictures
 
-bench-gpu: library  ## time librex against stock libomptarget, the CUDA driver, clang and GCC on the GPU of this machine; ROUNDS (default 3) timed runs; QUICK=1: one size of each Rodinia program
+bench-gpu: library  ## time librex against stock libomptarget, the CUDA driver, clang and GCC on the GPU of this machine; ROUNDS (default 3) timed runs; QUICK=1: fewer programs, and one size of each
 
 # ---- Installing. Programs find librex by the loader's configuration, rex.pc or CMake's find_package, which this file does not change. Folders may
 # have spaces in their names.

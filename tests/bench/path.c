@@ -1,6 +1,6 @@
 /*
  * path.c - which functions and how many locks a call of librex goes through: a waiting launch by the driver on mapped memory, a launch in a
- * queue, the begin of one row, and a waiting launch on another device. tests/bench/path compiles the library with calls of the functions below.
+ * queue, rex_data_enter() of one map row, and a waiting launch on another device. tests/bench/path compiles the library with calls of the functions below.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

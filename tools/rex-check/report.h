@@ -19,7 +19,8 @@
     X(SECTION_LENGTH, "section-length",                                                            \
       "the section's length is not a multiple of the size of an entry")                            \
     X(ENTRY_SIZE, "entry-size",                                                                    \
-      "an entry has the wrong size, is not aligned, or does not begin where a row begins")         \
+      "an entry has the wrong size or alignment, or its offset is not a multiple of the size of "  \
+      "an entry")                                                                                  \
     X(ENTRY_EMPTY, "entry-empty", "an entry without a key or a name")                              \
     X(KEY_SYMBOL, "key-symbol", "an entry's key is not a symbol whose name ends in id__")          \
     X(KEY_SHARED, "key-shared", "two entries have the same key")                                   \
