@@ -251,9 +251,11 @@ static int find_and_pack_rows(struct rex_stream_gpu *gpu, const struct rex_loade
             device = rex_addresses_find(&gpu->addresses, map->begin[i], (size_t)size, gpu->number);
             /* A section of size 0 need not be mapped: pass the address that libomptarget passes. */
             if (REX_UNLIKELY(device == 0)) {
+                uintptr_t begin = (uintptr_t)map->begin[i];
+                struct rex_row_span row = {begin, begin + (uintptr_t)size, i, false, false};
                 if (size > 0 || (type & (REX_MAP_IMPLICIT | REX_MAP_PRESENT)))
                     return rex_fail_absent(
-                        REX_FOR_QUEUE, kernel->name, map, i, map->begin[i], size,
+                        REX_FOR_QUEUE, kernel->name, map, &row,
                         rex_memory_presence(map->begin[i], (size_t)size, gpu->number), gpu->number);
                 device = release->empty_is_null ? 0 : (uintptr_t)map->begin[i];
             }

@@ -162,7 +162,9 @@ free_blocks:
         exact = true;
         goto try_size;
     }
-    return rex_fail(rex_cuda_memory_error(), "kernel \"%.*s\": map row %d, %zu bytes: %s",
+    return rex_fail(rex_cuda_memory_error(),
+                    "kernel \"%.*s\": map row %d: %zu bytes of device memory cannot be allocated: "
+                    "%s",
                     REX_KERNEL_NAME(plan->packed.kernel->name), plan->own[i].span.row, size,
                     rex_cuda_why());
 }

@@ -192,8 +192,8 @@ void rex_device_free(void *memory, int64_t device)
     rex_runtime_omp()->free(memory, number);
 }
 
-static int copy_between_host(void *to, int to_host, const void *from, size_t size, int64_t device,
-                             const char *caller)
+int rex_copy_between_host(void *to, int to_host, const void *from, size_t size, int64_t device,
+                          const char *caller)
 {
     int number = 0, host = rex_device_count();
     if (host == 0)
@@ -228,18 +228,17 @@ static int copy_between_host(void *to, int to_host, const void *from, size_t siz
 
 int rex_device_copy_to(void *to, const void *from, size_t size, int64_t device)
 {
-    return copy_between_host(to, 0, from, size, device, "rex_device_copy_to");
+    return rex_copy_between_host(to, 0, from, size, device, "rex_device_copy_to");
 }
 
 int rex_device_copy_from(void *to, const void *from, size_t size, int64_t device)
 {
-    return copy_between_host(to, 1, from, size, device, "rex_device_copy_from");
+    return rex_copy_between_host(to, 1, from, size, device, "rex_device_copy_from");
 }
 
-int rex_device_copy_peer(void *to, int64_t to_device, const void *from, int64_t from_device,
-                         size_t size)
+int rex_copy_between_devices(void *to, int64_t to_device, const void *from, int64_t from_device,
+                             size_t size, const char *caller)
 {
-    static const char caller[] = "rex_device_copy_peer";
     int to_number = 0, from_number = 0;
     if (rex_device_count() == 0)
         return rex_none_registered(caller);
@@ -263,4 +262,10 @@ int rex_device_copy_peer(void *to, int64_t to_device, const void *from, int64_t 
                         caller, size, from_number, to_number, from, to);
     rex_copy_took(begin, REX_COPIED_BETWEEN, size, to_number);
     return REX_OK;
+}
+
+int rex_device_copy_peer(void *to, int64_t to_device, const void *from, int64_t from_device,
+                         size_t size)
+{
+    return rex_copy_between_devices(to, to_device, from, from_device, size, "rex_device_copy_peer");
 }

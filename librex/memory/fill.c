@@ -67,7 +67,8 @@ static int fill_by_driver(const struct rex_fill *fill, int ordinal, const char *
         own->is_broken = found != 0;
     }
     if (found != 0)
-        result = rex_fail(REX_ECUDA, "%s: %s", caller, rex_cuda_why());
+        result = rex_fail(REX_ECUDA, "%s: %zu bytes at %p could not be filled: %s", caller,
+                          fill->size, fill->to, rex_cuda_why());
     rex_launch_context_give(own, entered);
     return result;
 }
@@ -86,9 +87,8 @@ static int fill_by_copies(const struct rex_fill *fill, int number, const char *c
         if (rex_runtime_omp()->copy((char *)fill->to + done, pattern, part, 0, 0, number, host) !=
             0)
             result = rex_fail(REX_ERUNTIME,
-                              "%s: libomptarget could not copy %zu bytes between the host and "
-                              "device %d, from %p to %p",
-                              caller, part, number, (void *)pattern, fill->to);
+                              "%s: libomptarget could not fill %zu bytes at %p on device %d",
+                              caller, part, (void *)((char *)fill->to + done), number);
     }
     free(pattern);
     return result;

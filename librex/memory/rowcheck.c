@@ -79,9 +79,10 @@ static const char *wrong_row(const struct rex_map *map, int32_t i, enum rex_purp
         return "has type bits that are not a map type";
     if (is_value && is_private)
         return "is both a literal and private";
-    if (is_value && !is_attached &&
-        rex_row_has(type, REX_MAP_TOFROM | REX_MAP_DELETE | REX_MAP_ALWAYS))
+    if (is_value && !is_attached && rex_row_has(type, REX_MAP_TOFROM | REX_MAP_ALWAYS))
         return "is a literal and asks for a copy";
+    if (is_value && !is_attached && rex_row_has(type, REX_MAP_DELETE))
+        return "is a literal and has REX_MAP_DELETE: a literal has no mapping to delete";
     if (is_private && size == 0) /* LLVM 16 to 24 abort or crash */
         return "is private and has no bytes";
     if (is_private && rex_row_has(type, REX_MAP_FROM))
@@ -269,15 +270,18 @@ static int map_in_order(struct rex_row_span *spans, size_t count, size_t *mapped
                 other = &spans[j];
         if (other == NULL)
             spans[(*mapped)++] = *span;
-        else if (!rex_span_contains(other, span) && !span->may_exceed)
-            return rex_fail(
-                REX_EOVERLAP,
-                "%.*s: map row %d, %zu bytes at %p, overlaps row %d, %zu bytes at %p, and does "
-                "not lie in row %d: libomptarget aborts, or copies past the end of row %d%s%s%s",
-                REX_KERNEL_NAME(what), span->row, rex_span_size(span), (void *)span->begin,
-                other->row, rex_span_size(other), (void *)other->begin, other->row, other->row,
-                rex_span_contains(span, other) ? "; put the larger row first" : "",
-                rex_row_text(map, span->row, text), rex_row_text(map, other->row, other_text));
+        if (other == NULL || rex_span_contains(other, span) || span->may_exceed)
+            continue;
+        const char *of = other->pointer ? "the pointer of " : "";
+        return rex_fail(
+            REX_EOVERLAP,
+            "%.*s: map row %d%s, %zu bytes at %p, overlaps %srow %d, %zu bytes at %p, and does not "
+            "lie in %srow %d: libomptarget aborts, or copies past the end of %srow %d%s%s%s",
+            REX_KERNEL_NAME(what), span->row, span->pointer ? ": its pointer" : "",
+            rex_span_size(span), (void *)span->begin, of, other->row, rex_span_size(other),
+            (void *)other->begin, of, other->row, of, other->row,
+            rex_span_contains(span, other) ? "; put the larger row first" : "",
+            rex_row_text(map, span->row, text), rex_row_text(map, other->row, other_text));
     }
     return REX_OK;
 }

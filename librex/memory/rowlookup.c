@@ -101,18 +101,18 @@ struct look {
 };
 
 int rex_fail_absent(enum rex_purpose purpose, const char *what, const struct rex_map *map,
-                    int32_t row, const void *begin, int64_t size, enum rex_presence presence,
-                    int number)
+                    const struct rex_row_span *wanted, enum rex_presence presence, int number)
 {
     char text[REX_ROW_TEXT];
     bool kernel = purpose == REX_FOR_LAUNCH || purpose == REX_FOR_QUEUE;
     const char *quote = kernel ? "\"" : "";
-    return rex_fail(REX_EABSENT, "%s%s%.*s%s: map row %d, %lld bytes at %p, is %s on device %d%s%s",
-                    kernel ? "kernel " : "", quote, REX_KERNEL_NAME(what), quote, row,
-                    (long long)size, begin,
-                    presence == REX_ABSENT ? "not mapped" : "mapped in part", number,
-                    purpose == REX_FOR_QUEUE ? ": a queue maps nothing for a launch" : "",
-                    rex_row_text(map, row, text));
+    return rex_fail(REX_EABSENT,
+                    "%s%s%.*s%s: map row %d%s, %zu bytes at %p, is %s on device %d%s%s",
+                    kernel ? "kernel " : "", quote, REX_KERNEL_NAME(what), quote, wanted->row,
+                    wanted->pointer ? ": its pointer" : "", rex_span_size(wanted),
+                    (void *)wanted->begin, presence == REX_ABSENT ? "not mapped" : "mapped in part",
+                    number, purpose == REX_FOR_QUEUE ? ": a queue maps nothing for a launch" : "",
+                    rex_row_text(map, wanted->row, text));
 }
 
 /* Looks up WANTED. Adds WANTED to the spans of LOOK if the call will map it. */
@@ -142,8 +142,8 @@ static int check_span(struct look *look, const struct rex_row_span *wanted)
             presence = rex_presence_after_load(begin, size, look->number);
         if (presence == REX_PRESENT_WHOLE)
             return REX_OK;
-        return rex_fail_absent(look->purpose, look->what, look->map, wanted->row, begin,
-                               (int64_t)size, presence, look->number);
+        return rex_fail_absent(look->purpose, look->what, look->map, wanted, presence,
+                               look->number);
     }
     if (presence == REX_PRESENT_WHOLE || (presence == REX_ABSENT && look->purpose == REX_FOR_END))
         return REX_OK;
@@ -161,10 +161,10 @@ static int check_span(struct look *look, const struct rex_row_span *wanted)
                  (size_t)(found.end - found.begin), (void *)found.begin);
     return rex_fail(
         REX_EOVERLAP,
-        "%.*s: map row %d, %lld bytes at %p, is mapped only in %s on device %d: libomptarget "
+        "%.*s: map row %d%s, %zu bytes at %p, is mapped only in %s on device %d: libomptarget "
         "aborts if a row is mapped only in part%s%s",
-        REX_KERNEL_NAME(look->what), wanted->row, (long long)size, begin,
-        presence == REX_PRESENT_INSIDE ? "its middle" : "part", look->number, mapped,
+        REX_KERNEL_NAME(look->what), wanted->row, wanted->pointer ? ": its pointer" : "", size,
+        begin, presence == REX_PRESENT_INSIDE ? "its middle" : "part", look->number, mapped,
         rex_row_text(look->map, wanted->row, text));
 }
 

@@ -18,13 +18,9 @@
 int rex_check_presence(const struct rex_map *map, enum rex_purpose purpose, int number,
                        const char *what, const struct rex_range_lock *ranges);
 
-/*
- * Fails with REX_EABSENT, because row ROW is not mapped, or only in part. The row has the SIZE
- * bytes at BEGIN.
- */
+/* Fails with REX_EABSENT, because WANTED, of a row of MAP, is not mapped, or only in part. */
 int rex_fail_absent(enum rex_purpose purpose, const char *what, const struct rex_map *map,
-                    int32_t row, const void *begin, int64_t size, enum rex_presence presence,
-                    int number);
+                    const struct rex_row_span *wanted, enum rex_presence presence, int number);
 
 /*
  * Loads the images on device NUMBER, which maps their globals. Then returns rex_memory_presence()

@@ -253,20 +253,21 @@ void rex_modules_look_around(void)
 
 /* ---- conflicts between modules --------------------------------------------------------------- */
 
+/* IMAGE is the path of the image of the module with the entry THEIRS. */
 static int fail_same_key(const struct __tgt_offload_entry *ours,
-                         const struct __tgt_offload_entry *theirs)
+                         const struct __tgt_offload_entry *theirs, const char *image)
 {
     if (ours->size > 0 && theirs->size > 0)
         return rex_fail(
             REX_EKEY,
-            "global \"%s\" has the address of \"%s\" in a module that is registered already. Two "
-            "binaries define the variable: give it hidden visibility in both",
-            ours->name, theirs->name);
+            "global \"%s\" has the address of \"%s\" in a module that is registered already, "
+            "device image %s: two binaries define the variable; give it hidden visibility in both",
+            ours->name, theirs->name, image);
     return rex_fail(REX_EKEY,
                     "kernel \"%.*s\" has the host key of \"%.*s\" in a module that is "
-                    "registered already: two binaries define the same symbol NAME__id__; give the "
-                    "keys hidden visibility",
-                    REX_KERNEL_NAME(ours->name), REX_KERNEL_NAME(theirs->name));
+                    "registered already, device image %s: two binaries define the same symbol "
+                    "NAME__id__; give the keys hidden visibility",
+                    REX_KERNEL_NAME(ours->name), REX_KERNEL_NAME(theirs->name), image);
 }
 
 int rex_modules_claim(struct rex_registration *registration, bool on_host)
@@ -292,7 +293,7 @@ int rex_modules_claim(struct rex_registration *registration, bool on_host)
             if (same == NULL)
                 continue;
             const struct __tgt_offload_entry *both[] = {&small->entries[i], same->entry};
-            result = fail_same_key(both[turned], both[!turned]);
+            result = fail_same_key(both[turned], both[!turned], theirs->image_path);
         }
         if (result != REX_OK || on_host == rex_registration_on_host(theirs) ||
             rex_runtime_disabled())

@@ -247,8 +247,8 @@ static int no_such_device(int64_t device, bool is_default, int count)
 {
     if (is_default)
         return rex_fail(REX_EDEVICE,
-                        "the default device, %lld (OMP_DEFAULT_DEVICE), does not exist: valid "
-                        "numbers are 0 to %d (the host)",
+                        "the default device, %lld, does not exist: valid numbers are 0 to %d (the "
+                        "host). OMP_DEFAULT_DEVICE or omp_set_default_device() has set it",
                         (long long)device, count);
     return rex_fail(REX_EDEVICE,
                     "device %lld does not exist: valid numbers are -1 (the default device) to %d "

@@ -18,6 +18,7 @@
 #include "calls/callreport.h"
 #include "cuda/context.h"
 #include "launch/launch.h"
+#include "memory/devicememory.h"
 #include "memory/makecopy.h"
 #include "omp/columns.h"
 #include "omp/runtime.h"
@@ -176,8 +177,9 @@ static int submit_peer_copy(struct rex_stream_gpu *gpu, void *stream,
     if (result != REX_OK)
         return result;
     if (ordinal < 0)
-        return rex_fail(REX_ENODEVICE, "a copy between devices: device %d is not an NVIDIA GPU",
-                        number);
+        return rex_fail(REX_ENODEVICE,
+                        "queue \"%s\": a copy between devices: device %d is not an NVIDIA GPU",
+                        gpu->queue, number);
     if (rex_context_retain(ordinal, &other) != 0)
         return command_failed(gpu, "a copy between devices");
     ask_for_peer_access(gpu, ordinal, other);
@@ -242,16 +244,19 @@ static int check_copy_at_once(int number, const struct rex_command *command)
 static int copy_at_once(int number, const struct rex_command *command)
 {
     void *host = command->copy.host, *device = command->copy.device;
-    if (device == NULL && rex_is_nowhere(number)) /* on the host, an update call copies nothing */
+    bool is_update = device == NULL;
+    if (is_update && rex_is_nowhere(number)) /* on the host, an update call copies nothing */
         return REX_OK;
     int result = check_copy_at_once(number, command);
     if (result != REX_OK)
         return result;
-    if (device == NULL)
+    if (is_update)
         device = rex_mapped_ptr(host, number);
     if (command->kind == REX_COMMAND_COPY_TO)
-        return rex_device_copy_to(device, host, command->copy.size, number);
-    return rex_device_copy_from(host, device, command->copy.size, number);
+        return rex_copy_between_host(device, 0, host, command->copy.size, number,
+                                     is_update ? "rex_queue_update" : "rex_queue_copy_to");
+    return rex_copy_between_host(host, 1, device, command->copy.size, number,
+                                 is_update ? "rex_queue_update" : "rex_queue_copy_from");
 }
 
 REX_NO_STACK_GUARD
@@ -268,8 +273,9 @@ int rex_command_do(int number, const struct rex_command *command)
     case REX_COMMAND_COPY_TO:
     case REX_COMMAND_COPY_FROM: return copy_at_once(number, command);
     case REX_COMMAND_COPY_PEER:
-        return rex_device_copy_peer(command->peer.to, command->peer.to_device, command->peer.from,
-                                    command->peer.from_device, command->peer.size);
+        return rex_copy_between_devices(command->peer.to, command->peer.to_device,
+                                        command->peer.from, command->peer.from_device,
+                                        command->peer.size, "rex_queue_copy_peer");
     case REX_COMMAND_FILL: return rex_fill_now(&command->fill, number, "rex_queue_fill");
     case REX_COMMAND_CALL: command->call.function(command->call.argument); return REX_OK;
     case REX_COMMAND_RECORD:

@@ -310,7 +310,9 @@ void *rex_module_queue_global(struct rex_module *module, struct rex_queue *queue
         if (variable == NULL)
             rex_fail(REX_EKEY, "rex_queue_global: the global is NULL");
         else
-            rex_fail(REX_EKEY, "rex_queue_global: %p is not a global of the module", variable);
+            rex_fail(REX_EKEY,
+                     "rex_queue_global: %p is not a global of the module, device image %s",
+                     variable, registration->image_path);
         goto unlock;
     }
     if (queue->immediate) {

@@ -350,9 +350,9 @@ TEST_IN_CHILD(fills)
     REFUSED(rex_device_fill(NULL, &pattern, 4, 4, 0), REX_EINVAL, "rex_device_fill: the memory is NULL");
     REFUSED(rex_device_fill(memory, &pattern, 3, 3, 0), REX_EINVAL, "rex_device_fill: the pattern has 3 bytes; valid sizes are 1, 2 and 4");
     CHECK_EQUAL(rex_device_fill(memory, &pattern, 4, 4, 7), REX_EDEVICE);
-    REFUSED(rex_device_fill(host, &pattern, 1, 1, 0), REX_ECUDA, "rex_device_fill: cuMemsetD8Async: CUDA_ERROR_UNKNOWN");
+    REFUSED(rex_device_fill(host, &pattern, 1, 1, 0), REX_ECUDA, "rex_device_fill: 1 bytes at %p could not be filled: cuMemsetD8Async: CUDA_ERROR_UNKNOWN", (void *)host);
     setenv("FAKE_CUDA_BREAKS", "cuStreamSynchronize:1:1", 1);
-    REFUSED(rex_device_fill(memory, &pattern, 1, 1, 0), REX_ECUDA, "rex_device_fill: cuStreamSynchronize: CUDA_ERROR_UNKNOWN");
+    REFUSED(rex_device_fill(memory, &pattern, 1, 1, 0), REX_ECUDA, "rex_device_fill: 1 bytes at %p could not be filled: cuStreamSynchronize: CUDA_ERROR_UNKNOWN", (void *)memory);
     unsetenv("FAKE_CUDA_BREAKS");
     CHECK_EQUAL(rex_device_fill(memory, &pattern, 1, 1, 0), REX_OK);
     rex_device_free(memory, 0);

@@ -343,10 +343,10 @@ TEST(test_faults)
         {"cuDevicePrimaryCtxRetain:2", SMALL, REX_ENOMEM, "GPU 0 has too little memory for a context: cuDevicePrimaryCtxRetain", false, NULL},
         {"cuMemHostAlloc:2", SMALL, REX_ENOMEM, "axpy: 262144 bytes of pinned memory cannot be allocated: cuMemHostAlloc", false, NULL},
         {"cuMemAlloc:2", SMALL, REX_ENOMEM, "axpy: 262144 bytes of device memory cannot be allocated: cuMemAlloc", false, NULL},
-        {"cuMemAlloc:2", LARGE, REX_ENOMEM, " bytes: cuMemAlloc", false, NULL},
+        {"cuMemAlloc:2", LARGE, REX_ENOMEM, " bytes of device memory cannot be allocated: cuMemAlloc", false, NULL},
         {"cuMemHostAlloc:719", SMALL, REX_ECUDA, "of pinned memory cannot be allocated: cuMemHostAlloc", false, NULL},
         {"cuMemAlloc:719", SMALL, REX_ECUDA, "of device memory cannot be allocated: cuMemAlloc", false, NULL},
-        {"cuMemAlloc:719", LARGE, REX_ECUDA, " bytes: cuMemAlloc", false, NULL},
+        {"cuMemAlloc:719", LARGE, REX_ECUDA, " bytes of device memory cannot be allocated: cuMemAlloc", false, NULL},
         {"cuMemcpyHtoDAsync:1", SMALL, REX_ECUDA, "kernel \"axpy\": a copy to the device failed: cuMemcpyHtoDAsync", false, NULL},
         {"cuMemcpyHtoDAsync:1", LARGE, REX_ECUDA, "kernel \"axpy\": a copy to the device failed: cuMemcpyHtoDAsync", false, NULL},
         {"cuMemcpyDtoHAsync:1", SMALL, REX_ECUDA, "kernel \"axpy\": a copy from the device failed: cuMemcpyDtoHAsync", false, NULL},
@@ -400,7 +400,7 @@ TEST_OF_EACH(lack_memory_for_a_row, const char *, check, "on", "full")
     CHECK_EQUAL(launch_nothing(&plainly), REX_OK);
     size_t before = device_bytes();
     REFUSED(launch_on(0, REX_TO(one, MOST_OF_IT), REX_TO(other, MOST_OF_IT)), REX_ENOMEM,
-            "kernel \"axpy\": map row 3, 83886080 bytes: cuMemAlloc");
+            "kernel \"axpy\": map row 3: 83886080 bytes of device memory cannot be allocated: cuMemAlloc");
     CHECK_EQUAL(device_bytes(), before);
 }
 

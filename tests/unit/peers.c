@@ -114,7 +114,7 @@ TEST_IN_CHILD(refused_copies)
             "rex_queue_copy_peer: queue \"zero\" is of device 0, and the copy from device 1 to "
             "device 1");
     REFUSED(rex_queue_copy_peer(queue[0], memory[1], 2, memory[0], 0, 8), REX_ENODEVICE,
-            "a copy between devices: device 2 is not an NVIDIA GPU");
+            "queue \"zero\": a copy between devices: device 2 is not an NVIDIA GPU");
     CHECK_EQUAL(rex_device_copy_peer(memory[1], 1, memory[0], 0, 0), 0);
     CHECK_EQUAL(rex_device_copy_peer(memory[1], 1, memory[0], -2, 8), REX_EDEVICE);
     /* Of a graph a copy is on one device. */

@@ -204,8 +204,8 @@ TEST(test_every_byte)
     size_t size, expected_size;
     assert_string_equal(without_addresses(in_child(do_all, path)),
                         "librex: error: queue \"\"left\"\": a fill failed, 8 bytes at A: cuMemsetD8Async: CUDA_ERROR_OUT_OF_MEMORY [REX_ECUDA]\n"
-                        "librex: error: rex_device_copy_to: libomptarget could not copy 8 bytes between the host and device 3, from A to A [REX_ERUNTIME]\n"
-                        "librex: error: rex_queue_fill: libomptarget could not copy 65536 bytes between the host and device 3, from A to A [REX_ERUNTIME]\n");
+                        "librex: error: rex_queue_copy_to: libomptarget could not copy 8 bytes between the host and device 3, from A to A [REX_ERUNTIME]\n"
+                        "librex: error: rex_queue_fill: libomptarget could not fill 65536 bytes at A on device 3 [REX_ERUNTIME]\n");
     char *text = (char *)read_bytes(path, &size);
     text = realloc(text, size + 1);
     assert_non_null(text);

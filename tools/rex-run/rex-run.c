@@ -77,9 +77,11 @@ static void version(void)
 static void set(enum rex_option option, const char *variable, const char *name, const char *value)
 {
     if (*value == '\0' || rex_configure(option, value) != 0) {
-        const char *why = *value == '\0' ? "the value is empty" : rex_last_error(),
-                   *after = strstr(why, ": ");
-        die(NOT_RUN, "%s=%s: %s", name, value, after != NULL ? after + 2 : why);
+        static const char prefix[] = "rex_configure: ";
+        const char *why = *value == '\0' ? "the value is empty" : rex_last_error();
+        if (strncmp(why, prefix, sizeof prefix - 1) == 0)
+            why += sizeof prefix - 1;
+        die(NOT_RUN, "%s=%s: %s", name, value, why);
     }
     setenv(variable, value, 1);
 }

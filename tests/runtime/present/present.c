@@ -1217,7 +1217,7 @@ TEST(rows_that_just_fit, .gpu = ON_GPU)
         assert_int_equal(to[LARGEST - 1], i + 1);
         void *memory = rex_device_alloc(16 * MIB, 0);
         assert_non_null(memory);
-        FAILS(add_all(LARGEST, from), REX_ENOMEM, "bytes: cuMemAlloc");
+        FAILS(add_all(LARGEST, from), REX_ENOMEM, "bytes of device memory cannot be allocated: cuMemAlloc");
         rex_device_free(memory, 0);
     }
 }
