@@ -188,7 +188,7 @@ help:  ## print this list
 	@echo '  Settings: CC CPPFLAGS CFLAGS LDFLAGS NVCC ARCH=sm_NN SAN=asan|ubsan|tsan DESTDIR prefix bindir libdir includedir mandir'
 	@echo '            bashcompletiondir zshcompletiondir fishcompletiondir'
 	@echo '            DEVICE_COMPILER=nvcc (default, if it is found) makes CUBINs; =clang makes PTX and needs no CUDA toolkit; each has its own build folder'
-	@echo '            V=1 shows commands, K=pattern runs the tests whose name contains it (of torture and check-packages: whose whole name matches), WERROR=-Werror stops at warnings'
+	@echo '            V=1 shows commands, K=pattern runs the tests whose name contains it (mutants, torture and check-packages say above what K is), WERROR=-Werror stops at warnings'
 	@echo '  On Debian these first install missing packages: $(sort $(WORK) html check-html deb)'
 	@echo '  Building in $(O), with $(if $(DEVICE_COMPILER),$(DEVICE_COMPILER) for $(ARCH),no compiler for GPUs)'
 

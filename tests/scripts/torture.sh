@@ -2,7 +2,7 @@
 # Each call of librex's fails in turn, on one fake release: nothing is found there, nor in a sample
 # on the host device. With TEST_ALL=yes each call fails in each likely way, not only the first call
 # from each place in librex. The defects of tests/torture/planted.c are found. TORTURE_MOST=N: only
-# a sample of N on the fake, and on the host device what reads host images and looks for
+# the sample of --most N on the fake, and on the host device what reads host images and looks for
 # libomptarget, for tests/mutants/run.
 if [ -n "${TORTURE_MOST:-}" ]; then
     tests/torture/run --on fake-22 --most "$TORTURE_MOST" || exit

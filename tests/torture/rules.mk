@@ -19,6 +19,6 @@ $(TORTURE): $(torture_objects) $(O)/tests/torture/librex.o | $(FAKES)
 EXTRA += $(TORTURE)
 
 WORK += torture
-torture:  ## make each call of librex to other libraries fail in turn, and check the result; K=pattern runs only the scenarios whose whole name matches; MOST=500 tries a sample: each error of each function once, and 500 more failures
+torture:  ## make each call of librex to other libraries fail in turn, and check the result; K=pattern runs only the scenarios whose whole name matches; MOST=500 tries a sample: each error of each function once, and about 500 further failures
 run-torture: test-programs
 	@$(test_env) tests/torture/run $(if $(MOST),--most $(MOST)) $(if $(K),-k '$(K)')

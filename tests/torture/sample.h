@@ -28,8 +28,9 @@ void sample_add_none(struct sample *sample, size_t scenario);
 void sample_add(struct sample *sample, size_t scenario, const struct report *before, bool is_whole);
 
 /*
- * Each call with each likely code, once, and MOST others that are spread evenly over all: the same
- * ones every time. Failures of memory that pass are all in it, where they are no more than MOST.
+ * Each call with each likely code, once, and up to MOST others that are spread evenly over all: the
+ * same ones for the same calls. Failures of memory that pass are all in it, where they are no more
+ * than MOST.
  */
 void sample_thin_out(struct sample *sample, size_t most);
 

@@ -6,10 +6,10 @@ slices of one track beside or inside each other; and that there is exactly what 
 usage: check.py FILE [--cut] [--tracks N] [CATEGORY/NAME=COUNT[:TO,FROM]]...
 
   --cut       the process was killed: the closing bracket is missing, every line is whole
-  --tracks N  threads that have slices
+  --tracks N  exactly N threads have slices
   CATEGORY/NAME=COUNT[:TO,FROM]
-              there are COUNT slices of this name, with so many bytes to and from the device in all. If an
-              argument gives a CATEGORY, each slice of this category must match an argument. The NAME * matches the slices that no other
+              there are COUNT slices of this name, with so many bytes to and from the device in all. Each
+              slice of a CATEGORY that the arguments name must match an argument. The NAME * matches the slices that no earlier
               argument matches. The COUNT + is one or more.
 """
 

@@ -1,10 +1,12 @@
-"""The public functions: those that librex/librex.map exports, as the headers declare and document them.
-
-As a program it prints them, a line each: name, result, parameters, and the errors that the comment in the header promises; with --header
-what the walk needs to know of them, in C.
-"""
+"""The public functions: those that librex/librex.map exports, as the headers declare and document them."""
 import glob
 import re
+import sys
+
+USAGE = """usage: python3 tests/walk/api.py [--header]
+
+Prints a line for each exported function: name, result, parameters, documented errors. With --header: prints macros of names and errors for the walk.
+"""
 
 
 class Function:
@@ -117,9 +119,14 @@ def header(path="include/rex/error.h"):
 
 
 if __name__ == "__main__":
-    import sys
-    if "--header" in sys.argv[1:]:
+    asked = sys.argv[1:]
+    if asked in (["-h"], ["--help"]):
+        print(USAGE, end="")
+    elif asked == ["--header"]:
         print("\n".join(header()))
+    elif asked:
+        print(USAGE, end="", file=sys.stderr)
+        sys.exit(2)
     else:
         for name, one in functions().items():
             print("%s\t%s\t%s\t%s" % (name, one.result, "; ".join("%s %s" % p for p in one.parameters), " ".join(sorted(one.errors))))
