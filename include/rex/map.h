@@ -160,7 +160,7 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
 #define REX_TOFROM(pointer, length) REX_SECTION(REX_MAP_TOFROM, pointer, 0, length)
 /**
  * REX_ALLOC(pointer, length): map(alloc: pointer[0 : length]): mapped but not copied. In a launch
- * the row is scratch memory for this launch, if the memory is not mapped already.
+ * outside of queues the row is scratch memory for this launch, if the memory is not mapped already.
  * REX_PRESENT(REX_ALLOC(p, n)) requires that the memory is mapped already.
  */
 #define REX_ALLOC(pointer, length) REX_SECTION(REX_MAP_ALLOC, pointer, 0, length)
