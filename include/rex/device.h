@@ -123,9 +123,10 @@ REX_API int rex_gpu_get(struct rex_gpu *gpu, size_t size, int number);
  * @device (-1: the default device). The two numbers may differ. The call makes the device's
  * context, because it allocates 4 bytes on the device for a moment. An error is negative:
  * REX_ENODEVICE (the device is not an NVIDIA GPU; not logged); REX_EDEVICE (the device does not
- * exist; there are no devices if rex_device_count() is 0); REX_EUNSUPPORTED (the driver is older
- * than CUDA 11.4); REX_ENOMEM (the device has no free memory); REX_ERUNTIME (libomptarget could not
- * write or run the file of a host image); or REX_ECUDA (the driver failed, or the device is lost).
+ * exist; there are no devices if rex_device_count() is 0); REX_EINVAL (the process is ending);
+ * REX_EUNSUPPORTED (the driver is older than CUDA 11.4); REX_ENOMEM (the device has no free
+ * memory); REX_ERUNTIME (libomptarget could not write or run the file of a host image); or
+ * REX_ECUDA (the driver failed, or the device is lost).
  */
 REX_API int rex_device_gpu(int64_t device);
 

@@ -252,6 +252,9 @@ const char *rex_output_why(int error)
     case REX_OUTPUT_REPLACED:
         return "the program has closed librex's file descriptor, and the path now leads to "
                "another file";
+    case REX_OUTPUT_WRITTEN:
+        return "the program has closed librex's file descriptor, and the file has been written to "
+               "or cut since";
     default: return strerror(error);
     }
 }

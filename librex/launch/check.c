@@ -184,12 +184,13 @@ int rex_check_parameters(const struct rex_request *request, enum rex_kernel_form
         return rex_fail(
             REX_EPARAMS,
             misfit.size > 8
-                ? "kernel \"%.*s\" in %s: parameter %u has %u bytes, and LLVM %d passes at most 8: "
-                  "pass the value's address with REX_FIRSTPRIVATE, or launch the kernel in a "
-                  "queue; the CUDA driver did not launch the kernel: %s"
+                ? "kernel \"%.*s\" in %s: parameter %u has %u bytes. LLVM %d passes at most 8. "
+                  "Declare the parameter as a pointer and pass the value with REX_FIRSTPRIVATE(), "
+                  "or launch the kernel in a queue of a GPU. The CUDA driver did not launch the "
+                  "kernel: %s"
                 : "kernel \"%.*s\" in %s: parameter %u has %u bytes, and LLVM %d passes 8 bytes "
                   "for each parameter: declare the kernel with REX_DEVICE_KERNEL (rex/kernel.h), "
-                  "or launch it in a queue; the CUDA driver did not launch the kernel: %s",
+                  "or launch it in a queue of a GPU; the CUDA driver did not launch the kernel: %s",
             REX_KERNEL_NAME(target->name), registration->image_path, misfit.index, misfit.size,
             registration->release->number, why);
     }
@@ -274,8 +275,9 @@ int rex_grid_complete(struct rex_grid *grid, uint64_t trip_count, const char *ke
     if ((teams[0] | threads[0]) > INT32_MAX && kernel != NULL)
         return rex_fail(
             REX_EINVAL,
-            "kernel \"%.*s\": a grid of %u teams of %u threads: the maximum of each is 2147483647",
-            REX_KERNEL_NAME(kernel), teams[0], threads[0]);
+            "kernel \"%.*s\": a grid of %u teams of %u threads (as int32_t: %d and %d): teams and "
+            "threads must be from 0 to 2147483647",
+            REX_KERNEL_NAME(kernel), teams[0], threads[0], (int32_t)teams[0], (int32_t)threads[0]);
     return REX_OK;
 }
 

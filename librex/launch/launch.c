@@ -55,7 +55,7 @@ static int check_map_of_request(const struct rex_request *request)
             (map->types[i] & REX_MAP_TARGET_PARAM))
             return rex_fail(REX_EUNSUPPORTED,
                             "kernel \"%.*s\": map row %d is a value of %lld bytes, and device %d "
-                            "takes at most 8: map it%s",
+                            "takes at most 8: let the kernel take a pointer, and map the value%s",
                             REX_KERNEL_NAME(request->target.name), i, (long long)map->sizes[i],
                             request->number, rex_row_text(map, i, text));
     return REX_OK;

@@ -73,8 +73,8 @@ static const char *wrong_row(const struct rex_map *map, int32_t i, enum rex_purp
     if (purpose == REX_FOR_UPDATE && !rex_row_has(type, REX_MAP_TOFROM) && !has_members(map, i))
         return "has neither REX_MAP_TO nor REX_MAP_FROM, and an update needs one of them";
     if (purpose == REX_FOR_LAUNCH && is_value && !is_attached && size > 8)
-        return "is a value of more than 8 bytes, which only the CUDA driver can pass: map it, or "
-               "use REX_FIRSTPRIVATE";
+        return "is a value of more than 8 bytes, which only the CUDA driver can pass: let the "
+               "kernel take a pointer, and map the value or pass it with REX_FIRSTPRIVATE()";
     if (rex_row_has(type, is_value ? ~(REX_ROW_KNOWN | REX_MAP_KIND_MASK) : ~REX_ROW_KNOWN))
         return "has type bits that are not a map type";
     if (is_value && is_private)

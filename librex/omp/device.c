@@ -396,12 +396,18 @@ int rex_device_known_ordinal(int number, int *ordinal)
 
 int rex_device_gpu(int64_t device)
 {
-    int number = 0, ordinal = -1;
-    if (rex_device_count() == 0)
+    int number = 0, ordinal = -1, result = REX_OK;
+    if (rex_device_count() == 0) {
+        result = rex_gate_check();
+        if (result != REX_OK)
+            return result;
+        if (rex_runtime_disabled())
+            return rex_fail(REX_EDEVICE,
+                            "rex_device_gpu: offloading is disabled (OMP_TARGET_OFFLOAD)");
         return rex_fail(REX_EDEVICE,
-                        "rex_device_gpu: libomptarget has no device: no module is registered, or "
-                        "offloading is disabled");
-    int result = rex_device_resolve(device, &number);
+                        "rex_device_gpu: no module is registered: call rex_offload_init() first");
+    }
+    result = rex_device_resolve(device, &number);
     if (result == REX_OK)
         result = rex_device_ordinal("rex_device_gpu", number, &ordinal);
     if (result != REX_OK)

@@ -76,13 +76,17 @@ static int submit_launch(struct rex_stream_gpu *gpu, void *stream,
     return REX_OK;
 }
 
-static int copy_not_mapped(const struct rex_command *command, int number)
+static int copy_not_mapped(const struct rex_stream_gpu *gpu, const struct rex_command *command)
 {
-    return rex_fail(
-        REX_EABSENT,
-        "rex_queue_update(), run in a queue or by a graph: %zu bytes at %p are not mapped whole on "
-        "device %d",
-        command->copy.size, command->copy.host, number);
+    if (gpu->queue == NULL)
+        return rex_fail(REX_EABSENT,
+                        "a graph: rex_queue_update: %zu bytes at %p are not mapped whole on "
+                        "device %d",
+                        command->copy.size, command->copy.host, gpu->number);
+    return rex_fail(REX_EABSENT,
+                    "queue \"%s\": rex_queue_update: %zu bytes at %p are not mapped whole on "
+                    "device %d",
+                    gpu->queue, command->copy.size, command->copy.host, gpu->number);
 }
 
 /*
@@ -106,7 +110,7 @@ static int submit_copy(struct rex_stream_gpu *gpu, void *stream, const struct re
     else
         device = rex_addresses_find(&gpu->addresses, host, size, gpu->number);
     if (device == 0)
-        return copy_not_mapped(command, gpu->number);
+        return copy_not_mapped(gpu, command);
     struct rex_copy copy = {.host = host, .device = device, .size = size, .to_host = to_host};
     if (gpu->waits != NULL)
         gpu->waits(gpu, true);
@@ -232,22 +236,24 @@ bool rex_is_nowhere(int number)
     return rex_runtime_disabled() || (number > 0 && number == rex_device_count());
 }
 
-static int check_copy_at_once(int number, const struct rex_command *command)
+static int check_copy_at_once(const struct rex_stream_gpu *gpu, const struct rex_command *command)
 {
+    int number = gpu->number;
     if (command->copy.device != NULL || rex_is_nowhere(number))
         return REX_OK;
     if (rex_memory_presence(command->copy.host, command->copy.size, number) != REX_PRESENT_WHOLE)
-        return copy_not_mapped(command, number);
+        return copy_not_mapped(gpu, command);
     return REX_OK;
 }
 
-static int copy_at_once(int number, const struct rex_command *command)
+static int copy_at_once(const struct rex_stream_gpu *gpu, const struct rex_command *command)
 {
+    int number = gpu->number;
     void *host = command->copy.host, *device = command->copy.device;
     bool is_update = device == NULL;
     if (is_update && rex_is_nowhere(number)) /* on the host, an update call copies nothing */
         return REX_OK;
-    int result = check_copy_at_once(number, command);
+    int result = check_copy_at_once(gpu, command);
     if (result != REX_OK)
         return result;
     if (is_update)
@@ -260,8 +266,9 @@ static int copy_at_once(int number, const struct rex_command *command)
 }
 
 REX_NO_STACK_GUARD
-int rex_command_do(int number, const struct rex_command *command)
+int rex_command_do(const struct rex_stream_gpu *gpu, const struct rex_command *command)
 {
+    int number = gpu->number;
     /* used only for REX_COMMAND_RECORD and REX_COMMAND_WAIT */
     struct rex_event *event = command->event.event;
     struct rex_launch_config launch;
@@ -271,7 +278,7 @@ int rex_command_do(int number, const struct rex_command *command)
         launch.device = number;
         return rex_launch_map(command->launch.module, &launch, &command->launch.map, REX_FOR_QUEUE);
     case REX_COMMAND_COPY_TO:
-    case REX_COMMAND_COPY_FROM: return copy_at_once(number, command);
+    case REX_COMMAND_COPY_FROM: return copy_at_once(gpu, command);
     case REX_COMMAND_COPY_PEER:
         return rex_copy_between_devices(command->peer.to, command->peer.to_device,
                                         command->peer.from, command->peer.from_device,
@@ -300,9 +307,11 @@ int rex_command_do(int number, const struct rex_command *command)
 
 /* ---- commands of a graph --------------------------------------------------------------------- */
 
-int rex_command_check(struct rex_stream_gpu *gpu, bool immediate, const struct rex_command *command)
+int rex_command_check(struct rex_graph *graph, const struct rex_command *command)
 {
+    struct rex_stream_gpu *gpu = &graph->gpu;
     struct rex_packed packed;
+    bool immediate = graph->immediate;
     bool is_launch = command->kind == REX_COMMAND_LAUNCH;
     if (immediate && is_launch) {
         struct rex_launch_config launch = command->launch.description;
@@ -312,15 +321,16 @@ int rex_command_check(struct rex_stream_gpu *gpu, bool immediate, const struct r
     }
     if (immediate &&
         (command->kind == REX_COMMAND_COPY_TO || command->kind == REX_COMMAND_COPY_FROM))
-        return check_copy_at_once(gpu->number, command);
+        return check_copy_at_once(gpu, command);
     if (immediate || (!is_launch && command->kind != REX_COMMAND_COPY_PEER))
         return REX_OK;
     if (is_launch) {
         int entered = rex_context_enter(gpu->context);
         if (entered < 0)
             return rex_fail(REX_ECUDA,
-                            "a launch in a graph: the context of GPU %d cannot be used: %s",
-                            gpu->ordinal, rex_cuda_why());
+                            "a launch in a graph of queue \"%s\": the context of GPU %d cannot be "
+                            "used: %s",
+                            graph->name, gpu->ordinal, rex_cuda_why());
         int result = rex_pack_launch(gpu, command->launch.module, &command->launch.description,
                                      &command->launch.map, &packed);
         rex_context_leave(entered);

@@ -89,15 +89,11 @@ int rex_command_submit(struct rex_stream_gpu *gpu, void *stream, const struct re
  */
 bool rex_is_nowhere(int number);
 
-/* Executes COMMAND at once on device NUMBER. Returns 0 or an error. */
-int rex_command_do(int number, const struct rex_command *command);
+/* Executes COMMAND at once. GPU is of an immediate queue. Returns 0 or an error. */
+int rex_command_do(const struct rex_stream_gpu *gpu, const struct rex_command *command);
 
-/*
- * Checks that a graph can capture COMMAND. GPU is the graph's struct rex_stream_gpu. IMMEDIATE is
- * true if the device of the graph executes commands at once. Returns 0 or an error.
- */
-int rex_command_check(struct rex_stream_gpu *gpu, bool immediate,
-                      const struct rex_command *command);
+/* Checks that GRAPH can capture COMMAND. Returns 0 or an error. */
+int rex_command_check(struct rex_graph *graph, const struct rex_command *command);
 
 /* COMMAND must be a launch. Replaces its map by a malloc()ed copy. Returns 0 or REX_ENOMEM. */
 int rex_command_own_map(struct rex_command *command);

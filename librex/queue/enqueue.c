@@ -73,7 +73,7 @@ int rex_enqueue(struct rex_queue *queue, const struct rex_command *command)
     if (REX_UNLIKELY(queue->immediate)) {
         if (queue->trace != NULL)
             return rex_queue_trace_do(queue, command);
-        return rex_command_do(queue->gpu.number, command);
+        return rex_command_do(&queue->gpu, command);
     }
     if (REX_UNLIKELY(queue->lost[0] != '\0'))
         return rex_fail(REX_ECUDA, "queue \"%s\": device %d is lost: %s", queue->name,

@@ -84,7 +84,7 @@ int rex_capture_add(struct rex_queue *queue, const struct rex_command *command)
         own.event.event = NULL;
         own.event.point = graph->points;
     }
-    int result = rex_command_check(&graph->gpu, graph->immediate, command);
+    int result = rex_command_check(graph, command);
     if (result != REX_OK)
         goto unlock;
     result = append_command(graph, own);
@@ -291,7 +291,7 @@ int rex_graph_set_args(struct rex_graph *graph, size_t number, const struct rex_
     rex_lock(&graph->lock);
     struct rex_command *old = &graph->command[graph->launch[number]], command = *old;
     command.launch.map = map != NULL ? *map : nothing;
-    result = rex_command_check(&graph->gpu, graph->immediate, &command);
+    result = rex_command_check(graph, &command);
     if (result != REX_OK)
         goto unlock;
     result = rex_command_own_map(&command);
@@ -300,9 +300,10 @@ int rex_graph_set_args(struct rex_graph *graph, size_t number, const struct rex_
     if (!graph->immediate) {
         int entered = rex_context_enter(graph->gpu.context);
         if (entered < 0) {
-            result =
-                rex_fail(REX_ECUDA, "a launch in a graph: the context of GPU %d cannot be used: %s",
-                         graph->gpu.ordinal, rex_cuda_why());
+            result = rex_fail(
+                REX_ECUDA,
+                "a launch in a graph of queue \"%s\": the context of GPU %d cannot be used: %s",
+                graph->name, graph->gpu.ordinal, rex_cuda_why());
             goto free_map;
         }
         result = rex_pack_launch(&graph->gpu, command.launch.module, &command.launch.description,

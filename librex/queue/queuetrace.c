@@ -118,7 +118,7 @@ int rex_queue_trace_do(struct rex_queue *queue, const struct rex_command *comman
      */
     unsigned inside = command->kind != REX_COMMAND_CALL;
     rex_trace_depth += inside;
-    int result = rex_command_do(queue->gpu.number, command);
+    int result = rex_command_do(&queue->gpu, command);
     rex_trace_depth -= inside;
     slice.end = rex_trace_clock();
     if (result != REX_OK || rex_trace_depth > 0)

@@ -19,7 +19,7 @@ int rex_queue_trace_submit(struct rex_queue *queue, const struct rex_command *co
                            struct rex_loaded_kernel **kernel);
 
 /*
- * Calls rex_command_do() for the device of the locked QUEUE. QUEUE must be traced and immediate (it
+ * Calls rex_command_do() for the locked QUEUE. QUEUE must be traced and immediate (it
  * executes commands at once: see queue.h).
  */
 int rex_queue_trace_do(struct rex_queue *queue, const struct rex_command *command);

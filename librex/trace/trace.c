@@ -132,7 +132,7 @@ static int reopen_trace_file(void)
     if (flock(trace.file.descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
         error = EWOULDBLOCK;
     if (error == 0 && (fstat(trace.file.descriptor, &status) != 0 || status.st_size != trace.whole))
-        error = REX_OUTPUT_REPLACED;
+        error = REX_OUTPUT_WRITTEN;
     if (error != 0)
         rex_output_close(&trace.file);
     return error;

@@ -154,7 +154,7 @@ static void say_of_graphs(struct rex_queue *queue)
     int64_t a = 1, b = 2;
     REX_MAP(args, REX_VALUE(b), REX_VALUE(a));
     CHECK_EQUAL(rex_graph_begin(queue), REX_OK);
-    BROKEN(ENTER, launch(queue), "a launch in a graph: the context of GPU 0 cannot be used: %s");
+    BROKEN(ENTER, launch(queue), "a launch in a graph of queue \"one\": the context of GPU 0 cannot be used: %s");
     CHECK_EQUAL(launch(queue), REX_OK);
     CHECK_EQUAL(launch(queue), REX_OK);
     CHECK_EQUAL(rex_graph_end(&graph, queue), REX_OK);
@@ -165,11 +165,11 @@ static void say_of_graphs(struct rex_queue *queue)
             "rex_graph_set_args: launch 2 does not exist (launches in the graph: 2)");
     BROKEN("cuGraphExecKernelNodeSetParams", rex_graph_set_args(graph, 1, &args),
            "kernel \"plain\" in a graph: its arguments could not be set: %s");
-    BROKEN(ENTER, rex_graph_set_args(graph, 1, &args), "a launch in a graph: the context of GPU 0 cannot be used: %s");
+    BROKEN(ENTER, rex_graph_set_args(graph, 1, &args), "a launch in a graph of queue \"one\": the context of GPU 0 cannot be used: %s");
     /* The first one looks whether the launch is right. */
     setenv("FAKE_CUDA_BREAKS", ENTER ":719:2", 1);
     REFUSED(rex_graph_set_args(graph, 1, &args), REX_ECUDA,
-            "a launch in a graph: the context of GPU 0 cannot be used: " ENTER ": CUDA_ERROR_LAUNCH_FAILED");
+            "a launch in a graph of queue \"one\": the context of GPU 0 cannot be used: " ENTER ": CUDA_ERROR_LAUNCH_FAILED");
     unsetenv("FAKE_CUDA_BREAKS");
     CHECK_EQUAL(rex_graph_set_args(graph, 1, &args), REX_OK);
     CHECK_EQUAL(rex_graph_launch(graph, queue), REX_OK);

@@ -153,8 +153,9 @@ static void check_parameters(const struct image *image, const struct rex_image_s
                            "kernel %s: parameter %zu has %u bytes; %s", kernel->name, i,
                            kernel->parameter[i].size,
                            kernel->parameter[i].size > 8
-                               ? "no libomptarget passes more than 8: pass its address "
-                                 "(REX_FIRSTPRIVATE), or launch the kernel in a queue"
+                               ? "no libomptarget passes more than 8: declare it as a pointer "
+                                 "and pass the value with REX_FIRSTPRIVATE(), or launch the "
+                                 "kernel in a queue of a GPU"
                                : "libomptarget of LLVM 19 to 22 passes 8 bytes for each "
                                  "parameter: declare the kernel with REX_DEVICE_KERNEL of "
                                  "rex/kernel.h");

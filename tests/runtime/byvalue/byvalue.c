@@ -57,7 +57,7 @@ TEST(wide_ones, .set_up = start)
     if (!gpu_present()) {
         assert_int_equal(put(REX_KERNEL_ID(wide), &args), REX_EUNSUPPORTED);
         assert_non_null(strstr(rex_last_error(), "map row 1 is a value of 24 bytes"));
-        assert_non_null(strstr(rex_last_error(), ": map it; row 1 is REX_BY_VALUE(triple)"));
+        assert_non_null(strstr(rex_last_error(), ", and map the value; row 1 is REX_BY_VALUE(triple)"));
         assert_int_equal(rex_launch(&launch, &args), REX_EINVAL);
         assert_non_null(strstr(rex_last_error(), "map row 1 is a value of more than 8 bytes"));
         return;

@@ -418,8 +418,8 @@ static const struct {
     {UPDATE, {0, 0, 8, PRESENT}, "has neither REX_MAP_TO nor REX_MAP_FROM, and an update needs one of them"},
     {LAUNCH,
      {0, 0, 9, LITERAL},
-     "is a value of more than 8 bytes, which only the CUDA driver can pass: map it, or use "
-     "REX_FIRSTPRIVATE"},
+     "is a value of more than 8 bytes, which only the CUDA driver can pass: let the kernel take a "
+     "pointer, and map the value or pass it with REX_FIRSTPRIVATE()"},
     {QUEUE, {0, 0, 9, LITERAL}, NULL},
     {BEGIN, {0, 0, 8, INT64_C(0x800)}, "has type bits that are not a map type"},
     {LAUNCH, {0, 0, 8, LITERAL | PRIVATE}, "is both a literal and private"},
@@ -575,6 +575,13 @@ static const struct {
     {ALL, BEGIN, {{0, 0, 8, TO}, {0, 0, 64, TO}}, 2, OVER_ROW(1, 64, 0, 0, 8, 0, LARGER)},
     /* a row of no length ends with the launch what a later one maps */
     {14, 14, LAUNCH, {{0, 8, 0, TO}, {0, 8, 8, TO}}, 2, REX_EOVERLAP, LATER},
+    {14,
+     14,
+     LAUNCH,
+     {{0, 8, 0, TO}, {8, 64, 16, TO | POINTER}},
+     2,
+     REX_EOVERLAP,
+     "row 0, of no length at [8], lies in the pointer of row 1: LLVM 14 aborts unless"},
     {15, 24, LAUNCH, {{0, 8, 0, TO}, {0, 8, 8, TO}}, 2, DONE},
     {ALL, LAUNCH, {{0, 8, 8, TO}, {0, 8, 0, TO}}, 2, DONE},
     {ALL, LAUNCH, {{0, 16, 0, TO}, {0, 8, 8, TO}}, 2, DONE},

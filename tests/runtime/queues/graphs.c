@@ -93,7 +93,7 @@ TEST(everything)
             assert_int_equal(calls, round);
         }
     }
-    FAILS(rex_graph_launch(graph, queue), REX_EABSENT, "rex_queue_update(), run in a queue or by a graph: 8000 bytes at ");
+    FAILS(rex_graph_launch(graph, queue), REX_EABSENT, "rex_queue_update: 8000 bytes at ");
     assert_int_equal(calls, 4);
     rex_graph_destroy(graph);
     OK(rex_queue_destroy(queue));
