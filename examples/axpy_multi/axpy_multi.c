@@ -63,8 +63,9 @@ int main(int argc, char **argv)
     };
     struct settings settings = {
         .program = program_name,
-        .purpose = "Scales a vector, adds multiples of it to a second vector, and shifts that\n"
-                   "vector, on a device of libomptarget. Checks the result against a serial run.",
+        .purpose = "Scales a vector, adds multiples of it to a second vector, and adds a number\n"
+                   "to that vector, on a device of libomptarget. Checks the result against a\n"
+                   "serial run.",
         .unit = "elements of a vector",
         .size = 1000000,
         .smallest = 1,

@@ -178,7 +178,7 @@ int rex_table_lacks(const struct rex_table *table, const struct rex_view *view, 
     for (uint32_t i = 0; table != NULL && i < table->count; i++)
         if (rex_name_after(table->entries[i].name, "__omp_offloading_") != NULL)
             clang = "; this binary also has clang's offload code, whose entries are in the same "
-                    "table: move one of the two into a shared object";
+                    "table: move clang's code into a shared object";
     if (near != NULL)
         return rex_fail(REX_ENOKERNEL,
                         "device image %s has no %s \"%s\"; the nearest name in it is \"%s\"%s",

@@ -290,7 +290,7 @@ static void fail_not_loaded(const char *name, int number)
         rex_fail(
             REX_EABSENT,
             "rex_queue_global: global \"%s\" is not on device %d yet. The first launch or data "
-            "call on a device loads the image there: make one on device %d first",
+            "call on a device loads the image there: make such a call on device %d first",
             name, number, number);
 }
 

@@ -186,8 +186,8 @@ static void refuse_early(const struct program *program)
     if (*program->rpath != '\0')
         die(REFUSED,
             "%s has a DT_RPATH (%s), which the loader searches before every other folder: "
-            "--omptarget cannot replace its libomptarget; link it with -Wl,--enable-new-dtags, or "
-            "remove it with chrpath -d",
+            "--omptarget cannot replace its libomptarget; link the program with "
+            "-Wl,--enable-new-dtags, or remove the DT_RPATH with chrpath -d",
             program->path, program->rpath);
 }
 
