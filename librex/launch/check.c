@@ -166,8 +166,8 @@ static int check_release(const struct rex_request *request, enum rex_kernel_form
     return rex_fail(
         REX_EUNSUPPORTED,
         "kernel \"%.*s\" has no parameter for the runtime, and LLVM %d passes one to every "
-        "kernel: declare the kernel with REX_DEVICE_KERNEL_ENV, or use another LLVM; the CUDA "
-        "driver did not launch the kernel: %s",
+        "kernel: declare the kernel with REX_DEVICE_KERNEL_ENV, or use another LLVM; librex does "
+        "not launch the kernel by the driver: %s",
         REX_KERNEL_NAME(target->name), release->number, why);
 }
 
@@ -186,11 +186,12 @@ int rex_check_parameters(const struct rex_request *request, enum rex_kernel_form
             misfit.size > 8
                 ? "kernel \"%.*s\" in %s: parameter %u has %u bytes. LLVM %d passes at most 8. "
                   "Declare the parameter as a pointer and pass the value with REX_FIRSTPRIVATE(), "
-                  "or launch the kernel in a queue of a GPU. The CUDA driver did not launch the "
-                  "kernel: %s"
+                  "or launch the kernel in a queue of a GPU. librex does not launch the kernel by "
+                  "the driver: %s"
                 : "kernel \"%.*s\" in %s: parameter %u has %u bytes, and LLVM %d passes 8 bytes "
                   "for each parameter: declare the kernel with REX_DEVICE_KERNEL (rex/kernel.h), "
-                  "or launch it in a queue of a GPU; the CUDA driver did not launch the kernel: %s",
+                  "or launch it in a queue of a GPU; librex does not launch the kernel by the "
+                  "driver: %s",
             REX_KERNEL_NAME(target->name), registration->image_path, misfit.index, misfit.size,
             registration->release->number, why);
     }

@@ -206,11 +206,11 @@ int rex_queue_copy_peer(struct rex_queue *queue, void *to, int64_t to_device, co
     if (result != REX_OK)
         goto unlock;
     if (*sent_to != number && *sent_from != number) {
-        result =
-            rex_fail(REX_EDEVICE,
-                     "rex_queue_copy_peer: queue \"%s\" is of device %d, and the copy from device "
-                     "%d to device %d",
-                     queue->name, number, *sent_from, *sent_to);
+        result = rex_fail(
+            REX_EDEVICE,
+            "rex_queue_copy_peer: the copy is from device %d to device %d, but queue \"%s\" "
+            "is of device %d: use a queue of one of these two devices",
+            *sent_from, *sent_to, queue->name, number);
         goto unlock;
     }
     int other = rex_command_other(&command, number);

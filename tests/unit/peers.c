@@ -111,8 +111,8 @@ TEST_IN_CHILD(refused_copies)
     CHECK_EQUAL(rex_queue_copy_peer(queue[0], NULL, 1, NULL, 0, 0), 0);
     CHECK_EQUAL(rex_queue_copy_peer(queue[0], memory[1], 7, memory[0], 0, 8), REX_EDEVICE);
     REFUSED(rex_queue_copy_peer(queue[0], memory[1], 1, memory[1], 1, 8), REX_EDEVICE,
-            "rex_queue_copy_peer: queue \"zero\" is of device 0, and the copy from device 1 to "
-            "device 1");
+            "rex_queue_copy_peer: the copy is from device 1 to device 1, but queue \"zero\" is of device 0: use a queue of one of "
+            "these two devices");
     REFUSED(rex_queue_copy_peer(queue[0], memory[1], 2, memory[0], 0, 8), REX_ENODEVICE,
             "queue \"zero\": a copy between devices: device 2 is not an NVIDIA GPU");
     CHECK_EQUAL(rex_device_copy_peer(memory[1], 1, memory[0], 0, 0), 0);
