@@ -146,11 +146,11 @@ static void say_adaptations_of_calls(const struct to *to, const struct rex_relea
          "looked up from their begin, rounded down to a multiple of 8 bytes: libomptarget maps "
          "them from there"},
         {release->one_end_a_call, "ends of mappings",
-         "made in one call for each row if rows share a mapping, and a launch that would need "
-         "several calls is refused: libomptarget aborts if a call ends a mapping twice"},
+         "made by a separate call for each row if rows share a mapping, and a launch that would "
+         "need several calls is refused: libomptarget aborts if a call ends a mapping twice"},
         {release->one_delete_a_call, "ends of mappings",
-         "made in one call for each row if rows share a mapping and a row deletes it: libomptarget "
-         "crashes if it deletes a mapping that has ended"},
+         "made by a separate call for each row if rows share a mapping and a row deletes it: "
+         "libomptarget crashes if it deletes a mapping that has ended"},
         {release->excess_copied, "implicit rows",
          "a copied row with REX_MAP_IMPLICIT is refused if another row maps only a part of its "
          "memory: libomptarget copies past the end of that mapping"},

@@ -137,7 +137,7 @@ static void note_unseen(const struct index *index, const char *host)
         if (index->unseen[i] != NULL)
             report_note(
                 index->report, index->unseen[i]->at.path,
-                "line %zu may define %s that rex-check cannot see, so it reports no missing %s",
+                "line %zu may define %s that rex-check cannot see, so missing %s are not reported",
                 index->unseen[i]->at.line, what, what);
     }
 }
