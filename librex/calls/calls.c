@@ -293,8 +293,8 @@ static void say_waited_for(void)
     static bool is_said;
     if (rex_log_wanted(REX_LOG_INFO) && rex_log_is_first(&is_said))
         rex_log(REX_LOG_INFO,
-                "a launch that the program makes by calling libomptarget itself waits for its "
-                "kernel, although %s is off",
+                "the program calls libomptarget directly: such a launch waits for its kernel, "
+                "although %s is off",
                 rex_settings[REX_OPTION_LAUNCH_BLOCKING].variable);
 }
 

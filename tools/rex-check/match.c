@@ -234,9 +234,9 @@ static void check_image(const struct program *program, const struct image *image
     check_declared(program, image, first != image ? first : NULL, report);
     if (elsewhere > 0)
         report_note(report, image->path,
-                    "%zu of its kernels %s in no entry of this object: the program's other files "
-                    "may have %s",
-                    elsewhere, elsewhere == 1 ? "is" : "are", elsewhere == 1 ? "it" : "them");
+                    "%zu of its kernels %s no entry in %s: the program's other files may have %s",
+                    elsewhere, elsewhere == 1 ? "has" : "have", program->path,
+                    elsewhere == 1 ? "the entry" : "the entries");
     if (mismatches(report) > before && is_older(image, program))
         report_note(report, image->path, "the image is older than %s", program->path);
 }
