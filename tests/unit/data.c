@@ -392,7 +392,7 @@ TEST_IN_CHILD(copy)
     REFUSED(rex_device_copy_part(&to, &from, 1, 2), REX_ERUNTIME, failed, "rex_device_copy_part", 3, "from device 1 to device 2", (void *)memory,
             (void *)other);
     from.dimensions = more;
-    REFUSED(rex_device_copy_part(&to, &from, 1, 2), REX_EINVAL, "rex_device_copy_part: dimension 0: the source has 3 elements, and the destination 2");
+    REFUSED(rex_device_copy_part(&to, &from, 1, 2), REX_EINVAL, "rex_device_copy_part: dimension 0: the part has length 3 in the source and 2 in the destination");
     to.device = 5, from.device = 6;
     REFUSED(rex_device_copy_part(&to, &from, 1, 2), REX_EDEVICE, "device 5 does not exist: valid numbers are -1 (the default device) to 3 (the host)");
     REFUSED(rex_device_copy_peer(NULL, 2, memory, 1, 24), REX_EINVAL, "rex_device_copy_peer: the destination is NULL");

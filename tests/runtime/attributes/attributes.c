@@ -333,7 +333,7 @@ TEST(parts)
           "device 9 does not exist");
     dense[0].length = 5;
     FAILS(rex_device_copy_part(&(struct rex_array_part){other, dense, 0}, &(struct rex_array_part){one, sparse, 0}, 8, 1), REX_EINVAL,
-          "dimension 0: the source has 6 elements, and the destination 5");
+          "dimension 0: the part has length 6 in the source and 5 in the destination");
     dense[0].length = 7;
     FAILS(rex_device_copy_part(&(struct rex_array_part){other, dense, 0}, &(struct rex_array_part){one, sparse, 0}, 8, 1), REX_EINVAL,
           "is not below the extent, 8");
