@@ -172,7 +172,9 @@ static void check_name(const char *name, const char *path, void *context)
             linked->library, name);
     path_of(expected, "%s/%s", linked->folder, name);
     if (strncmp(name, NAME, strlen(NAME)) == 0 && strcmp(path, expected) != 0)
-        die(REFUSED, "%s: the loader still takes %s, because a library's DT_RPATH comes first",
+        die(REFUSED,
+            "%s: --omptarget cannot replace %s: a library of the program has a DT_RPATH, which the "
+            "loader searches before every other folder",
             linked->program->path, path);
 }
 
