@@ -169,10 +169,11 @@ int rex_device_copy_part(const struct rex_array_part *to, const struct rex_array
         int64_t length = to->dimensions[d].length;
         is_empty |= length == 0;
         if (length != from->dimensions[d].length)
-            result = rex_fail(
-                REX_EINVAL,
-                "%s: dimension %d: the part has length %lld in the source and %lld in the destination",
-                caller, d, (long long)from->dimensions[d].length, (long long)length);
+            result =
+                rex_fail(REX_EINVAL,
+                         "%s: dimension %d: the part has length %lld in the source and %lld in the "
+                         "destination",
+                         caller, d, (long long)from->dimensions[d].length, (long long)length);
     }
     if (result != REX_OK || is_empty)
         goto free_all;

@@ -322,7 +322,7 @@ lines" '$ORIGIN'; do
     quietly "$CC" -shared -fPIC -o "$work/libbetween.so" "$work/between.c" -Wl,--no-as-needed "$folder19/libomptarget.so.19.1" \
         -Wl,--allow-shlib-undefined -Wl,--disable-new-dtags -Wl,-rpath,"$folder19"
     quietly "$CC" -o "$work/through" "$work/nothing.c" -Wl,--no-as-needed "$work/libbetween.so" -Wl,--allow-shlib-undefined
-    refused 126 "the loader still takes $folder19/libomptarget.so.19.1" elsewhere 22 \
+    refused 126 "--omptarget cannot replace $folder19/libomptarget.so.19.1" elsewhere 22 \
         "$rex_run" --omptarget="$lib22" "$work/through"
     tidy 'what --omptarget refuses'
     # The program may change its folder, and what it starts finds the private one all the same.
