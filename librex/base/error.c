@@ -83,6 +83,19 @@ static int set_and_print(int code, const char *format, va_list arguments, const 
     return result;
 }
 
+int rex_fail_quietly(int code, const char *format, ...)
+{
+    char message[REX_MESSAGE_MAX];
+    int error = errno;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    rex_escape(message, sizeof message, "");
+    errno = error;
+    return rex_fail_again(code, message);
+}
+
 int rex_fail(int code, const char *format, ...)
 {
     va_list arguments;

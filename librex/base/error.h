@@ -23,6 +23,9 @@
  */
 int rex_fail_again(int code, const char *message);
 
+/* Escapes the message, and sets it by rex_fail_again(). Returns the result of rex_fail_again(). */
+int rex_fail_quietly(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /*
  * Escapes the message, sets it as this thread's last error by rex_fail_again(), and logs it by
  * rex_log_once(). Returns the result of rex_fail_again().

@@ -255,6 +255,7 @@ const char *rex_output_why(int error)
     case REX_OUTPUT_WRITTEN:
         return "the program has closed librex's file descriptor, and the file has been written to "
                "or cut since";
+    case REX_OUTPUT_LOCKED: return "another process writes to this file: put %p into the name";
     default: return strerror(error);
     }
 }

@@ -90,12 +90,14 @@ int rex_output_close(struct rex_output *output);
 /*
  * Errors that are not errno values. REX_OUTPUT_REPLACED: the path now names another file.
  * REX_OUTPUT_WRITTEN: the file's size has changed. REX_OUTPUT_UNREAD: a pipe has no reader.
+ * REX_OUTPUT_LOCKED: another process has locked the file.
  */
 #define REX_OUTPUT_REPLACED (-1)
 #define REX_OUTPUT_UNREAD (-2)
 #define REX_OUTPUT_WRITTEN (-3)
+#define REX_OUTPUT_LOCKED (-4)
 
-/* Returns the text for ERROR, an errno value or one of the three errors above. */
+/* Returns the text for ERROR, an errno value or one of the four errors above. */
 const char *rex_output_why(int error);
 
 #endif

@@ -253,7 +253,7 @@ bool rex_thread_start(pthread_t *thread, void *(*run)(void *argument), void *arg
     return error == 0;
 }
 
-/* Stays 0: the calls of a thread that has made none. */
+/* Stays 0: the calls of a thread that has not called libomptarget. */
 static struct rex_calls rex_no_calls;
 __thread struct rex_thread rex_thread = {.calls = &rex_no_calls};
 

@@ -105,12 +105,9 @@ int rex_gpu_get(struct rex_gpu *gpu, size_t size, int number)
             "sizeof(struct rex_gpu), and build with this librex's header or an older one",
             size, sizeof made);
     rex_cuda_retry();
-    if (rex_cuda_devices() == 0) { /* the program only asked, so nothing is logged */
-        char message[REX_MESSAGE_MAX];
-        snprintf(message, sizeof message, "no NVIDIA GPU can be used: %s", rex_cuda_why());
-        rex_escape(message, sizeof message, "");
-        return rex_fail_again(rex_cuda_forked() ? REX_EFORK : REX_EDEVICE, message);
-    }
+    if (rex_cuda_devices() == 0) /* the program only asked, so nothing is logged */
+        return rex_fail_quietly(rex_cuda_forked() ? REX_EFORK : REX_EDEVICE,
+                                "no NVIDIA GPU can be used: %s", rex_cuda_why());
     if (number < 0 || number >= rex_cuda_devices())
         return rex_fail(REX_EDEVICE, "GPU %d does not exist: valid numbers are 0 to %d", number,
                         rex_cuda_devices() - 1);

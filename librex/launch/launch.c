@@ -245,19 +245,6 @@ leave:
     return result;
 }
 
-static __attribute__((noinline)) void fail_refused(const char *kernel)
-{
-    char text[REX_MESSAGE_MAX];
-    snprintf(
-        text, sizeof text,
-        "kernel \"%.*s\" was not launched: libomptarget refused it, perhaps because libomptarget "
-        "was called before the image was registered: call rex_offload_init() before any other "
-        "call of libomptarget",
-        REX_KERNEL_NAME(kernel));
-    rex_escape(text, sizeof text, "");
-    rex_fail_again(REX_EHOST, text);
-}
-
 int rex_launch_map(struct rex_module *module, const struct rex_launch_config *config,
                    const struct rex_map *map, enum rex_purpose purpose)
 {
@@ -274,7 +261,11 @@ int rex_launch_map(struct rex_module *module, const struct rex_launch_config *co
     if (result == REX_OK)
         result = launch_somewhere(&request);
     if (result == REX_EHOST)
-        fail_refused(request.target.name);
+        rex_fail_quietly(REX_EHOST,
+                         "kernel \"%.*s\" was not launched: libomptarget refused it, perhaps "
+                         "because libomptarget was called before the image was registered: call "
+                         "rex_offload_init() before any other call of libomptarget",
+                         REX_KERNEL_NAME(request.target.name));
     rex_gate_leave();
     return result;
 }
@@ -381,7 +372,7 @@ leave:
 
 enum { IMAGE_TEXT = 448 };
 
-/* Writes the name of MODULE's image for a message, with AFTER behind it, to TEXT. */
+/* Writes the name of MODULE's image for a message, and then AFTER, to TEXT. */
 static void name_image(const struct rex_module *module, const char *after, char text[IMAGE_TEXT])
 {
     snprintf(text, IMAGE_TEXT, "device image %.400s%s", rex_module_image_path(module), after);

@@ -156,19 +156,14 @@ bool rex_runtime_policy_is(const char *word)
 
 int rex_fail_host(const char *what, int number)
 {
-    char message[128];
     if (rex_runtime_disabled())
-        snprintf(message, sizeof message, "%s: offloading is disabled (OMP_TARGET_OFFLOAD)", what);
-    else
-        snprintf(message, sizeof message, "%s: device %d is the host", what, number);
-    return rex_fail_again(REX_EHOST, message);
+        return rex_fail_quietly(REX_EHOST, "%s: offloading is disabled (OMP_TARGET_OFFLOAD)", what);
+    return rex_fail_quietly(REX_EHOST, "%s: device %d is the host", what, number);
 }
 
 int rex_fail_no_gpu(const char *what, int number)
 {
-    char message[128];
-    snprintf(message, sizeof message, "%s: device %d is not an NVIDIA GPU", what, number);
-    return rex_fail_again(REX_ENODEVICE, message);
+    return rex_fail_quietly(REX_ENODEVICE, "%s: device %d is not an NVIDIA GPU", what, number);
 }
 
 int rex_devices_ask(bool is_alone)

@@ -252,14 +252,10 @@ int rex_queue_stream(struct rex_queue *queue, void **stream, void **context)
         return result;
     int number = queue->gpu.number;
     if (queue->immediate) {
-        char text[256];
-        snprintf(
-            text, sizeof text,
-            "rex_queue_stream: queue \"%s\" has no stream, because its device is not an NVIDIA "
-            "GPU",
-            queue->name);
-        rex_escape(text, sizeof text, "");
-        result = rex_fail_again(REX_ENODEVICE, text);
+        result = rex_fail_quietly(REX_ENODEVICE,
+                                  "rex_queue_stream: queue \"%s\" has no stream, because its "
+                                  "device is not an NVIDIA GPU",
+                                  queue->name);
         goto unlock;
     }
     if (queue->capture != NULL) {

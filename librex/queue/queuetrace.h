@@ -19,8 +19,8 @@ int rex_queue_trace_submit(struct rex_queue *queue, const struct rex_command *co
                            struct rex_loaded_kernel **kernel);
 
 /*
- * Calls rex_command_do() for the locked QUEUE. QUEUE must be traced and immediate (it
- * executes commands at once: see queue.h).
+ * Calls rex_command_do() for the locked QUEUE. QUEUE must be traced and immediate (it executes
+ * commands at once: see queue.h).
  */
 int rex_queue_trace_do(struct rex_queue *queue, const struct rex_command *command);
 

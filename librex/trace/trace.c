@@ -109,9 +109,17 @@ static void warn_of_trace(int error)
 {
     rex_log(REX_LOG_WARN,
             "%s: %.1000s cannot be written: %s; the program continues without a trace",
-            rex_settings[REX_OPTION_TRACE].variable, trace.file.name,
-            error == EWOULDBLOCK ? "another process writes to this file: put %p into the name"
-                                 : rex_output_why(error));
+            rex_settings[REX_OPTION_TRACE].variable, trace.file.name, rex_output_why(error));
+}
+
+/*
+ * Returns 0 or REX_OUTPUT_LOCKED. If flock() fails with another error than EWOULDBLOCK, the file
+ * system has no locks. The trace then continues without a lock.
+ */
+static int lock_trace_file(void)
+{
+    bool is_locked = flock(trace.file.descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    return is_locked ? REX_OUTPUT_LOCKED : 0;
 }
 
 /*
@@ -125,12 +133,7 @@ static int reopen_trace_file(void)
     int error = rex_output_reopen(&trace.file, true);
     if (error != 0 || !S_ISREG(trace.file.status.st_mode))
         return error;
-    /*
-     * If flock() fails with another error than EWOULDBLOCK, the file system has no locks. The trace
-     * then continues without a lock.
-     */
-    if (flock(trace.file.descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-        error = EWOULDBLOCK;
+    error = lock_trace_file();
     if (error == 0 && (fstat(trace.file.descriptor, &status) != 0 || status.st_size != trace.whole))
         error = REX_OUTPUT_WRITTEN;
     if (error != 0)
@@ -252,8 +255,8 @@ static void write_event(const struct rex_slice *slice, uint32_t track,
 static bool open_trace_file(void)
 {
     bool add_number = trace.is_parents && !trace.file.is_numbered;
-    int error = EWOULDBLOCK;
-    for (int tries = 0; tries < 2 && error == EWOULDBLOCK; tries++, add_number = true) {
+    int error = REX_OUTPUT_LOCKED;
+    for (int tries = 0; tries < 2 && error == REX_OUTPUT_LOCKED; tries++, add_number = true) {
         if (tries > 0)
             rex_log(
                 REX_LOG_INFO,
@@ -262,8 +265,7 @@ static bool open_trace_file(void)
         error = rex_output_open(&trace.file, trace.pattern, add_number);
         /* Only regular files are locked and truncated, not pipes and devices. */
         if (error == 0 && S_ISREG(trace.file.status.st_mode)) {
-            if (flock(trace.file.descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-                error = EWOULDBLOCK;
+            error = lock_trace_file();
             if (error == 0 && ftruncate(trace.file.descriptor, 0) != 0)
                 error = errno;
         }
