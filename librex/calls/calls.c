@@ -293,8 +293,8 @@ static void say_waited_for(void)
     static bool is_said;
     if (rex_log_wanted(REX_LOG_INFO) && rex_log_is_first(&is_said))
         rex_log(REX_LOG_INFO,
-                "the program calls libomptarget directly: such a launch waits for its kernel, "
-                "although %s is off",
+                "launches that the program makes by calling libomptarget directly wait for their "
+                "kernels, although %s is off",
                 rex_settings[REX_OPTION_LAUNCH_BLOCKING].variable);
 }
 
@@ -473,6 +473,6 @@ void rex_calls_bind(struct rex_entry_points *slots, bool all)
     if (rex_trace_on() && !all) {
         char why[REX_REASON_MAX];
         rex_reason_text((struct rex_reason){.mask = REX_REASON_UNSEEN_CALLS}, why);
-        rex_log(REX_LOG_INFO, "the trace has librex's own calls only: %s", why);
+        rex_log(REX_LOG_INFO, "the trace lacks the program's own calls of libomptarget: %s", why);
     }
 }

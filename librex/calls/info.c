@@ -143,17 +143,17 @@ static void say_adaptations_of_calls(const struct to *to, const struct rex_relea
         {release->entries_by_position, "host entries",
          "put in the image's order: the host device matches entries by position"},
         {release->parents_rounded, "rows with members",
-         "looked up from their begin, rounded down to a multiple of 8 bytes: libomptarget maps "
-         "them from there"},
+         "looked up from their begin, rounded down to a multiple of 8 bytes: libomptarget maps the "
+         "rows from that address"},
         {release->one_end_a_call, "ends of mappings",
-         "made by a separate call for each row if rows share a mapping, and a launch that would "
-         "need several calls is refused: libomptarget aborts if a call ends a mapping twice"},
+         "a separate call ends each row that shares a mapping, and a launch that would need "
+         "several is refused: libomptarget aborts if one call ends a mapping twice"},
         {release->one_delete_a_call, "ends of mappings",
-         "made by a separate call for each row if rows share a mapping and a row deletes it: "
+         "if a row deletes a mapping, a separate call ends each row that shares the mapping: "
          "libomptarget crashes if it deletes a mapping that has ended"},
         {release->excess_copied, "implicit rows",
-         "a copied row with REX_MAP_IMPLICIT is refused if another row maps only a part of its "
-         "memory: libomptarget copies past the end of that mapping"},
+         "a copied row with REX_MAP_IMPLICIT is refused if another row maps only a part of the "
+         "same memory: libomptarget copies past the end of that part"},
         {release->presence_at_entry, "presence",
          "checked before the call: libomptarget aborts if a row marked present is not mapped, "
          "even if an earlier row of the call would map the memory"},
@@ -172,13 +172,14 @@ static void say_adaptations_of_images(const struct to *to, const struct rex_rele
          "does not raise the kernel's limit"},
         {release->static_memory_uncounted, "shared memory",
          "if static and dynamic memory together exceed 48 KiB, librex asks for at least 48 KiB of "
-         "dynamic memory: for less, libomptarget does not raise the kernel's limit"},
+         "dynamic memory: libomptarget does not raise the kernel's limit if a launch asks for "
+         "less"},
         {release->late_image_ignored, "late images",
          "refused: libomptarget never loads an image registered after a device's first use; known "
          "modules are registered together, and a registration stays when its module ends"},
         {!release->entries_copied, "copies of entries",
-         "kept after a registration has ended: libomptarget remembers their address, and would "
-         "find no entries if a later table had the same address"},
+         "kept after a registration has ended: libomptarget remembers the address of a table, and "
+         "would find no entries if a later table had this address"},
         {release->image_read_later, "images",
          "kept after a registration has ended: libomptarget reads them later"},
         {true, "files of host images",
@@ -205,18 +206,19 @@ static void say_adaptations_of_start(const struct to *to, const struct rex_relea
         {release->plugins_apart, "plugins",
          "looked for beside libomptarget: they are files of their own, with unversioned names"},
         {release->openmp_first, "libomp",
-         "opened before libomptarget, which calls libomp without checking that it is loaded"},
+         "opened before libomptarget, which calls libomp without a check that libomp is loaded"},
         {release->runtime_object, "calls",
-         "made by librex's functions and wrappers only while a module is registered, because "
-         "libomptarget crashes otherwise; librex does not check other __tgt_* calls for this"},
+         "librex's functions and wrappers call libomptarget only while a module is registered, "
+         "because libomptarget crashes otherwise; librex does not check this for other __tgt_* "
+         "calls"},
         {true, "registrations",
          "wait, like ends of modules, until no other thread is inside a launch or data call: "
          "libomptarget crashes if a registration overlaps such a call"},
         {!release->late_image_ignored, "late registrations",
          "load their image at once if a device is already in use"},
         {release->any_call_loads, "loading of images",
-         "tested before the first call with a device: libomptarget loads images in any such call, "
-         "and ends the process if it cannot"},
+         "tested before the first call with a device: libomptarget loads images in any call with a "
+         "device, and ends the process if a load fails"},
     };
     say_facts_that_hold(to, all, sizeof all / sizeof *all);
 }
@@ -241,7 +243,7 @@ static void say_adaptations_of_programs(const struct to *to, const struct rex_re
         {release->newest_container == 0, "adopted OffloadBinaries",
          "opened by librex: libomptarget does not open them at registration"},
         {release->strict_flags != 0, "grid",
-         "marked as strict: libomptarget takes it as a hint otherwise"},
+         "marked as strict: otherwise libomptarget may change the grid"},
     };
     say_facts_that_hold(to, all, sizeof all / sizeof *all);
 }
@@ -264,8 +266,8 @@ static void say_adaptations(const struct to *to, const struct rex_release *relea
     say_adaptations_of_programs(to, release);
     tell_fact(
         to, "adapted", "flags of a packet",
-        "0x%llx are passed on; others are an error: libomptarget does not know them, or would "
-        "misread the rows",
+        "0x%llx are passed on; other flags are an error: libomptarget does not know these flags, "
+        "or would misread the rows",
         (unsigned long long)release->packet_flags);
     if (release->newest_old_header > 0)
         tell_fact(to, "adapted", "CUBINs",
@@ -273,7 +275,7 @@ static void say_adaptations(const struct to *to, const struct rex_release *relea
                   release->newest_old_header,
                   release->new_header_refused
                       ? "; CUBINs of later SMs are refused"
-                      : "; LLVM 21.1.0 and 21.1.1 refuse those of later SMs");
+                      : "; LLVM 21.1.0 and 21.1.1 refuse CUBINs of later SMs");
     if (release->environment_size > 0)
         tell_fact(to, "adapted", "kernels of clang",
                   "symbols KERNEL_kernel_environment of other than %u bytes are an error: "
@@ -282,8 +284,8 @@ static void say_adaptations(const struct to *to, const struct rex_release *relea
     if (release->most_teams > 0)
         tell_fact(
             to, "adapted", "teams",
-            "more than %u are an error, unless the CUDA driver launches: libomptarget would cut "
-            "them down",
+            "more than %u are an error, unless the CUDA driver launches: libomptarget would launch "
+            "fewer",
             (unsigned)release->most_teams);
     if (release->most_dynamic_memory > 0)
         tell_fact(

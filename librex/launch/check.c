@@ -154,7 +154,7 @@ static int check_release(const struct rex_request *request, enum rex_kernel_form
     if (release->names_in_tor_crash && length >= 3 && strcmp(target->name + length - 3, "tor") == 0)
         return rex_fail(REX_EUNSUPPORTED,
                         "kernel \"%.*s\": LLVM %d takes a kernel whose name ends in \"tor\" for a "
-                        "constructor or destructor, and gives it no arguments: rename it",
+                        "constructor or destructor, and passes no arguments: rename the kernel",
                         REX_KERNEL_NAME(target->name), release->number);
     if ((rex_kernel_flags(target->kernel) & REX_KERNEL_CALLED) || form != REX_FORM_PLAIN ||
         !release->plain.refused)
@@ -204,8 +204,8 @@ int rex_check_parameters(const struct rex_request *request, enum rex_kernel_form
         if (map->types[i] & REX_MAP_RETURN_PARAM)
             return rex_fail(
                 REX_EINVAL,
-                "kernel \"%.*s\": map row %d has REX_MAP_RETURN_PARAM, which asks for its device "
-                "address; only a data region returns it",
+                "kernel \"%.*s\": map row %d has REX_MAP_RETURN_PARAM, which asks for the device "
+                "address of the row; only a data region returns addresses",
                 REX_KERNEL_NAME(target->name), i);
         if (rex_check_member(map, i, target->name) != REX_OK)
             return REX_EINVAL;

@@ -110,8 +110,8 @@ int rex_plan_defer(struct rex_plan *plan)
         rex_deferred_put(number, kernel->name, kernel->image->registration, found);
     if (found == 0) {
         log_once(kernel->name,
-                 "deferred: this launch and later ones may return before their kernel is done, so "
-                 "measure kernels with rex-report, not with a clock");
+                 "deferred: this launch and later ones may return before their kernels are done, "
+                 "so measure kernels with rex-report, not with a clock");
         return REX_OK;
     }
     result = rex_packed_failed(&plan->packed);

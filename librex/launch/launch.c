@@ -262,9 +262,9 @@ int rex_launch_map(struct rex_module *module, const struct rex_launch_config *co
         result = launch_somewhere(&request);
     if (result == REX_EHOST)
         rex_fail_quietly(REX_EHOST,
-                         "kernel \"%.*s\" was not launched: libomptarget refused it, perhaps "
-                         "because libomptarget was called before the image was registered: call "
-                         "rex_offload_init() before any other call of libomptarget",
+                         "kernel \"%.*s\" was not launched: libomptarget refused the launch, "
+                         "perhaps because libomptarget was called before the image was registered: "
+                         "call rex_offload_init() before any other call of libomptarget",
                          REX_KERNEL_NAME(request.target.name));
     rex_gate_leave();
     return result;

@@ -32,7 +32,7 @@ void *rex_literal_error(const void *src, size_t size)
     else
         rex_fail(REX_EINVAL,
                  "rex_pack_literal_arg_bytes: a literal of %zu bytes; at most 8 can be passed by "
-                 "value: map it",
+                 "value: map the literal",
                  size);
     return NULL;
 }

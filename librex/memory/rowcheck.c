@@ -98,7 +98,7 @@ static const char *wrong_row(const struct rex_map *map, int32_t i, enum rex_purp
     if (rex_row_has(type, REX_MAP_RETURN_PARAM) && launches)
         return "asks for its device address, which only a data region returns";
     if ((type & REX_ROW_RETURNED) == REX_MAP_FB_NULLIFY)
-        return "is REX_OR_NULL() of a row that REX_USE_DEVICE_PTR() has not made";
+        return "is made by REX_OR_NULL(), whose argument must be a REX_USE_DEVICE_PTR()";
     if (rex_row_has(type, REX_MAP_DELETE) && purpose != REX_FOR_END && purpose != REX_FOR_UPDATE)
         return "has REX_MAP_DELETE, which only the end of a mapping may have";
     return NULL;

@@ -252,7 +252,7 @@ void rex_map_for_runtime(rex_mapper *mapper, int64_t element_size, void *handle,
     if (result != REX_OK)
         rex_fail(
             result,
-            "the mapper for the section of %lld bytes at %p returned %d (%s): its further rows and "
-            "the later elements are not mapped",
+            "the mapper for the section of %lld bytes at %p returned %d (%s): the mapper's further "
+            "rows and the later elements are not mapped",
             (long long)size, begin, result, rex_error_name(result));
 }

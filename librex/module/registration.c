@@ -57,8 +57,8 @@ static int place_rows(struct __tgt_offload_entry *rows, const struct rex_registr
             }
         if (row == 0)
             return rex_fail(REX_ENOKERNEL,
-                            "host image %s has no row for \"%s\" in its own section "
-                            "omp_offloading_entries, by which LLVM %d finds %s (rex/kernel.h)",
+                            "host image %s: \"%s\" is missing from the image's own section "
+                            "omp_offloading_entries, where LLVM %d looks for %s (rex/kernel.h)",
                             image->path, entry->name, registration->release->number,
                             entry->size > 0 ? "globals: define it with REX_DEVICE_GLOBAL"
                                             : "kernels: write kernels with REX_DEVICE_KERNEL");
@@ -264,9 +264,9 @@ static int register_opened(struct rex_registration *registration, struct rex_mod
      */
     if (registration->is_kept && image->bytes != descriptor->image.ImageStart)
         return rex_fail(REX_EUNSUPPORTED,
-                        "device image %s: LLVM %d cannot end a registration, and this module "
-                        "was registered with device image %s: it cannot use another image",
-                        image->path, registration->release->number, registration->image_path);
+                        "device image %s: this module cannot use it: the module was "
+                        "registered with device image %s, and LLVM %d cannot end a registration",
+                        image->path, registration->image_path, registration->release->number);
     int result = REX_OK;
     char *old = registration->image_path;
     if (old == NULL || strcmp(old, image->path) != 0) {
@@ -324,8 +324,8 @@ int rex_register(struct rex_registration *registration, const char *name)
     if (registration->forked && !rex_gate_is_torn()) {
         rex_fail(REX_EFORK,
                  "this process was forked after its parent registered %s%s for a GPU, or while "
-                 "the parent registered or ended it: start the child with exec, or fork before the "
-                 "registration",
+                 "the parent registered or ended the module: start the child with exec, or fork "
+                 "before the registration",
                  registration->image_path != NULL ? "device image " : "",
                  registration->image_path != NULL ? registration->image_path : "a module");
         goto done;

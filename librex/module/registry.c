@@ -174,11 +174,10 @@ struct rex_registration *rex_modules_know(struct rex_module *module)
     if (known != NULL)
         return known;
     if (!rex_keep_loaded(module, path))
-        rex_log(
-            REX_LOG_WARN,
-            "%s has a module of librex, and the loader could not mark it to stay loaded: do not "
-            "dlclose it",
-            path);
+        rex_log(REX_LOG_WARN,
+                "do not close %s with dlclose(): it has a module of librex, and the loader could "
+                "not mark it to stay loaded",
+                path);
     rex_registry_lock();
     if (module->registration == NULL && (known = calloc(1, sizeof *known)) != NULL)
         rex_modules_list(module, known);
@@ -260,13 +259,14 @@ static int fail_same_key(const struct __tgt_offload_entry *ours,
     if (ours->size > 0 && theirs->size > 0)
         return rex_fail(
             REX_EKEY,
-            "global \"%s\" has the address of \"%s\" in a module that is registered already, "
-            "device image %s: two binaries define the variable; give it hidden visibility in both",
+            "global \"%s\" has the host address of \"%s\" of a module that is registered already "
+            "(device image %s): two binaries define the variable; give it hidden visibility in "
+            "both",
             ours->name, theirs->name, image);
     return rex_fail(REX_EKEY,
-                    "kernel \"%.*s\" has the host key of \"%.*s\" in a module that is "
-                    "registered already, device image %s: two binaries define the same symbol "
-                    "NAME__id__; give the keys hidden visibility",
+                    "kernel \"%.*s\" has the host key of \"%.*s\" of a module that is registered "
+                    "already (device image %s): two binaries define the same symbol NAME__id__; "
+                    "give the keys hidden visibility",
                     REX_KERNEL_NAME(ours->name), REX_KERNEL_NAME(theirs->name), image);
 }
 

@@ -33,13 +33,14 @@ int rex_resolve(const struct rex_module *module, const void *key, struct rex_tar
             return rex_fail(
                 REX_EKEY,
                 "host key %p (%s) is in no offload entry of a registered module: pass "
-                "REX_KERNEL_ID(NAME), or register the module, or, with gcc -flto, declare its "
-                "entries __attribute__((used))",
+                "REX_KERNEL_ID(NAME), or register the module, or, with gcc -flto, declare the "
+                "module's entries __attribute__((used))",
                 key, info.dli_sname);
         return rex_fail(
             REX_EKEY,
             "host key %p is in no offload entry of a registered module: pass REX_KERNEL_ID(NAME), "
-            "or register the module, or, with gcc -flto, declare its entries __attribute__((used))",
+            "or register the module, or, with gcc -flto, declare the module's entries "
+            "__attribute__((used))",
             key);
     }
     if (kernel->entry->size > 0)

@@ -90,12 +90,12 @@ static int check_worker(const struct rex_registration *registration)
 {
     const char *name = registration->module->image_name;
     if (name == NULL)
-        name = "without an image name";
+        name = "(no image name)";
     /* Relaxed: see begin_work(). */
     if (__atomic_load_n(&registration->worker, __ATOMIC_RELAXED) == &rex_thread)
         return rex_fail(REX_EINVAL,
-                        "module %s is being registered or ended: the log callback cannot use it "
-                        "meanwhile",
+                        "module %s is being registered or ended: the log callback cannot use the "
+                        "module meanwhile",
                         name);
     return rex_gate_check_outside(name);
 }

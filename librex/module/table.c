@@ -99,22 +99,21 @@ int rex_table_build(struct rex_table *table, const struct rex_module *module)
     if (begin == 0 || end == 0 || begin == end)
         return rex_fail(
             REX_EENTRIES,
-            "%s: the table of offload entries is empty: no entry was compiled into this "
-            "binary, or the linker dropped the section omp_offloading_entries (link "
-            "with -Wl,-z,nostart-stop-gc), or gcc -flto dropped entries without "
-            "__attribute__((used)) (add it, or link with -rdynamic)",
+            "%s: the table of offload entries is empty: no entry was compiled into this binary, or "
+            "the linker dropped the section omp_offloading_entries (link with "
+            "-Wl,-z,nostart-stop-gc), or gcc -flto dropped entries without __attribute__((used)) "
+            "(add the attribute, or link with -rdynamic)",
             file_of(module));
     if (is_table_foreign(module, &own, &other))
         return rex_fail(REX_EENTRIES,
-                        "%s has no offload entry of its own, and the linker gave it the table of "
-                        "%s: no entry was compiled into it",
+                        "no offload entry was compiled into %s: the linker gave it the table of %s",
                         own.dli_fname, other.dli_fname);
     if (end < begin || begin % sizeof(void *) != 0 ||
         (end - begin) % sizeof(struct __tgt_offload_entry) != 0)
         return rex_fail(
             REX_EENTRIES,
             "%s: the table of offload entries, %p to %p, is not an array of entries of %zu bytes: "
-            "it has entries of another form (clang 20 or later), or wrong bounds",
+            "the entries have another form (clang 20 or later), or the bounds are wrong",
             file_of(module), (void *)module->entries_begin, (void *)module->entries_end,
             sizeof(struct __tgt_offload_entry));
     size_t count = (end - begin) / sizeof(struct __tgt_offload_entry);
@@ -177,8 +176,8 @@ int rex_table_lacks(const struct rex_table *table, const struct rex_view *view, 
     const char *clang = "";
     for (uint32_t i = 0; table != NULL && i < table->count; i++)
         if (rex_name_after(table->entries[i].name, "__omp_offloading_") != NULL)
-            clang = "; this binary also has clang's offload code, whose entries are in the same "
-                    "table: move clang's code into a shared object";
+            clang = "; the table of offload entries also has entries of clang's offload code: "
+                    "move clang's code into a shared object";
     if (near != NULL)
         return rex_fail(REX_ENOKERNEL,
                         "device image %s has no %s \"%s\"; the nearest name in it is \"%s\"%s",
@@ -238,7 +237,8 @@ static int check_environment(const struct rex_image_symbol *symbol, const char *
     if (symbol->environment_size != release->environment_size)
         return rex_fail(REX_EIMAGE,
                         "kernel \"%.*s\" in %s: its symbol %s_kernel_environment is %u bytes, and "
-                        "LLVM %d aborts unless it is %u: compile it with the clang of LLVM %d",
+                        "LLVM %d aborts unless it is %u: compile the kernel with the clang of LLVM "
+                        "%d",
                         REX_KERNEL_NAME(symbol->name), path, symbol->name, symbol->environment_size,
                         release->number, release->environment_size, release->number);
     *flags |= REX_KERNEL_MANAGED;
@@ -306,15 +306,15 @@ static int check_call(const struct rex_image_symbol *symbol, const struct rex_vi
         if (strcmp(view->positions[i], symbol->name) == 0)
             return rex_fail(
                 REX_EUNSUPPORTED,
-                "device image %s: kernel \"%.*s\" has no function by which the host device of "
-                "LLVM %d calls it: the image was compiled with an older rex/kernel.h; "
-                "compile it again",
+                "device image %s: kernel \"%.*s\" has no function by which the host device of LLVM "
+                "%d calls the kernel: the image was compiled with an older rex/kernel.h; compile "
+                "the image again",
                 path, REX_KERNEL_NAME(symbol->name), release->number);
     if (!release->host_argument_array)
         return REX_OK;
     return rex_fail(REX_EUNSUPPORTED,
-                    "device image %s: the host device of LLVM %d calls kernels with one "
-                    "array of arguments, which kernel \"%.*s\" does not take: write it with "
+                    "device image %s: the host device of LLVM %d calls kernels with one array of "
+                    "arguments, which kernel \"%.*s\" does not take: write the kernel with "
                     "REX_DEVICE_KERNEL (rex/kernel.h)",
                     path, release->number, REX_KERNEL_NAME(symbol->name));
 }

@@ -22,7 +22,7 @@
     X(NO_DRIVER, "there is no NVIDIA GPU, or its driver is too old")                            \
     X(UNSEEN_CALLS,                                                                             \
       "the loader finds libomptarget's __tgt_* functions before librex's: link librex.so "      \
-      "first, librex.a with -rdynamic, or open librex.so with RTLD_GLOBAL")                     \
+      "first, or link librex.a with -rdynamic, or open librex.so with RTLD_GLOBAL")             \
     X(DISABLED, "offloading is disabled")                                                       \
     X(OLD_DRIVER, "the CUDA driver is older than CUDA 11.4")                                    \
     X(ENVIRONMENT, "%s is set, which libomptarget obeys")                                       \

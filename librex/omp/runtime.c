@@ -373,8 +373,8 @@ int rex_runtime_find(bool starts_driver, rex_slots_hook *point_slots)
     if (!rex_can_open_libraries())
         return rex_fail(
             REX_ENORUNTIME,
-            "the program was linked with -static or -static-pie, and libomptarget "
-            "cannot be loaded into it: link it without that option (librex.a is allowed)");
+            "libomptarget cannot be loaded, because the program was linked with -static or "
+            "-static-pie: link the program without this option (librex.a is allowed)");
     /*
      * Relaxed: only a child of fork() acts on the value, and the parent wrote the value before the
      * fork.

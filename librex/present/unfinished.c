@@ -154,7 +154,7 @@ static int sync_before_row(struct rex_unfinished *busy, const struct rex_map *ma
     char text[256];
     snprintf(text, sizeof text, "%.160s: map row %d, %lld bytes at %p", what, row,
              (long long)map->sizes[row], map->begin[row]);
-    return sync_or_refuse(busy, text, "it");
+    return sync_or_refuse(busy, text, "this memory");
 }
 
 /*
@@ -187,7 +187,7 @@ int rex_before_unload(const struct rex_registration *registration, const char *i
 {
     char what[512];
     snprintf(what, sizeof what, "the end of module %.480s", image);
-    int result = sync_with_module(registration, last, what, "it");
+    int result = sync_with_module(registration, last, what, "the module");
     return result == REX_OK ? rex_device_lost(REX_ANY_DEVICE, what) : result;
 }
 

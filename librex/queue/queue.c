@@ -69,7 +69,8 @@ static int open_stream(struct rex_queue *queue, struct rex_module *module, void 
     if (*stream == DEFAULT_STREAM_OF_THREAD) {
         result = rex_fail(
             REX_EINVAL,
-            "rex_queue_from_stream: CU_STREAM_PER_THREAD is another stream in each thread");
+            "rex_queue_from_stream: CU_STREAM_PER_THREAD cannot be used: it is another stream in "
+            "each thread");
         goto leave;
     }
     if (REX_CUDA(cuStreamGetCtx, *stream, &context) != 0) {

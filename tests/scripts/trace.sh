@@ -26,10 +26,10 @@ traced() {
 }
 
 REX_LOG=info REX_TRACE=$work/front.json traced "$work/front"
-says_no "librex's own calls only"
+says_no "lacks the program's own calls"
 check "$work/front.json" launch/twice__kernel__=2:1600,1600 'data/data begin=1:800,0' 'data/data end=1:0,800'
 REX_LOG=info REX_TRACE=$work/behind.json traced "$work/behind"
-says "the trace has librex's own calls only: the loader finds libomptarget's __tgt_* functions before librex's"
+says "the trace lacks the program's own calls of libomptarget: the loader finds libomptarget's __tgt_* functions before librex's"
 check "$work/behind.json" launch/twice__kernel__=2:1600,1600 'data/data begin=1:800,0' 'data/data end=1:0,800'
 traced "$rex_run" --trace="$work/preloaded.json" "$work/behind"
 check "$work/preloaded.json" launch/twice__kernel__=2:1600,1600 'data/data begin=1:800,0' 'data/data end=1:0,800'

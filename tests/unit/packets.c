@@ -534,7 +534,7 @@ TEST_ON_FAKES(older_host_image, 17, 18, 22, 23, 24)
     if (!refused)
         return;
     CHECK_EQUAL(rex_last_error_code(), REX_EUNSUPPORTED);
-    CHECK_MENTIONS(rex_last_error(), "older rex/kernel.h; compile it again");
+    CHECK_MENTIONS(rex_last_error(), "older rex/kernel.h; compile the image again");
 }
 
 /* ---- registrations ----------------------------------------------------------------------------------------------- */

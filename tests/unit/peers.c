@@ -212,7 +212,7 @@ TEST_IN_CHILD(refused_streams)
     REFUSED(rex_module_queue_create(&made, &module, 0, NULL, 0, &of_other), REX_EINVAL,
             "rex_queue_from_stream: the stream is not in the primary context of device 0");
     REFUSED(rex_module_queue_create(&made, &module, 0, NULL, 0, &of_both), REX_EINVAL,
-            "rex_queue_from_stream: CU_STREAM_PER_THREAD is another stream in each thread");
+            "rex_queue_from_stream: CU_STREAM_PER_THREAD cannot be used: it is another stream in each thread");
     REFUSED(rex_module_queue_create(&made, &module, 2, NULL, 0, &stream), REX_ENODEVICE,
             "rex_queue_from_stream: device 2 is not an NVIDIA GPU, and has no streams");
     setenv("FAKE_CUDA_BREAKS", "cuStreamGetCtx:719:1", 1);

@@ -176,7 +176,7 @@ static void check_stems(const struct program *program, const struct row *row, co
                          (other_length == length && memcmp(other, stem, length) == 0);
     if (!name_agrees)
         report_finding(report, FINDING_NAME_DRIFT, program->path, NULL,
-                       "%s: its key is %s, but it names the kernel %s, not %.*s" NAME_SUFFIX
+                       "%s: its key is %s, but its kernel is %s, not %.*s" NAME_SUFFIX
                        ": key and kernel of an entry must begin alike",
                        who, row->key.symbol, row->name, (int)length, stem);
     else if (!symbol_agrees)

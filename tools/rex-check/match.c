@@ -98,8 +98,8 @@ static void check_share(const struct program *program, const struct images *imag
     }
     if (owner == NULL && shares > 0)
         report_finding(report, FINDING_NO_KERNEL, program->path, NULL,
-                       "an entry names the %s %s, which none of its %zu images has", what,
-                       row->name, shares);
+                       "an entry names the %s %s, which is in none of the program's %zu images",
+                       what, row->name, shares);
 }
 
 static void check_rows(const struct program *program, const struct image *image,
@@ -153,9 +153,9 @@ static void check_parameters(const struct image *image, const struct rex_image_s
                            "kernel %s: parameter %zu has %u bytes; %s", kernel->name, i,
                            kernel->parameter[i].size,
                            kernel->parameter[i].size > 8
-                               ? "no libomptarget passes more than 8: declare it as a pointer "
-                                 "and pass the value with REX_FIRSTPRIVATE(), or launch the "
-                                 "kernel in a queue of a GPU"
+                               ? "no libomptarget passes more than 8: declare the parameter as a "
+                                 "pointer and pass the value with REX_FIRSTPRIVATE(), or launch "
+                                 "the kernel in a queue of a GPU"
                                : "libomptarget of LLVM 19 to 22 passes 8 bytes for each "
                                  "parameter: declare the kernel with REX_DEVICE_KERNEL of "
                                  "rex/kernel.h");

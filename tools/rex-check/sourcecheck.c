@@ -83,8 +83,8 @@ static void check_entry(const struct index *index, const struct item *entry)
     else if (strncmp(name, stem, length) != 0 || strcmp(name + length, NAME_SUFFIX) != 0)
         FOUND(
             NAME_DRIFT, entry, NULL,
-            "entry %s: its key is %s, but it names the kernel %s, not %.*skernel__: key and kernel "
-            "of an entry must begin alike",
+            "entry %s: its key is %s, but its kernel is %s, not %.*skernel__: key and kernel of an "
+            "entry must begin alike",
             symbol, key, name, (int)length, stem);
     bool is_twice = by_key != NULL && strcmp(by_key->symbol, symbol) == 0;
     if (is_twice)

@@ -193,7 +193,7 @@ void host_ask(struct host *host)
                  WTERMSIG(status));
     else if (status != 0)
         snprintf(host->text, size,
-                 "no answer: rex-info asks libomptarget in a process of its own, and this process "
+                 "no answer: rex-info asks libomptarget in a separate process, and this process "
                  "failed");
     else if (answer.count == 0)
         snprintf(host->text, size, "%s", answer.why);

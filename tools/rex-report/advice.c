@@ -99,8 +99,8 @@ static bool is_too_short(const struct findings *findings)
 static void about_length(struct list *list, const struct findings *findings)
 {
     add(list, 0,
-        "The run is too short to judge (launches and data calls: %" PRIu64 "): the first ones take "
-        "longer than those that follow. Trace a run that makes at least %d.",
+        "The run is too short to judge (launches and data calls: %" PRIu64 "): the first launches "
+        "take longer than later ones. Trace a run that makes at least %d.",
         findings->calls, LEAST_JUDGED);
 }
 
@@ -145,8 +145,8 @@ static void about_sender(struct list *list, const struct by_runtime *by)
     char *count = figure_count(by->launches), *took = figure_time(by->took);
     char *saved = figure_time(saves);
     add(list, saves,
-        "%s launches of %s%s took %s. libomptarget made them. The reason for each launch: "
-        "%s. By the CUDA driver, these launches would take up to %s less: see rex-launches(7).",
+        "%s launches of %s%s took %s. libomptarget made them, for this reason: %s. By the CUDA "
+        "driver, these launches would take up to %s less: see rex-launches(7).",
         count, by->kernel, by->others ? " and other kernels" : "", took, by->because, saved);
     free(count);
     free(took);
@@ -179,7 +179,7 @@ static const char *direction(const struct repeat *repeat)
 
 static const char *unless(const struct repeat *repeat)
 {
-    return repeat->from == 0 ? "changes it" : repeat->to == 0 ? "reads it" : "needs it";
+    return repeat->from == 0 ? "changes" : repeat->to == 0 ? "reads" : "needs";
 }
 
 static void about_repeat(struct list *list, const struct findings *findings,
@@ -196,13 +196,13 @@ static void about_repeat(struct list *list, const struct findings *findings,
         add(list, saves,
             "Row %u of %s (%s at 0x%" PRIx64 ") is copied %s again at each of %s launches, %s in "
             "all: a data region around them (rex_data_enter(3)) would save up to %s, unless the "
-            "host %s in between.",
+            "host %s the memory in between.",
             repeat->row, repeat->kernel, size, repeat->begin, direction(repeat), calls, bytes,
             saved, unless(repeat));
     else
         add(list, saves,
             "The %s at 0x%" PRIx64 " are copied %s again by %s data calls, %s in all: one data "
-            "region around them would save up to %s, unless the host %s in between.",
+            "region around them would save up to %s, unless the host %s the memory in between.",
             size, repeat->begin, direction(repeat), calls, bytes, saved, unless(repeat));
     free(calls);
     free(bytes);

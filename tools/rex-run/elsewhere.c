@@ -110,8 +110,8 @@ static void check_releases(struct linked *linked, const char *name)
             name, built);
     if (strcmp(asked.answer, "no") == 0)
         die(REFUSED,
-            "%s was linked with %s: LLVM %d (%s) passes its kernels other parameters, or maps its "
-            "rows differently: run it on LLVM %d",
+            "%s was linked with %s: LLVM %d (%s) passes other parameters to kernels, or maps rows "
+            "differently: run the program on LLVM %d",
             linked->program->path, name, linked->release, linked->library, built);
     if (strcmp(asked.answer, "on GPUs alone") == 0)
         linked->gpu_only = built;
@@ -124,7 +124,7 @@ static void check_images(const char *name, const char *path, void *context)
     if (path != NULL && is_for_cpu_alone(path))
         die(REFUSED,
             "%s has device images only for the CPU, and LLVM %d (%s) runs kernels of clang %d only "
-            "on GPUs: run it on LLVM %d",
+            "on GPUs: run the program on LLVM %d",
             path, linked->release, linked->library, linked->gpu_only, linked->gpu_only);
 }
 
@@ -295,8 +295,9 @@ static void see_linked(const char *name, const char *path, void *context)
     missing->name = name;
     rex_info(0, see_found, missing);
     missing->name = NULL;
-    tell("%s is linked with %s, which the loader does not find, and %s%s", program, name,
-         *missing->folder != '\0' ? "runs on the one in " : "no folder has it", missing->folder);
+    tell("%s is linked with %s, which the loader does not find: %s%s", program, name,
+         *missing->folder != '\0' ? "the program runs on the one in " : "no folder has it",
+         missing->folder);
 }
 
 void find_linked(const struct program *program)

@@ -380,5 +380,5 @@ TEST(absent_addresses)
         FAILS(__tgt_get_mapped_ptr(0, p) == NULL ? REX_EUNSUPPORTED : 0, REX_EUNSUPPORTED,
               "__tgt_get_mapped_ptr: LLVM ");
     REX_MAP(wrong, rex_row_with(REX_TO(array, 8), REX_MAP_FB_NULLIFY));
-    FAILS(rex_data_enter(-1, &wrong), REX_EINVAL, "is REX_OR_NULL() of a row that REX_USE_DEVICE_PTR() has not made");
+    FAILS(rex_data_enter(-1, &wrong), REX_EINVAL, "is made by REX_OR_NULL(), whose argument must be a REX_USE_DEVICE_PTR()");
 }

@@ -195,7 +195,7 @@ TEST(one_key_in_two_modules)
     assert_int_equal(rex_module_launch(&other, -1, 1, 1, &add__id__, &packet), REX_EKEY);
     global.image_name = image.text;
     assert_int_equal(rex_module_register(&global, NULL), REX_EKEY);
-    ERROR(REX_EKEY, "global \"offset\" has the address of \"offset\" in a module that is registered already, device image ");
+    ERROR(REX_EKEY, "global \"offset\" has the host address of \"offset\" of a module that is registered already (device image ");
     good_launch();
     /* The key goes with the registration: once it has ended, the other module may have it, and then not this one. */
     assert_int_equal(rex_offload_fini(), 0);
