@@ -146,11 +146,12 @@ static void say_adaptations_of_calls(const struct to *to, const struct rex_relea
          "looked up from their begin, rounded down to a multiple of 8 bytes: libomptarget maps the "
          "rows from that address"},
         {release->one_end_a_call, "ends of mappings",
-         "a separate call ends each row that shares a mapping, and a launch that would need "
-         "several is refused: libomptarget aborts if one call ends a mapping twice"},
+         "if rows share a mapping, librex makes a separate call for each of these rows, and "
+         "refuses a launch that would need several calls: libomptarget aborts if one call ends a "
+         "mapping twice"},
         {release->one_delete_a_call, "ends of mappings",
-         "if a row deletes a mapping, a separate call ends each row that shares the mapping: "
-         "libomptarget crashes if it deletes a mapping that has ended"},
+         "if rows share a mapping and one of these rows deletes the mapping, librex makes a "
+         "separate call for each row: libomptarget crashes if it deletes a mapping that has ended"},
         {release->excess_copied, "implicit rows",
          "a copied row with REX_MAP_IMPLICIT is refused if another row maps only a part of the "
          "same memory: libomptarget copies past the end of that part"},
@@ -266,8 +267,8 @@ static void say_adaptations(const struct to *to, const struct rex_release *relea
     say_adaptations_of_programs(to, release);
     tell_fact(
         to, "adapted", "flags of a packet",
-        "0x%llx are passed on; other flags are an error: libomptarget does not know these flags, "
-        "or would misread the rows",
+        "flags other than 0x%llx are an error: libomptarget does not know them, or would misread "
+        "the rows",
         (unsigned long long)release->packet_flags);
     if (release->newest_old_header > 0)
         tell_fact(to, "adapted", "CUBINs",

@@ -79,8 +79,9 @@ static int check_part(const struct rex_map *map, const struct rex_row_span *part
         return REX_OK;
     return rex_fail(
         REX_EOVERLAP,
-        "%s: map row %d, %zu bytes at %p, asks for a copy %s the device, but libomptarget copies "
-        "only as row %d around it asks (%zu bytes at %p): give both rows the same direction%s%s",
+        "%s: map row %d, %zu bytes at %p, asks for a copy %s the device, but lies in row %d, %zu "
+        "bytes at %p, which does not ask for this copy: libomptarget would not make the copy; give "
+        "both rows the same direction%s%s",
         what, part->row, rex_span_size(part), (void *)part->begin,
         rex_row_has(lost, REX_MAP_TO) ? "to" : "from", whole->row, size, begin,
         rex_row_text(map, part->row, text), rex_row_text(map, whole->row, whole_text));

@@ -48,8 +48,8 @@
     X(OVERLAP, "the launch would map rows that overlap")                                        \
     X(BESIDE, "another launch, which libomptarget makes, uses the memory of a row at the same " \
               "time")                                                                           \
-    X(NESTED, "another thread uses the memory of a row, and a launch made inside a call, for "  \
-              "example in a mapper, cannot wait")                                               \
+    X(NESTED, "another thread uses the memory of a row, and this launch cannot wait, because "  \
+              "it was made inside a call, for example in a mapper")                             \
     X(CALLED, "the program calls libomptarget itself")
 
 enum rex_reason_number {

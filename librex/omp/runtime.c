@@ -368,8 +368,8 @@ int rex_runtime_find(bool starts_driver, rex_slots_hook *point_slots)
     if (binding)
         return rex_fail(
             REX_ENORUNTIME,
-            "libomptarget is still being loaded, and another library that is loaded in the same "
-            "step calls librex: load that other library after rex_offload_init()");
+            "a library calls librex from its constructor, while libomptarget is still being "
+            "loaded: load this library after rex_offload_init()");
     if (!rex_can_open_libraries())
         return rex_fail(
             REX_ENORUNTIME,

@@ -296,7 +296,7 @@ if [ -x "$work/clang-19" ] && has 16 && has 22; then
     for folder in a:b "two
 lines" '$ORIGIN'; do
         mkdir -p "$work/$folder"
-        refused 125 'cannot be put into LD_LIBRARY_PATH: its name contains one of' \
+        refused 125 'cannot be put into LD_LIBRARY_PATH: the path contains one of' \
             env TMPDIR="$work/$folder" "$rex_run" --omptarget="$lib22" "$work/clang-19"
     done
     refused 125 'it is a directory' "$rex_run" --omptarget="$(dirname "$lib22")" "$work/clang-19"
@@ -314,7 +314,7 @@ lines" '$ORIGIN'; do
     construct 19 "$work/runpath" -Wl,--enable-new-dtags -Wl,-rpath,"$work/names/19"
     run elsewhere 22 "$rex_run" --omptarget="$lib22" "$work/runpath"
     ends 5 'a program with DT_RUNPATH'
-    refused 126 'by this path' elsewhere 22 env LD_PRELOAD="$(library_of 19)" "$rex_run" \
+    refused 126 'names this library by a path' elsewhere 22 env LD_PRELOAD="$(library_of 19)" "$rex_run" \
         --omptarget="$lib22" "$work/clang-19"
     # The same DT_RPATH in a library is seen in what the loader does.
     folder19=$(dirname "$(library_of 19)")

@@ -226,8 +226,8 @@ TEST_OF_EACH(unite_attached, int, way, BEGIN, END, EXIT, WAYS)
         CHECK_EQUAL(rex_module_target_data(&module, REX_DATA_BEGIN, 0, REX_MAP_ARGUMENTS(map)), REX_OK);
     else if (way == BEGIN)
         REFUSED(call(way, 0, &map), REX_EOVERLAP,
-                "data enter: map row 2, 8 bytes at %p, asks for a copy from the device, but libomptarget copies only as row 1 around it "
-                "asks (16 bytes at %p): give both rows the same direction",
+                "data enter: map row 2, 8 bytes at %p, asks for a copy from the device, but lies in row 1, 16 bytes at %p, which does not ask "
+                "for this copy: libomptarget would not make the copy; give both rows the same direction",
                 (void *)(bytes + 96), (void *)(bytes + 96));
 }
 

@@ -90,8 +90,8 @@ static int add_items(struct images *images, const struct rex_image_list *list,
         else
             report_note(
                 report, file->path,
-                "image %zu of this file is not read: it is neither a CUBIN, PTX nor a host image "
-                "(intermediate code of -dlto, or code for another maker's GPU)",
+                "image %zu of this file is not read: it is not a CUBIN, PTX or a host image, but "
+                "perhaps intermediate code of -dlto, or code for another maker's GPU",
                 i + 1);
     return result;
 }

@@ -174,7 +174,7 @@ static void check_environment(const struct image *image, const struct rex_image_
         return;
     report_finding(report, FINDING_ENVIRONMENT, image->path, NULL,
                    "kernel %s: its symbol %s_kernel_environment is %u bytes: LLVM 18 to 22 abort "
-                   "unless it is %d, and 23 and 24 unless it is %d",
+                   "unless it is %d bytes, LLVM 23 and 24 unless it is %d bytes",
                    kernel->name, kernel->name, size, ENVIRONMENT_18_TO_22, ENVIRONMENT_23_AND_24);
 }
 

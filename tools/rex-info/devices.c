@@ -193,7 +193,7 @@ void host_ask(struct host *host)
                  WTERMSIG(status));
     else if (status != 0)
         snprintf(host->text, size,
-                 "no answer: rex-info asks libomptarget in a separate process, and this process "
+                 "no answer: rex-info asks libomptarget in a separate process, and that process "
                  "failed");
     else if (answer.count == 0)
         snprintf(host->text, size, "%s", answer.why);
@@ -218,9 +218,8 @@ static void print_host(const struct host *host, bool json)
         fputs("    with a host image       none: ", stdout);
     print_text(stdout, host->text);
     fputs("\n    with an image for GPUs  0 and up: the GPUs that the image suits, in the order "
-          "above\n"
-          "    with both               in the order of registration; rex_device_gpu(3) returns "
-          "the GPU of a number\n\n",
+          "above\n    with both               in the order of registration; rex_device_gpu(3) "
+          "returns the GPU of a device number\n\n",
           stdout);
 }
 

@@ -61,7 +61,9 @@ void facts_of_toolkit(struct facts *facts)
 {
     char nvcc[PATH_MAX], text[32];
     if (!find_nvcc(nvcc)) {
-        facts_add("toolkit", "nvcc", "not found: rex-cc compiles for GPUs with clang, if found",
+        facts_add("toolkit", "nvcc",
+                  "not found: rex-cc compiles for GPUs with clang, if clang is "
+                  "found",
                   facts);
         return;
     }

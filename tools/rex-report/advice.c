@@ -100,7 +100,10 @@ static void about_length(struct list *list, const struct findings *findings)
 {
     add(list, 0,
         "The run is too short to judge (launches and data calls: %" PRIu64 "): the first launches "
-        "take longer than later ones. Trace a run that makes at least %d.",
+        "take longer than later "
+        "ones. Trace a run with "
+        "at least %d launches "
+        "and data calls.",
         findings->calls, LEAST_JUDGED);
 }
 
@@ -219,7 +222,7 @@ static void about_pageable(struct list *list, const struct findings *findings)
     char *saved = figure_time(saves);
     add(list, saves,
         "%s of pageable memory were copied, which took about %s: pinned memory "
-        "(rex_host_alloc(3)), copied four times as fast on an H100, would save up to %s.",
+        "(rex_host_alloc(3)), which an H100 copies four times as fast, would save up to %s.",
         bytes, took, saved);
     free(bytes);
     free(took);

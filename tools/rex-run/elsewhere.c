@@ -138,8 +138,8 @@ static void link_name(const char *name, const char *path, void *context)
         return;
     if (slash != NULL)
         die(REFUSED,
-            "%s loads %s by this path, which the program or LD_PRELOAD names: --omptarget cannot "
-            "replace it",
+            "%s: --omptarget cannot replace %s, because the program or LD_PRELOAD names this "
+            "library by a path",
             linked->program->path, name);
     (void)path;
     check_releases(linked, name);

@@ -21,7 +21,7 @@ void put_in_front(const char *variable, const char *value, const char *separator
 {
     const char *old = getenv(variable);
     if (strpbrk(value, separators) != NULL)
-        die(NOT_RUN, "%s cannot be put into %s: its name contains one of the characters \"%s\"",
+        die(NOT_RUN, "%s cannot be put into %s: the path contains one of the characters \"%s\"",
             value, variable, separators);
     if (old == NULL || *old == '\0') {
         setenv(variable, value, 1);

@@ -496,8 +496,8 @@ static const struct {
 #define LOST(row, size, place, way, other, other_size, other_place)                                \
     REX_EOVERLAP,                                                                                  \
         "row " #row ", " #size " bytes at [" #place "], asks for a copy " way                      \
-        " the device, but libomptarget copies only as row " #other " around it asks (" #other_size \
-        " bytes at [" #other_place "])"
+        " the device, but lies in row " #other ", " #other_size " bytes at [" #other_place         \
+        "], which does not ask for this copy: "
 #define LARGER "; put the larger row first"
 #define LATER                                                                                      \
     "row 0, of no length at [8], lies in row 1: LLVM 14 aborts unless the empty row comes later"
