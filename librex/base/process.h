@@ -163,7 +163,8 @@ void rex_threads_unlock(void);
  * Returns true if this thread is over: its destructors run for the last time, and free_parts() is
  * not called again.
  */
-#define REX_THREAD_IS_OVER "the thread is ending: use librex before its last destructors run"
+#define REX_THREAD_IS_OVER \
+    "the thread is ending: use librex before the thread's last destructors run"
 static inline bool rex_thread_is_over(void)
 {
     return rex_thread.ends >= PTHREAD_DESTRUCTOR_ITERATIONS;

@@ -110,8 +110,8 @@ static void say_packets(const struct to *to, const char *name, const struct rex_
 {
     if (rule->refused)
         say_fact(to, "adapted", name,
-                 "launched on a GPU only by the CUDA driver: libomptarget passes every kernel a "
-                 "parameter of its own");
+                 "launched on a GPU only by the CUDA driver: libomptarget passes every kernel an "
+                 "extra parameter, which plain kernels do not have");
     else
         tell_fact(
             to, "adapted", name, "packets of version %u%s; a GPU's grid has %d dimension%s%s",
@@ -179,8 +179,9 @@ static void say_adaptations_of_images(const struct to *to, const struct rex_rele
          "refused: libomptarget never loads an image registered after a device's first use; known "
          "modules are registered together, and a registration stays when its module ends"},
         {!release->entries_copied, "copies of entries",
-         "kept after a registration has ended: libomptarget remembers the address of a table, and "
-         "would find no entries if a later table had this address"},
+         "kept after a registration has ended, so that no later table gets the same address: "
+         "libomptarget remembers addresses of tables, and would find no entries in the later "
+         "table"},
         {release->image_read_later, "images",
          "kept after a registration has ended: libomptarget reads them later"},
         {true, "files of host images",

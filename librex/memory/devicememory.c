@@ -157,8 +157,8 @@ void *rex_device_alloc(size_t size, int64_t device)
     if (result == REX_NO_ENTRIES)
         rex_fail(REX_EINVAL,
                  "rex_device_alloc: there is no device: librex knows no binary with kernels. Call "
-                 "rex_offload_init() in a binary that has kernels, or load such a shared object "
-                 "first");
+                 "rex_offload_init() in a binary that has kernels, or first load a shared object "
+                 "that has kernels");
     if (result != REX_OK || rex_device_resolve(device, &number) != REX_OK ||
         rex_device_lost(number, "rex_device_alloc") != REX_OK || rex_device_load(number) != REX_OK)
         return NULL;

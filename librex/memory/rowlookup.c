@@ -260,10 +260,10 @@ int rex_check_presence(const struct rex_map *map, enum rex_purpose purpose, int 
                 continue;
             result = rex_fail(
                 REX_EOVERLAP,
-                "%.*s: map row %d, of no length at %p, lies in %srow %d: LLVM %d aborts unless the "
-                "empty row comes later%s",
+                "%.*s: map row %d, of no length at %p, lies in %srow %d: LLVM %d aborts unless row "
+                "%d comes after row %d%s",
                 REX_KERNEL_NAME(what), i, (void *)begin, span->pointer ? "the pointer of " : "",
-                span->row, look.release->number, rex_row_text(map, i, text));
+                span->row, look.release->number, i, span->row, rex_row_text(map, i, text));
             goto free_spans;
         }
     }

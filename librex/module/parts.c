@@ -153,8 +153,8 @@ static int divide(struct rex_registration *whole, struct candidate *candidates, 
             result = new_part(&candidates[i], whole);
         else
             rex_log(REX_LOG_INFO,
-                    "device image %s is not registered: it has no kernel or global of an offload "
-                    "entry",
+                    "device image %s is not registered: no offload entry names a kernel or global "
+                    "in it",
                     candidates[i].image.path);
     }
     for (size_t i = 0; result != REX_OK && i < count; i++)

@@ -31,14 +31,14 @@
     X(NOT_WAITED, "the program has made asynchronous (nowait) calls with mappers")              \
     X(NO_MEMORY, "memory ran out for librex's table of mappings")                               \
     X(DEVICE, "the device is not an NVIDIA GPU")                                                \
-    X(GLOBALS, "its module has device globals, such as \"%s\", and the CUDA driver would "      \
-               "load a second copy of them")                                                    \
-    X(DEVICE_RUNTIME, "its module uses LLVM's device runtime: %s")                              \
-    X(DEVICE_LIBRARY, "its module calls %s on the device")                                      \
+    X(GLOBALS, "the kernel's module has device globals, such as \"%s\", and the CUDA driver "   \
+               "would load a second copy of them")                                              \
+    X(DEVICE_RUNTIME, "the kernel's module uses LLVM's device runtime: %s")                     \
+    X(DEVICE_LIBRARY, "the kernel's module calls %s on the device")                             \
     X(MODE, "only libomptarget launches kernels of this execution mode")                        \
-    X(PARAMETERS, "the image does not describe its parameters")                                 \
-    X(NOWAIT, "it is asynchronous (nowait)")                                                    \
-    X(FLAGS, "its packet has flags that only libomptarget knows")                               \
+    X(PARAMETERS, "the image does not describe the kernel's parameters")                        \
+    X(NOWAIT, "the launch is asynchronous (nowait)")                                            \
+    X(FLAGS, "the launch's packet has flags that only libomptarget knows")                      \
     X(MAPPER, "a row has a mapper")                                                             \
     X(TYPE, "a row has a type that only libomptarget maps")                                     \
     X(ROWS, "a column or a row's address is NULL, a row's size is negative or too large, or a " \

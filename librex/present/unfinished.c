@@ -124,8 +124,8 @@ static int sync_outside(struct rex_unfinished *busy)
 static int sync_or_refuse(struct rex_unfinished *busy, const char *what, const char *object)
 {
     if (rex_setting_read(REX_OPTION_UNFINISHED)) {
-        rex_log(REX_LOG_INFO, "%s: waits for queue \"%s\", whose unfinished work may use %s", what,
-                busy->name, object);
+        rex_log(REX_LOG_INFO, "%s: librex waits for queue \"%s\", whose unfinished work may use %s",
+                what, busy->name, object);
         return sync_outside(busy);
     }
     return rex_fail(REX_EBUSY,

@@ -43,10 +43,11 @@ static void log_wait(struct rex_present_table *table, struct rex_table_wait *wai
                                         "a data end"};
     wait->is_told = true;
     pthread_mutex_unlock(&table->lock);
-    rex_log(REX_LOG_WARN,
-            "%s with %zu bytes at %p on device %d has waited %d seconds for calls of other threads "
-            "with the same memory",
-            names[wait->call], wait->size, wait->begin, wait->number, TOLD_AFTER);
+    rex_log(
+        REX_LOG_WARN,
+        "%s has waited %d seconds, because calls of other threads use the same memory: %zu bytes "
+        "at %p on device %d",
+        names[wait->call], TOLD_AFTER, wait->size, wait->begin, wait->number);
     pthread_mutex_lock(&table->lock);
 }
 

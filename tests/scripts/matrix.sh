@@ -14,7 +14,7 @@ outcome() {
     case $1,$(cat "$work/err") in
     5,*) if cmp -s "$work/out" tests/clang/expected && ! grep -qvE "$noise" "$work/err"; then echo runs; else echo wrong; fi ;;
     126,*'passes other parameters to kernels'*": run the program on LLVM $clang") echo other ;;
-    126,*'device images only for the CPU'*": run it on LLVM $clang") echo images ;;
+    126,*'device images only for the CPU'*": run the program on LLVM $clang") echo images ;;
     *) echo "status-$1" ;;
     esac
 }

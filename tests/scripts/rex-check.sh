@@ -216,7 +216,7 @@ while IFS='|' read -r list typed plain double; do
     told "$plain" "$data/sm_90.cubin"
     told "$double" double.so
     [ "$list" != '(uint64_t) value' ] ||
-        finds 'told.so: finding: it was compiled for the kernel plain__kernel__(uint64_t), and .* has plain__kernel__(uint64_t, pointer)' told.so host.so
+        finds 'told.so: finding: it was compiled for the kernel plain__kernel__(uint64_t), but .* has plain__kernel__(uint64_t, pointer)' told.so host.so
 done <<'LISTS'
 (uint64_t) a, (const double *) b|0|0|1
 (unsigned long) value, (double (*)[3]) out|0|0|1

@@ -95,7 +95,7 @@ lost() {
         run on_release "$work/main" "$by_macro" "$in_object"
         ends 1
         says 'is in no offload entry of a registered module'
-        says 'with gcc -flto, declare its entries __attribute__((used))' ;;
+        says "with gcc -flto, declare the module's entries __attribute__((used))" ;;
     esac
 }
 
@@ -112,7 +112,7 @@ int main(void)
            add_with(&OUT__3__smooth__31__id__, 1, &x) != 0 || x != 2;
 }
 C
-hint='or gcc -flto dropped entries without __attribute__((used)) (add it, or link with -rdynamic)'
+hint='or gcc -flto dropped entries without __attribute__((used)) (add the attribute, or link with -rdynamic)'
 # printed STATUS [ATTRIBUTES]
 printed() {
     sed "s/section(\"omp_offloading_entries\")/&${2-}/" "$link/entries/raw.c" >"$work/printed/raw.c"

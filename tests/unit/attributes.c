@@ -230,7 +230,7 @@ TEST_IN_CHILD(nowait)
 {
     start("cuda", 90, 22);
     REFUSED(launch_one(of_teams(8, REX_LAUNCH_COOPERATIVE | REX_LAUNCH_NOWAIT)), REX_EUNSUPPORTED,
-            "kernel \"nothing\": only the CUDA driver makes a cooperative launch, and librex does not launch the kernel by the driver: it is asynchronous (nowait)");
+            "kernel \"nothing\": only the CUDA driver makes a cooperative launch, and librex does not launch the kernel by the driver: the launch is asynchronous (nowait)");
     CHECK_EQUAL(by_runtime(), 0);
 }
 

@@ -628,7 +628,7 @@ TEST_IN_CHILD(obey_module)
     use_computing_gpu(22, "late");
     CHECK_EQUAL(rex_module_init(&with_globals), REX_OK);
     CHECK_EQUAL(newest_call(FAKE_BEGIN)->device, -1); /* the default one */
-    REFUSED(launch_with_globals(), REX_EUNSUPPORTED, "its module has device globals, such as \"table\"");
+    REFUSED(launch_with_globals(), REX_EUNSUPPORTED, "the kernel's module has device globals, such as \"table\"");
     CHECK_EQUAL(driver_calls("cuModuleLoadData"), 0);
 }
 
@@ -964,7 +964,7 @@ TEST_IN_CHILD(refuse_plain)
     CHECK(the_record()->counts[FAKE_BEGIN] == the_record()->counts[FAKE_END] && computed == 0);
     struct rex_launch_config launch = plainly;
     launch.flags = REX_LAUNCH_NOWAIT;
-    REFUSED(launch_nothing(&launch), REX_EUNSUPPORTED, "librex does not launch the kernel by the driver: it is asynchronous (nowait)");
+    REFUSED(launch_nothing(&launch), REX_EUNSUPPORTED, "librex does not launch the kernel by the driver: the launch is asynchronous (nowait)");
     CHECK_EQUAL(launch_on(0, REX_FIRSTPRIVATE(x), REX_ATTACH(REX_MAP_TOFROM, bytes, 0, 0)), REX_OK);
     expect_sent(1, 0);
 }

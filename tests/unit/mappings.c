@@ -527,7 +527,7 @@ static bool is_new(const struct rex_present_table *table)
 static void hear(enum rex_log_level level, const char *message, void *context)
 {
     (void)level, (void)context;
-    told += strstr(message, " bytes at ") != NULL && strstr(message, " has waited 10 seconds for calls of other threads") != NULL;
+    told += strstr(message, " bytes at ") != NULL && strstr(message, " has waited 10 seconds, because calls of other threads use") != NULL;
 }
 
 static void wait_until_quiet(void)

@@ -343,7 +343,7 @@ static void launch_again(void *value)
 {
     CHECK_EQUAL(rex_thread.calls->inside, 0);
     launched[rounds] = launch();
-    CHECK(launched[rounds] == REX_OK || strcmp(rex_last_error(), "the thread is ending: use librex before its last destructors run") == 0);
+    CHECK(launched[rounds] == REX_OK || strcmp(rex_last_error(), "the thread is ending: use librex before the thread's last destructors run") == 0);
     if (++rounds < ENTRIES || ENTRIES == 4)
         CHECK_EQUAL(pthread_setspecific(key, value), 0);
 }

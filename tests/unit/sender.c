@@ -212,10 +212,10 @@ TEST(test_texts)
 {
     assert_string_equal(text_of(REX_REASON_OVERLAP, "x"), "the launch would map rows that overlap");
     assert_string_equal(text_of(REX_REASON_MAPPER | REX_REASON_OVERLAP, NULL), "a row has a mapper");
-    assert_string_equal(text_of(REX_REASON_DEVICE_LIBRARY, "malloc"), "its module calls malloc on the device");
+    assert_string_equal(text_of(REX_REASON_DEVICE_LIBRARY, "malloc"), "the kernel's module calls malloc on the device");
     assert_string_equal(text_of(REX_REASON_GLOBALS | REX_REASON_NOWAIT, "sum"),
-                        "its module has device globals, such as \"sum\", and the CUDA driver would load a second copy of them");
-    assert_string_equal(text_of(REX_REASON_DEVICE_RUNTIME, NULL), "its module uses LLVM's device runtime: ");
+                        "the kernel's module has device globals, such as \"sum\", and the CUDA driver would load a second copy of them");
+    assert_string_equal(text_of(REX_REASON_DEVICE_RUNTIME, NULL), "the kernel's module uses LLVM's device runtime: ");
     assert_string_equal(text_of(REX_REASON_CALLED, NULL), "the program calls libomptarget itself");
     assert_string_equal(text_of(REX_REASON_CALLED | REX_REASON_OVERLAP, NULL), "the launch would map rows that overlap");
     assert_string_equal(text_of(REX_REASON_NO_DRIVER | REX_REASON_CALLED, NULL), "there is no NVIDIA GPU, or its driver is too old");

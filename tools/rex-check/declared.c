@@ -156,7 +156,7 @@ static void check_told(const struct program *program, const struct told *told,
     char *list = kernel->signature ? declared_list(kernel)
                                    : tool_format(" with %u parameters", kernel->parameters);
     report_finding(report, FINDING_SIGNATURE, program->path, NULL,
-                   "it was compiled for the kernel %s%s, and %s has %s%s", told->kernel, wanted,
+                   "it was compiled for the kernel %s%s, but %s has %s%s", told->kernel, wanted,
                    image->path, told->kernel, list);
     free(list);
     free(wanted);
@@ -213,7 +213,7 @@ static void check_kernel(const char *name, const struct image *one, const struct
         return;
     char *list = declared_list(again), *before = declared_list(kernel);
     report_finding(report, FINDING_SIGNATURE, other->path, NULL,
-                   "it has the kernel %s%s, and %s has %s%s", name, list, one->path, name, before);
+                   "it has the kernel %s%s, but %s has %s%s", name, list, one->path, name, before);
     free(list);
     free(before);
 }

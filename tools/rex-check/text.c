@@ -28,9 +28,9 @@ static void print_program(const struct program *program)
         printf("; %zu reference%s to host keys, found by relocations\n", program->launch_sites,
                program->launch_sites == 1 ? "" : "s");
     else
-        printf("; references to host keys %s\n",
-               program->symbols ? "found by instructions, data and symbols; some may be missing"
-                                : "unknown: no symbols");
+        printf("; references to host keys%s\n",
+               program->symbols ? ", found by instructions, data and symbols; some may be missing"
+                                : " unknown: no symbols");
 }
 
 static void print_image(const struct image *image)

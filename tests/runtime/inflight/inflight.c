@@ -279,7 +279,7 @@ static void *register_own(void *result)
 static int register_in_child(void)
 {
     bool refused = rex_offload_init() == REX_EFORK &&
-                   strstr(rex_last_error(), "or while the parent registered or ended it:") != NULL;
+                   strstr(rex_last_error(), "or while the parent registered or ended the module:") != NULL;
     fprintf(stderr, "%s\n", rex_last_error());
     return refused ? REFUSED : WRONG;
 }

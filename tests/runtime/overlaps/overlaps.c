@@ -500,7 +500,7 @@ static const struct {
         "], which does not ask for this copy: "
 #define LARGER "; put the larger row first"
 #define LATER                                                                                      \
-    "row 0, of no length at [8], lies in row 1: LLVM 14 aborts unless the empty row comes later"
+    "row 0, of no length at [8], lies in row 1: LLVM 14 aborts unless row 0 comes after row 1"
     /* a pointer that no parent maps is mapped, too */
     {ALL, BEGIN, {{100, 0, 16, TO | POINTER}, {0, 100, 8, TO}}, 2, DONE},
     {ALL,

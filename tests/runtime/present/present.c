@@ -923,9 +923,9 @@ static const struct sender {
     {NULL, launches_by_mapper, NULL, 0, "a row has a mapper"},
     {NULL, launches, NULL, 1, NULL},
     {NULL, launches_raw, NULL, 1, "the program calls libomptarget itself"},
-    {NULL, launches_nowait, NULL, 1, "it is asynchronous (nowait)"},
+    {NULL, launches_nowait, NULL, 1, "the launch is asynchronous (nowait)"},
     {NULL, launches, NULL, 1, NULL},
-    {begins, launches_nowait, ends, 1, "it is asynchronous (nowait)"},
+    {begins, launches_nowait, ends, 1, "the launch is asynchronous (nowait)"},
     {NULL, launches, NULL, 1, "an asynchronous or failed call has used the memory of a row"},
     {NULL, launches, NULL, 1, NULL},
 };

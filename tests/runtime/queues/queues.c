@@ -512,8 +512,8 @@ static void count_waits(enum rex_log_level level, const char *message, void *con
     if (strstr(message, context) == NULL || ++waits <= 3)
         return;
     FAILS(rex_module_register(&rex_this_module, default_image().text), REX_EINVAL,
-          "is being registered or ended: the log callback cannot use it");
-    FAILS(rex_offload_fini(), REX_EINVAL, "is being registered or ended: the log callback cannot use it");
+          "is being registered or ended: the log callback cannot use the module");
+    FAILS(rex_offload_fini(), REX_EINVAL, "is being registered or ended: the log callback cannot use the module");
 }
 
 TEST(busy_end_waits)
