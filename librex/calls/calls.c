@@ -293,8 +293,8 @@ static void say_waited_for(void)
     static bool is_said;
     if (rex_log_wanted(REX_LOG_INFO) && rex_log_is_first(&is_said))
         rex_log(REX_LOG_INFO,
-                "%s is off, but launches still wait for their kernels if the program makes them by "
-                "its own calls of libomptarget",
+                "%s is off, but launches that the program makes by its own calls of libomptarget "
+                "still wait for their kernels",
                 rex_settings[REX_OPTION_LAUNCH_BLOCKING].variable);
 }
 

@@ -268,7 +268,7 @@ static void say_adaptations(const struct to *to, const struct rex_release *relea
     say_adaptations_of_programs(to, release);
     tell_fact(
         to, "adapted", "flags of a packet",
-        "flags other than 0x%llx are an error: libomptarget does not know them, or would misread "
+        "bits outside 0x%llx are an error: libomptarget does not know these bits, or would misread "
         "the rows",
         (unsigned long long)release->packet_flags);
     if (release->newest_old_header > 0)

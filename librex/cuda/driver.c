@@ -179,9 +179,9 @@ static void note_too_old(const char *name, const char *since)
     char own[64] = "";
     if (rex_driver.cuDriverGetVersion != NULL && rex_driver.cuDriverGetVersion(&version) == 0 &&
         version > 0)
-        snprintf(own, sizeof own, ", and the driver is of CUDA %d.%d", version / 1000,
+        snprintf(own, sizeof own, "; the driver is of CUDA %d.%d", version / 1000,
                  version % 1000 / 10);
-    note_failure(0, "the CUDA driver is too old: %s came with CUDA %s%s", name, since, own);
+    note_failure(0, "the CUDA driver lacks %s, which came with CUDA %s%s", name, since, own);
 }
 
 int rex_cuda_need(enum rex_cuda_group group)

@@ -126,8 +126,7 @@ static int read_kernel_info(struct rex_view *view, struct rex_elf *elf, const El
         uint16_t ordinal = (uint16_t)place,
                  size = (uint16_t)(attribute_word(&attribute, 2) >> shift);
         if (ordinal >= kernel->parameters || size == 0 || all[kernel->first + ordinal].size != 0)
-            return refuse_kernel(elf, kernel, "parameters",
-                                 "are not numbered from 0 on without gaps or repeats");
+            return refuse_kernel(elf, kernel, "parameters", "are not numbered 0, 1, 2 and so on");
         all[kernel->first + ordinal] =
             (struct rex_image_parameter){.offset = (uint16_t)(place >> 16), .size = size};
     }

@@ -165,9 +165,9 @@ static int check_release(const struct rex_request *request, enum rex_kernel_form
     write_fallback_reason(request, why);
     return rex_fail(
         REX_EUNSUPPORTED,
-        "kernel \"%.*s\" has no parameter for the runtime, and LLVM %d passes one to every "
-        "kernel: declare the kernel with REX_DEVICE_KERNEL_ENV, or use another LLVM; librex does "
-        "not launch the kernel by the driver: %s",
+        "kernel \"%.*s\" has no parameter for the runtime, and LLVM %d passes one to every kernel: "
+        "declare the kernel with REX_DEVICE_KERNEL_ENV, or use another LLVM; librex does not "
+        "launch the kernel by the driver instead: %s",
         REX_KERNEL_NAME(target->name), release->number, why);
 }
 
@@ -187,11 +187,11 @@ int rex_check_parameters(const struct rex_request *request, enum rex_kernel_form
                 ? "kernel \"%.*s\" in %s: parameter %u has %u bytes. LLVM %d passes at most 8. "
                   "Declare the parameter as a pointer and pass the value with REX_FIRSTPRIVATE(), "
                   "or launch the kernel in a queue of a GPU. librex does not launch the kernel by "
-                  "the driver: %s"
+                  "the driver instead: %s"
                 : "kernel \"%.*s\" in %s: parameter %u has %u bytes, and LLVM %d passes 8 bytes "
                   "for each parameter: declare the kernel with REX_DEVICE_KERNEL (rex/kernel.h), "
                   "or launch it in a queue of a GPU; librex does not launch the kernel by the "
-                  "driver: %s",
+                  "driver instead: %s",
             REX_KERNEL_NAME(target->name), registration->image_path, misfit.index, misfit.size,
             registration->release->number, why);
     }

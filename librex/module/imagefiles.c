@@ -56,7 +56,7 @@ static int read_in_folder(struct rex_source *source, const char *folder, size_t 
     int whole = snprintf(source->path, PATH_MAX, "%.*s/%s", (int)length, folder, name);
     if ((size_t)whole < PATH_MAX)
         return read_source(source, tried);
-    rex_report_add(tried, tried->length > 0 ? ", " : "", "%.60s..., which is too long for a path",
+    rex_report_add(tried, tried->length > 0 ? ", " : "", "%.60s... (too long for a path)",
                    source->path);
     return REX_ENOIMAGE;
 }
@@ -126,23 +126,23 @@ int rex_source_check_owner(const struct rex_source *source)
         return rex_fail(
             REX_EUNSAFE,
             "host image %s can be written by every user: remove that permission (chmod o-w), or, "
-            "to trust the image as it is, name it by a path with a slash, such as ./NAME (the "
+            "to trust the image as it is, name it by a path with a slash, such as ./NAME (for the "
             "program's own image: REX_CUBIN=PATH)",
             path);
     if (folder_status.st_mode & S_IWOTH)
         return rex_fail(
             REX_EUNSAFE,
-            "host image %s lies in a folder that every user can write: move the image, or, "
-            "to trust the image as it is, name it by a path with a slash, such as ./NAME (the "
+            "host image %s lies in a folder that every user can write: move the image, or, to "
+            "trust the image as it is, name it by a path with a slash, such as ./NAME (for the "
             "program's own image: REX_CUBIN=PATH)",
             path);
     if (!is_owner_trusted(status->st_uid) || !is_owner_trusted(folder_status.st_uid))
         return rex_fail(
             REX_EUNSAFE,
             "host image %s belongs to user %u and its folder to user %u, and each must belong to "
-            "root, to you or to the owner of the program: change the owner, or, "
-            "to trust the image as it is, name it by a path with a slash, such as ./NAME (the "
-            "program's own image: REX_CUBIN=PATH)",
+            "root, to you or to the owner of the program: change the owner, or, to trust the image "
+            "as it is, name it by a path with a slash, such as ./NAME (for the program's own "
+            "image: REX_CUBIN=PATH)",
             path, (unsigned)status->st_uid, (unsigned)folder_status.st_uid);
     return REX_OK;
 }

@@ -210,8 +210,8 @@ void rex_unfinished_sync(const struct rex_map *map, int number, const char *call
         if (map != NULL ? row_in_use(each, map, number) >= 0 : each->uses(each, NULL, 0, number)) {
             rex_log(
                 REX_LOG_WARN,
-                "%s waits for queue \"%s\", whose unfinished work may use the same memory: call "
-                "rex_queue_sync() first",
+                "%s waits for queue \"%s\", whose unfinished work may use the memory of this call: "
+                "call rex_queue_sync() first",
                 call, each->name);
             sync_outside(each);
         }

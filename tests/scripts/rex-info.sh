@@ -170,8 +170,8 @@ cuda;22;FAKE_CUDA_FAILS=800;.driver.error;cuInit: CUDA_ERROR_NOT_PERMITTED
 cuda;22;FAKE_CUDA_DEVICES=0;.driver.error;the CUDA driver reports no device
 cuda;22;FAKE_CUDA_DEVICES=0;.launch.by;libomptarget: there is no NVIDIA GPU, or its driver is too old
 cuda;22;FAKE_CUDA_NAME_FAILS=719;.gpus[0].error;GPU 0: cuDeviceGetName: CUDA_ERROR_LAUNCH_FAILED
-cuda-old;22;;.driver.trouble | contains("cuFuncGetParamInfo came with CUDA 12.4");true
-cuda-old;19;;.driver.trouble | contains("cuMemAllocAsync came with CUDA 11.2");true
+cuda-old;22;;.driver.trouble | contains("lacks cuFuncGetParamInfo, which came with CUDA 12.4");true
+cuda-old;19;;.driver.trouble | contains("lacks cuMemAllocAsync, which came with CUDA 11.2");true
 cuda-old;16;;.driver.trouble;$missing
 cuda-old;16;LD_LIBRARY_PATH=$build/tests/fake/cuda;.driver.trouble;null
 FACTS

@@ -177,7 +177,7 @@ TEST_IN_CHILD(old_driver)
 {
     setenv("FAKE_CUDA_VERSION", "11040", 1);
     start("cuda-11.4", 90, 16);
-    static const char why[] = "the CUDA driver is too old: cuLaunchKernelEx came with CUDA 11.8, and the driver is of CUDA 11.4";
+    static const char why[] = "the CUDA driver lacks cuLaunchKernelEx, which came with CUDA 11.8; the driver is of CUDA 11.4";
     CHECK_EQUAL(launch_one(of_teams(8, 0)), REX_OK);
     REFUSED(launch_one(of_teams(8, REX_LAUNCH_COOPERATIVE)), REX_EUNSUPPORTED, "kernel \"nothing\": a cooperative launch cannot be used: %s", why);
     REFUSED(launch_one(in_clusters(8, 2, 0, 0)), REX_EUNSUPPORTED, "kernel \"nothing\": thread block clusters cannot be used: %s", why);

@@ -960,11 +960,11 @@ TEST_IN_CHILD(refuse_plain)
     char *bytes = (char *)y;
     start(18);
     REFUSED(launch_on(0, REX_FIRSTPRIVATE(x), REX_ATTACH(REX_MAP_TOFROM, bytes, 0, 1)), REX_EUNSUPPORTED,
-            "librex does not launch the kernel by the driver: a row is mapped in part, or was mapped by a call that librex did not see");
+            "librex does not launch the kernel by the driver instead: a row is mapped in part, or was mapped by a call that librex did not see");
     CHECK(the_record()->counts[FAKE_BEGIN] == the_record()->counts[FAKE_END] && computed == 0);
     struct rex_launch_config launch = plainly;
     launch.flags = REX_LAUNCH_NOWAIT;
-    REFUSED(launch_nothing(&launch), REX_EUNSUPPORTED, "librex does not launch the kernel by the driver: the launch is asynchronous (nowait)");
+    REFUSED(launch_nothing(&launch), REX_EUNSUPPORTED, "librex does not launch the kernel by the driver instead: the launch is asynchronous (nowait)");
     CHECK_EQUAL(launch_on(0, REX_FIRSTPRIVATE(x), REX_ATTACH(REX_MAP_TOFROM, bytes, 0, 0)), REX_OK);
     expect_sent(1, 0);
 }
@@ -973,7 +973,7 @@ TEST_IN_CHILD(refuse_device)
 {
     setenv("FAKE_CUDA_BREAKS", "cuPointerGetAttribute:1:0", 1);
     start(18);
-    REFUSED(launch_nothing(&plainly), REX_EUNSUPPORTED, "librex does not launch the kernel by the driver: the device is not an NVIDIA GPU");
+    REFUSED(launch_nothing(&plainly), REX_EUNSUPPORTED, "librex does not launch the kernel by the driver instead: the device is not an NVIDIA GPU");
     expect_sent(0, 0);
 }
 

@@ -337,8 +337,8 @@ TEST_OF_EACH(much_too_old, const char *, version, "0", "10020")
     setenv("FAKE_CUDA_VERSION", version, 1);
     use_gpu_of("cuda-ancient", 90);
     CHECK(first_gpu() < 0);
-    CHECK_MENTIONS(rex_last_error(), "cuDevicePrimaryCtxSetFlags_v2 came with CUDA 11.0");
-    CHECK(strcmp(strstr(rex_last_error(), "11.0"), strcmp(version, "0") == 0 ? "11.0" : "11.0, and the driver is of CUDA 10.2") == 0);
+    CHECK_MENTIONS(rex_last_error(), "cuDevicePrimaryCtxSetFlags_v2, which came with CUDA 11.0");
+    CHECK(strcmp(strstr(rex_last_error(), "11.0"), strcmp(version, "0") == 0 ? "11.0" : "11.0; the driver is of CUDA 10.2") == 0);
 }
 
 /* Where a test says so, the driver cannot be opened, and for what reason. */

@@ -261,7 +261,7 @@ TEST_IN_CHILD(be_old)
     CHECK_EQUAL(rex_module_queue_create(&queue, &module, 0, NULL, 0, NULL), REX_EUNSUPPORTED);
     CHECK_MENTIONS(
         rex_last_error(),
-        "the CUDA driver is too old: cuStreamBeginCapture_v2 came with CUDA 10.1");
+        "the CUDA driver lacks cuStreamBeginCapture_v2, which came with CUDA 10.1");
     CHECK(queue == NULL);
     /* Of large copies it has nothing for threads: libomptarget makes them. */
     static unsigned char large[8 << 20];

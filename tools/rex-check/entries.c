@@ -176,9 +176,9 @@ static void check_stems(const struct program *program, const struct row *row, co
                          (other_length == length && memcmp(other, stem, length) == 0);
     if (!name_agrees)
         report_finding(report, FINDING_NAME_DRIFT, program->path, NULL,
-                       "%s: its key is %s, but its kernel is %s, not %.*s" NAME_SUFFIX
-                       ": key and kernel of an entry must begin alike",
-                       who, row->key.symbol, row->name, (int)length, stem);
+                       "%s: its key is %s, so its kernel must be named %.*s" NAME_SUFFIX
+                       ", but is named %s",
+                       who, row->key.symbol, (int)length, stem, row->name);
     else if (!symbol_agrees)
         report_finding(
             report, FINDING_NAME_DRIFT, program->path, NULL,
@@ -250,11 +250,13 @@ static void check_neighbours(const struct program *program, const struct row *on
     char *who = called(program, one), *whom = called(program, other);
     bool are_globals = one->kind == ROW_GLOBAL && other->kind == ROW_GLOBAL;
     if (keys && same_key(one, other))
-        report_finding(
-            report, FINDING_KEY_SHARED, program->path, NULL, "%s and %s have the same %s%s%s: %s",
-            who, whom, are_globals ? "host variable" : "key", one->key.symbol != NULL ? ", " : "",
-            one->key.symbol != NULL ? one->key.symbol : "",
-            are_globals ? "give each global its own variable" : "launches of either run the first");
+        report_finding(report, FINDING_KEY_SHARED, program->path, NULL,
+                       "%s and %s have the same %s%s%s: %s", who, whom,
+                       are_globals ? "host variable" : "key", one->key.symbol != NULL ? ", " : "",
+                       one->key.symbol != NULL ? one->key.symbol : "",
+                       are_globals ? "give each global its own variable"
+                                   : "each launch with this key runs "
+                                     "the kernel of the first entry");
     if (!keys && strcmp(one->name, other->name) == 0)
         report_finding(report, FINDING_NAME_SHARED, program->path, NULL, "%s and %s both name %s",
                        who, whom, one->name);

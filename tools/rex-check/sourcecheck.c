@@ -81,11 +81,9 @@ static void check_entry(const struct index *index, const struct item *entry)
         FOUND(KEY_SYMBOL, entry, NULL, "entry %s: its key is %s, whose name does not end in id__",
               symbol, key);
     else if (strncmp(name, stem, length) != 0 || strcmp(name + length, NAME_SUFFIX) != 0)
-        FOUND(
-            NAME_DRIFT, entry, NULL,
-            "entry %s: its key is %s, but its kernel is %s, not %.*skernel__: key and kernel of an "
-            "entry must begin alike",
-            symbol, key, name, (int)length, stem);
+        FOUND(NAME_DRIFT, entry, NULL,
+              "entry %s: its key is %s, so its kernel must be named %.*skernel__, but is named %s",
+              symbol, key, (int)length, stem, name);
     bool is_twice = by_key != NULL && strcmp(by_key->symbol, symbol) == 0;
     if (is_twice)
         FOUND(KEY_SHARED, entry, NULL, "entry %s is defined a second time", symbol);

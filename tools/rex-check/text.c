@@ -29,7 +29,8 @@ static void print_program(const struct program *program)
                program->launch_sites == 1 ? "" : "s");
     else
         printf("; references to host keys%s\n",
-               program->symbols ? ", found by instructions, data and symbols; some may be missing"
+               program->symbols ? " are looked for in instructions, data and symbols; some may not "
+                                  "be found"
                                 : " unknown: no symbols");
 }
 

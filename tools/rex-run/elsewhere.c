@@ -211,8 +211,8 @@ bool lead_to(const struct program *program, const char *library)
     /* A program that uses librex finds libomptarget by this variable, not by the loader. */
     setenv("REX_OMPTARGET", path, 1);
     if (linked.folder == NULL) {
-        tell("%s is not linked with libomptarget: only its libraries and the programs that it "
-             "starts use LLVM %d's libomptarget, %s, which --omptarget names",
+        tell("%s is not linked with libomptarget: --omptarget (LLVM %d, %s) has an effect only on "
+             "its libraries and on the programs that it starts",
              program->path, release, path);
         return false;
     }
