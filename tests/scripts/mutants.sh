@@ -2,6 +2,7 @@
 # `make mutants` can do what it says: it plants a change and a test finds it, also by not ending; where no test looks the change survives
 # and is printed.
 . tests/support/lib.sh
+unset UPDATE # the test of a mutant must compare golden files, not write them
 
 # try STATUS TEXT TEST OLD NEW: the runner ends with STATUS, and its output mentions TEXT
 try() {
