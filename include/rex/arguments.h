@@ -332,7 +332,7 @@ struct rex_at_most_64_rows {
 #define REX_ARGUMENT_OF(...) REX_ARGUMENT_IS(__VA_ARGS__)
 /** REX_ARGUMENT_IS(of): joins REX_ARGUMENT_ and @of, which REX_ARGUMENT_OF() has expanded. */
 #define REX_ARGUMENT_IS(...) REX_ARGUMENT_##__VA_ARGS__
-/** REX_ARGUMENT_0: empty, for REX_OF_NONE, which is 0. */
+/** REX_ARGUMENT_0: empty. REX_ARGUMENT_OF() uses it for REX_OF_NONE, whose value is 0. */
 #define REX_ARGUMENT_0
 /**
  * REX_ARGUMENT_1: for REX_OF_ANY_POINTER, a comma and a pointer that fits each pointer parameter.

@@ -222,8 +222,8 @@ __attribute__((__weak__, __visibility__("default"))) struct rex_module *rex_bina
 
 #ifdef REX_IS_HELPER
 /**
- * rex_offload_init(): this file or another file of the binary defines it. rex_kmp.h describes its
- * result.
+ * rex_offload_init(): this file or another file of the binary defines it. A definition may return
+ * int or void: see rex_kmp.h.
  */
 REX_HIDDEN void rex_offload_init(void);
 /** rex_offload_fini(): this file or another file of the binary defines it. */

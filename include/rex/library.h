@@ -45,10 +45,10 @@ extern "C" {
 struct rex_library;
 
 /**
- * rex_library_load(): loads an image on @device at once. An image for GPUs is loaded on another
- * device at the library's first use of that device. A host image is loaded there at the latest at
- * the library's first launch. If offloading is disabled, the call loads the image on no device. If
- * @device is the host, the call loads only a host image, and only if devices are in use already.
+ * rex_library_load(): loads an image on @device at once. On other devices, an image for GPUs is
+ * loaded at the library's first use of the device, and a host image no later than the library's
+ * first launch. If offloading is disabled, the call loads the image on no device. If @device is the
+ * host, the call loads only a host image, and only if devices are in use already.
  *
  * @library  receives the new library; end it with rex_library_unload().
  * @device   device number; -1: the default device at this call.

@@ -513,18 +513,18 @@ typedef int rex_mapper(struct rex_map_builder *builder, void *element);
  * REX_ATTACH().
  *
  * @mapper        the function that maps one element.
- * @section       the section's row: REX_TOFROM(particles, n). Its type has the directions of
- *                copies, and may make the section a parameter.
+ * @section       the section's row: REX_TOFROM(particles, n). The row's type sets the directions
+ *                of copies. The type may also make the section a parameter of the kernel.
  * @element_size  size of an element in bytes.
  *
  * If only some elements are mapped already, a call that maps the section returns REX_EOVERLAP, or
  * REX_EABSENT for REX_PRESENT(): the other elements would not be adjacent to the mapped elements on
  * the device.
  *
- * Returns 0, an error of rex_map_add() or @mapper, or REX_EINVAL: @builder, @mapper or column 2 of
- * a @section with elements is NULL; the section is not a whole number of elements; the section is
- * not in a mapper, and the number of its row is above REX_PARENT_MAX; or mappers nest deeper than
- * 64.
+ * Returns 0, an error of rex_map_add() or @mapper, or REX_EINVAL: @builder or @mapper is NULL;
+ * @section has elements, but its column 2 is NULL; the section is not a whole number of elements;
+ * the call is not made by a mapper, and the number of the section's row is above REX_PARENT_MAX; or
+ * mappers nest deeper than 64.
  */
 REX_API int rex_map_add_mapped(struct rex_map_builder *builder, rex_mapper *mapper,
                                struct rex_row section, int64_t element_size);

@@ -73,10 +73,10 @@ static inline bool rex_any_device_is_lost(void)
 }
 
 /*
- * Returns REX_ECUDA if device NUMBER is lost, or 0. If NUMBER is REX_ANY_DEVICE, returns REX_ECUDA
- * if any device is lost. Call this before libomptarget, which would abort in the context of a lost
- * device. The message begins with WHAT. If no other call has reported the loss, the message names
- * the kernels that may have failed.
+ * Returns REX_ECUDA if device NUMBER is lost, otherwise 0. If NUMBER is REX_ANY_DEVICE, returns
+ * REX_ECUDA if any device is lost. Call this before libomptarget, which would abort in the context
+ * of a lost device. The message begins with WHAT. If no other call has reported the loss, the
+ * message names the kernels that may have failed.
  */
 #define REX_ANY_DEVICE INT_MIN
 int rex_device_tell_loss(int number, const char *what); /* called if any device is lost */

@@ -331,9 +331,10 @@ find_main_image(struct rex_sources *sources, const struct rex_module *module, co
 }
 
 /*
- * Replaces SOURCES by the module's host image. RESULT is REX_ENOIMAGE if SOURCES has no image.
- * RESULT is 0 if SOURCES has only images for GPUs and there is no GPU. Returns 0 or an error. If
- * the module has no host image, does not replace SOURCES, and returns RESULT.
+ * Replaces SOURCES by the module's host image. The caller passes RESULT, the reason for this:
+ * REX_ENOIMAGE if SOURCES has no image, 0 if SOURCES has only images for GPUs and there is no GPU.
+ * If the module has no host image, does not replace SOURCES, and returns RESULT. Otherwise returns
+ * 0 or an error.
  */
 static int turn_to_host_image(struct rex_sources *sources, const struct rex_module *module,
                               int result)

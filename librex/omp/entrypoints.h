@@ -72,9 +72,8 @@
 /*
  * These functions end mappings (REX_ENDING), or may end mappings of earlier calls
  * (REX_ENDING_LATER). Their exports, and the exports of REX_REGISTERING, are functions of librex.
- * The export of each other function is a jump to the function of its slot (calls/forward.c).
- * Functions of the _MAPPER lists take names and mappers of rows. Functions of the _BARE lists do
- * not.
+ * All other exports are jumps to the functions in their slots (calls/forward.c). Functions of the
+ * _MAPPER lists take names and mappers of rows. Functions of the _BARE lists do not.
  */
 #define REX_ENDING(X)                 \
     REX_DATA_BARE(X, target_data_end) \

@@ -38,7 +38,7 @@ struct rex_present_table {
     /* number of calls at work (present.h) that are launches by the driver or update calls */
     size_t by_driver;
     /*
-     * number of ranges for which an end call waits until the memory has no users; also read without
+     * number of ranges that still have users while an end call waits for them; also read without
      * the lock
      */
     size_t awaiting;

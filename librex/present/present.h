@@ -191,9 +191,10 @@ bool rex_present_pin_rows(struct rex_range_lock *launch, const struct rex_map *m
                           uintptr_t *device);
 
 /*
- * Call this if the program gets the device address of ADDRESS, and then wait for the deferred
- * launches. If a mapping has ADDRESS, marks the mapping as shown. The program can then read the
- * memory without a call to librex, so each later launch with this mapping waits for its kernel.
+ * Call this if the program gets the device address of ADDRESS. After this call, wait for the
+ * deferred launches. If a mapping has ADDRESS, marks the mapping as shown. The program can then
+ * read the memory without a call to librex, so each later launch with this mapping waits for its
+ * kernel.
  */
 void rex_present_show(const void *address, int number);
 

@@ -53,8 +53,8 @@ static void note_bases(enum rex_present_call call, const struct rex_map *map)
 #define ON_STACK 32 /* number of ranges that need no allocation; a row has at most two ranges */
 
 /*
- * The outermost call of a thread. Calls may nest: libomptarget calls its own exported functions,
- * and these calls reach librex's forwarders of these functions (calls/forward.c).
+ * The outermost call of a thread. Calls may nest: if libomptarget calls a function that it
+ * exports, the call reaches librex's forwarder of that function (calls/forward.c).
  */
 struct call {
     unsigned depth;

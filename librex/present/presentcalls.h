@@ -55,7 +55,7 @@ bool rex_pointers_are_attached(void);
 
 /*
  * Returns true if a call may have mapped a row whose base address lies outside the row. Such a row
- * is an array section that does not start at element 0, or comes from a mapper. LLVM 15 and
+ * is an array section that does not start at element 0, or a row from a mapper. LLVM 15 and
  * later find the mapping also by an address between the base and the row.
  */
 bool rex_bases_are_apart(void);

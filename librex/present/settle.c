@@ -10,11 +10,11 @@
 #include "present/mappings.h"
 
 /*
- * Settles one entry of the call END, and finds the next. END owns the entries of each mapping that
- * END has perhaps ended. *AT is the begin of the entry to settle; 0: no entry. STAYS is true if the
- * mapping of the entry still exists. If STAYS is false, marks the entry as gone, except a loose
- * entry (loose: see present.h). Then sets *AT to the begin of the next entry in RANGE that END
- * owns. Returns false if there is no next entry.
+ * Settles one entry of the call END, and finds the next. The call owns an entry if the call may
+ * have ended the entry's mapping. *AT is the begin of the entry to settle; 0: no entry. STAYS is
+ * true if the mapping of the entry still exists. If STAYS is false and the entry is not loose
+ * (present.h), marks the entry as gone. Then sets *AT to the begin of the next entry in RANGE that
+ * END owns. Returns false if there is no next entry.
  */
 static bool settle_entry(struct rex_present_table *table, const struct rex_range_lock *end,
                          const struct rex_range *range, uintptr_t *at, bool stays)

@@ -14,7 +14,7 @@ struct table {
     const char *title;
     const char *columns[COLUMNS]; /* a name, then figures; NULL ends them */
     char *(*cells)[COLUMNS];
-    /* number of rows; number of further rows, for which the table was full */
+    /* number of rows in the table; number of rows left out because the table was full */
     size_t rows, left_out;
     char *note; /* text below the table, or NULL */
 };
