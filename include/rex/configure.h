@@ -213,10 +213,10 @@ enum rex_log_level { REX_LOG_OFF, REX_LOG_ERROR, REX_LOG_WARN, REX_LOG_INFO, REX
  * The function runs on the thread that logs the line. Several threads may call it at once. librex
  * holds no lock during the call, so the function may call librex. But the thread may be inside a
  * call that uses a module. So a call that registers or ends a module fails with REX_EBUSY, or with
- * REX_EINVAL if this thread is ending the module. If this thread is registering a module, a call
- * that uses this module fails with REX_EINVAL, and a call that ends it does nothing and returns 0.
- * If librex calls the function in a registration, launches of other threads may wait until the
- * function returns.
+ * REX_EINVAL if this thread is ending the module. A module that this thread is registering is an
+ * exception: a call that registers or uses it fails with REX_EINVAL, and a call that ends it does
+ * nothing and returns 0. If librex calls the function in a registration, launches of other threads
+ * may wait until the function returns.
  *
  * Lines that librex logs inside the function go to standard error or the file. After the function
  * returns, librex restores rex_last_error() and errno of the thread.

@@ -173,7 +173,7 @@ int rex_cuda_memory_error(void)
 }
 
 /* Notes that the driver does not export NAME. cuDriverGetVersion() reports CUDA 12.4 as 12040. */
-static void note_too_old(const char *name, const char *since)
+static void note_missing(const char *name, const char *since)
 {
     int version = 0;
     char own[64] = "";
@@ -191,7 +191,7 @@ int rex_cuda_need(enum rex_cuda_group group)
     const struct function *missing = driver.missing[group];
     if (missing == NULL)
         return 0;
-    note_too_old(missing->name, missing->since);
+    note_missing(missing->name, missing->since);
     return -1;
 }
 
@@ -201,7 +201,7 @@ bool rex_cuda_exports(const char *name, const char *since)
         return false;
     if (dlsym(driver.library, name) != NULL)
         return true;
-    note_too_old(name, since);
+    note_missing(name, since);
     return false;
 }
 
@@ -253,7 +253,7 @@ static int find_devices(int *count)
     }
     const struct function *missing = driver.missing[REX_CUDA_START];
     if (missing != NULL) {
-        note_too_old(missing->name, missing->since);
+        note_missing(missing->name, missing->since);
         return REX_NOGPU_FUNCTION;
     }
     /* Relaxed: only a child of fork compares the value, and fork copies the value. */

@@ -31,8 +31,8 @@ bool elf_is_object(const struct elf_file *file)
 static int check_identity(struct elf_file *file, const void *bytes, size_t size)
 {
     if (size >= 8 && memcmp(bytes, "!<arch>\n", 8) == 0)
-        return refuse(file, "it is an archive: extract its members with `ar x`, and give the "
-                            "members");
+        return refuse(file,
+                      "it is an archive: extract its members with `ar x`, and give the members");
     if (size >= 4 && memcmp(bytes, "BC\xc0\xde", 4) == 0)
         return refuse(
             file,

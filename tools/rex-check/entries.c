@@ -250,13 +250,12 @@ static void check_neighbours(const struct program *program, const struct row *on
     char *who = called(program, one), *whom = called(program, other);
     bool are_globals = one->kind == ROW_GLOBAL && other->kind == ROW_GLOBAL;
     if (keys && same_key(one, other))
-        report_finding(report, FINDING_KEY_SHARED, program->path, NULL,
-                       "%s and %s have the same %s%s%s: %s", who, whom,
-                       are_globals ? "host variable" : "key", one->key.symbol != NULL ? ", " : "",
-                       one->key.symbol != NULL ? one->key.symbol : "",
-                       are_globals ? "give each global its own variable"
-                                   : "each launch with this key runs "
-                                     "the kernel of the first entry");
+        report_finding(
+            report, FINDING_KEY_SHARED, program->path, NULL, "%s and %s have the same %s%s%s: %s",
+            who, whom, are_globals ? "host variable" : "key", one->key.symbol != NULL ? ", " : "",
+            one->key.symbol != NULL ? one->key.symbol : "",
+            are_globals ? "give each global its own variable"
+                        : "each launch with this key runs the kernel of the first entry");
     if (!keys && strcmp(one->name, other->name) == 0)
         report_finding(report, FINDING_NAME_SHARED, program->path, NULL, "%s and %s both name %s",
                        who, whom, one->name);

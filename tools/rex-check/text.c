@@ -28,10 +28,10 @@ static void print_program(const struct program *program)
         printf("; %zu reference%s to host keys, found by relocations\n", program->launch_sites,
                program->launch_sites == 1 ? "" : "s");
     else
-        printf("; references to host keys%s\n",
-               program->symbols ? " are looked for in instructions, data and symbols; some may not "
-                                  "be found"
-                                : " unknown: no symbols");
+        printf("; references to host keys %s\n",
+               program->symbols
+                   ? "are looked for in instructions, data and symbols; some may not be found"
+                   : "unknown: no symbols");
 }
 
 static void print_image(const struct image *image)

@@ -218,8 +218,9 @@ static void print_host(const struct host *host, bool json)
         fputs("    with a host image       none: ", stdout);
     print_text(stdout, host->text);
     fputs("\n    with an image for GPUs  0 and up: the GPUs that the image suits, in the order "
-          "above\n    with both               in the order of registration; rex_device_gpu(3) "
-          "returns the GPU of a device number\n\n",
+          "above\n"
+          "    with both               in the order of registration; rex_device_gpu(3) returns "
+          "the GPU of a device number\n\n",
           stdout);
 }
 

@@ -62,9 +62,7 @@ void facts_of_toolkit(struct facts *facts)
     char nvcc[PATH_MAX], text[32];
     if (!find_nvcc(nvcc)) {
         facts_add("toolkit", "nvcc",
-                  "not found: rex-cc compiles for GPUs with clang, if clang is "
-                  "found",
-                  facts);
+                  "not found: rex-cc compiles for GPUs with clang, if clang is found", facts);
         return;
     }
     int version = version_beside(nvcc);

@@ -100,10 +100,7 @@ static void about_length(struct list *list, const struct findings *findings)
 {
     add(list, 0,
         "The run is too short to judge (launches and data calls: %" PRIu64 "): the first launches "
-        "take longer than later "
-        "ones. Trace a run with "
-        "at least %d launches "
-        "and data calls.",
+        "take longer than later ones. Trace a run with at least %d launches and data calls.",
         findings->calls, LEAST_JUDGED);
 }
 

@@ -139,6 +139,7 @@ TEST(table_of_the_shared_object)
     solver_table(&foreign.entries_begin, &foreign.entries_end);
     assert_int_equal(rex_module_register(&foreign, NULL), REX_EENTRIES);
     assert_non_null(strstr(rex_last_error(), "no offload entry was compiled into "));
+    assert_non_null(strstr(rex_last_error(), "nokernels: the linker gave it the table of "));
     assert_non_null(strstr(rex_last_error(), "libsolver.so"));
     fill();
     assert_int_equal(rex_module_data_enter(&foreign, -1, &map), 0);
