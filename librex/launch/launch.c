@@ -64,8 +64,8 @@ static int check_map_of_request(const struct rex_request *request)
 /*
  * If there are no fallback reasons, the driver launches. Otherwise libomptarget launches, or maps
  * the rows for a launch by the driver (rex_launch_with_mapping()). With REX_FOR_QUEUE only
- * libomptarget launches. Returns 0 or an error. Returns REX_EHOST, without a message, if nothing
- * was launched.
+ * libomptarget launches. Returns 0 or an error. If libomptarget refused the launch, returns
+ * REX_EHOST without a message, or the error of rex_device_offload().
  */
 static int launch_somewhere(struct rex_request *request)
 {
@@ -85,14 +85,14 @@ static int launch_somewhere(struct rex_request *request)
         result = rex_rows_unite(&rows, request->is_packet, REX_FOR_LAUNCH, request->device,
                                 request->target.name, &types);
         if (result != REX_OK)
-            return result;
+            goto done;
     }
     request->map = &rows;
     /* If the program passed a packet, rex_launch_by_runtime() checks its rows. */
     if (!request->is_packet) {
         result = check_map_of_request(request);
         if (result != REX_OK)
-            goto put_back;
+            goto done;
     }
     result = rex_launch_with_mapping(request);
     if (result == REX_OK && request->reasons != 0)
@@ -103,7 +103,7 @@ static int launch_somewhere(struct rex_request *request)
         if (result == REX_OK)
             result = REX_EHOST;
     }
-put_back:
+done:
     request->map = given;
     free(types);
     return result;

@@ -8,8 +8,9 @@ cat >"$work/tests" <<'TESTS'
 badinput unusable_images one_key_in_two_modules bad_packets
 register lazy_launch_registers
 modules several_beside_the_header_s_own globals_after_fini_beside_a_module
-queues bad_input branches
+queues destroyed branches
 pinned allocated wrong
+overlaps one_array_twice
 TESTS
 
 tests/llvm >/dev/null

@@ -1,6 +1,7 @@
 /* test.c - runs the tests of a program: test.h. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "support/test.h"
 
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -40,15 +41,19 @@ int run_tests_of(const char *name)
     struct CMUnitTest *tests = calloc(TESTS, sizeof *tests);
     if (tests == NULL)
         return 1;
+    bool has_test = name == NULL;
     for (size_t i = 0; i < TESTS; i++) {
         const struct test *test = __start_rex_tests[i];
+        has_test |= name != NULL && fnmatch(name, test->name, 0) == 0;
         tests[i] = (struct CMUnitTest){test->name, run, set_up, tear_down, (void *)(uintptr_t)test};
     }
     if (name != NULL)
         cmocka_set_test_filter(name);
     int failed = _cmocka_run_group_tests(name != NULL ? name : "tests", tests, TESTS, NULL, NULL);
     free(tests);
-    return failed != 0;
+    if (!has_test)
+        fprintf(stderr, "%s: no such test\n", name);
+    return failed != 0 || !has_test;
 }
 
 int run_all_tests(void)

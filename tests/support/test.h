@@ -59,7 +59,7 @@ const char *why_not_here(const struct test *test) __attribute__((__weak__));
 /* Runs all tests in this process, for a program with its own main(). Returns 0 if no test failed. */
 int run_all_tests(void);
 
-/* All tests, in the order of the linker. run_tests_of() runs the test NAME, or all if NAME is NULL; returns 0 if no test failed. */
+/* All tests, in the order of the linker. run_tests_of() runs the test NAME, or all if NAME is NULL; returns 0 if a test ran and no test failed. */
 extern const struct test *const __start_rex_tests[], *const __stop_rex_tests[];
 #define TESTS ((size_t)(__stop_rex_tests - __start_rex_tests))
 int run_tests_of(const char *name);
