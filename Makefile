@@ -187,7 +187,7 @@ help:  ## print this list
 	@echo
 	@echo '  Settings: CC CPPFLAGS CFLAGS LDFLAGS NVCC ARCH=sm_NN SAN=asan|ubsan|tsan DESTDIR prefix bindir libdir includedir mandir'
 	@echo '            bashcompletiondir zshcompletiondir fishcompletiondir'
-	@echo '            DEVICE_COMPILER=nvcc (default, if it is found) makes CUBINs; =clang makes PTX and needs no CUDA toolkit; each has its own build folder'
+	@echo '            DEVICE_COMPILER=nvcc (default, if nvcc is found; otherwise nothing is compiled for GPUs) makes CUBINs; =clang makes PTX and needs no CUDA toolkit; each has its own build folder'
 	@echo '            V=1 shows commands, K=pattern runs the tests whose name contains it (mutants, torture and check-packages say above what K is), WERROR=-Werror stops at warnings'
 	@echo '  On Debian these first install missing packages: $(sort $(WORK) html check-html deb)'
 	@echo '  Building in $(O), with $(if $(DEVICE_COMPILER),$(DEVICE_COMPILER) for $(ARCH),no compiler for GPUs)'
@@ -345,7 +345,7 @@ run-demo: $(LIB) $(O)/examples/hotspot/hotspot
 # As root too, with more ranks than processors, and without process_vm_readv(), which containers forbid.
 RANKS ?= 4
 mpirun = mpirun --allow-run-as-root --oversubscribe --mca btl_vader_single_copy_mechanism none
-demo-mpi:  ## run the demo on RANKS (default 4) ranks of Open MPI, which take the GPUs in turn, or on the CPU if there is no GPU
+demo-mpi:  ## run the demo on RANKS (default 4) ranks of Open MPI; the ranks are spread over the GPUs, or run on the CPU if there is no GPU
 run-demo-mpi: $(LIB) $(O)/examples/hotspot_mpi/hotspot_mpi
 	$(mpirun) -n $(RANKS) $(O)/examples/hotspot_mpi/hotspot_mpi --size 512 --png build/hotspot_mpi.png
 
@@ -366,7 +366,7 @@ asked_needs  := $(if $(filter 1,$(words $(asked_script))),$(shell sed -n 's/^\# 
 run-check run-check-all run-asan run-ubsan run-tsan: $(filter-out nothing,$(or $(asked_needs),test-programs))
 	@$(test_env) tests/run $(if $(filter %-all,$@),--all) $(if $(K),-k '$(K)')
 
-conform: $(LIB) $(addprefix $(O)/,tools/rex-check tests/fake/cubin tests/fake/cuda/libcuda.so.1 tests/fake/cuda/libcuda.so) | $(O)/lib  ## check that generated sources compile, pass rex-check and run in every kind of build; DIR=folder (required) names the sources, ARGS=arguments goes to the program
+conform: $(LIB) $(addprefix $(O)/,tools/rex-check tests/fake/cubin tests/fake/cuda/libcuda.so.1 tests/fake/cuda/libcuda.so) | $(O)/lib  ## check that generated sources pass rex-check, compile with gcc and clang as C and C++, and run; DIR=folder (required) names the sources, ARGS=arguments goes to the program
 	@$(if $(DIR),,echo 'conform: say which sources with DIR=...' >&2; exit 2;) O='$(O)' tests/conform $(DIR) -- $(ARGS)
 
 # The walk, with its own sanitized build of the library, and the readers' targets run on no GPU.

@@ -8,7 +8,7 @@
  *
  * - the structs of libomptarget and the bits of map types (rex/abi.h);
  * - `__rex_real___tgt_X`: libomptarget's own entry points, which check nothing;
- * - the wrappers `rex_direct___tgt_X`, and `rex___tgt_X`, which calls them;
+ * - the wrappers `rex_direct___tgt_X`, and the functions `rex___tgt_X`, which call the wrappers;
  * - the rewrite: code that calls `__tgt_X` calls the wrapper;
  * - this binary's module, rex_offload_init() and rex_offload_fini() (rex/binary.h), and
  *   register_cubin();
@@ -71,12 +71,12 @@ extern "C" {
  * ---- libomptarget's own entry points, without checks ------------------------------------------
  *
  * If the program links libomptarget before librex.so, these names are libomptarget's functions,
- * else librex's forwarders. A forwarder finds libomptarget at run time. If no OMPT tool is in use,
- * the forwarder of a launch or data call also waits while another thread registers or ends a
+ * otherwise librex's forwarders. A forwarder finds libomptarget at run time. If no OMPT tool is in
+ * use, the forwarder of a launch or data call also waits while another thread registers or ends a
  * module. Neither libomptarget's functions nor the forwarders check the rows: libomptarget aborts
  * the process on nearly every error. LLVM 19 and later crash if libomptarget is called before the
- * first registration. The rewrite of `__tgt_X` does not change these names. Signatures: LLVM 14 to
- * 24, interface.cpp, from LLVM 15 on also LegacyAPI.cpp.
+ * first registration. The rewrite of `__tgt_X` does not change these names. The signatures are
+ * those of interface.cpp of LLVM 14 to 24, and of LegacyAPI.cpp of LLVM 15 to 24.
  */
 
 /** __rex_real___tgt_register_lib: registers a descriptor. */
@@ -150,10 +150,11 @@ void __rex_real___tgt_target_data_update(int64_t device_id, int32_t arg_num, voi
  *                   fit in 31 bits, or on a GPU exceeds a limit of the GPU or of the kernel.
  * REX_EKEY          no entry of @module has @host_key, or @host_key is the key of a global.
  * REX_EPARAMS       the number of the kernel's parameters is not the number of the packet's
- *                   parameter rows, or a row does not fit its parameter. If libomptarget launches
- *                   on a GPU: a parameter has more than 8 bytes, or on LLVM 19 to 22 less.
- * REX_EDEVICE       @device is below -1, or above the number of devices and offloading is not
- *                   disabled.
+ *                   parameter rows, or a row does not fit its parameter. Or libomptarget launches
+ *                   on a GPU, and a parameter has more than 8 bytes, or on LLVM 19 to 22 fewer than
+ *                   8 bytes.
+ * REX_EDEVICE       @device is below -1. Or @device is above the number of devices, and offloading
+ *                   is not disabled.
  * REX_EUNSUPPORTED  the CUDA driver does not make this launch, and the bound libomptarget cannot.
  *                   Examples are a plain kernel (rex-launches(7)) on LLVM 18, more than 65536
  *                   blocks on LLVM 14, and on some releases y, z or dynamic shared memory. Or the
@@ -162,9 +163,10 @@ void __rex_real___tgt_target_data_update(int64_t device_id, int32_t arg_num, voi
  *
  * If libomptarget launches, librex checks the bit 0x40 and the parents of members only in some
  * launches: in the kernel's first launch, and if the last checked launch of the kernel had another
- * number of rows. If the image has no signature of the kernel (rex/kernel.h), the same holds for
- * the number of parameter rows. librex then compares neither types nor widths, and for a host image
- * no rows. If libomptarget finds a further error after these checks, it may abort the process.
+ * number of rows. If the image has no signature of the kernel (rex/kernel.h), librex compares
+ * neither types nor widths. For an image for GPUs, librex then checks the number of parameter rows
+ * only in the same launches. For a host image, librex does not check this number at all. If
+ * libomptarget finds a further error after these checks, it may abort the process.
  */
 REX_API int rex_module_launch(struct rex_module *module, int64_t device, int32_t num_teams,
                               int32_t thread_limit, void *host_key,
@@ -219,7 +221,8 @@ enum rex_data_call { REX_DATA_BEGIN, REX_DATA_END, REX_DATA_UPDATE };
  *              error does not change.
  * REX_EINVAL   @module or a column is NULL, @call is unknown, a count or size is negative, or a row
  *              is an invalid member.
- * REX_EDEVICE  @device is below -1, or above the number of devices and offloading is not disabled.
+ * REX_EDEVICE  @device is below -1. Or @device is above the number of devices, and offloading is
+ *              not disabled.
  * REX_EOVERLAP REX_DATA_BEGIN: a row lies within an earlier row that the call maps, and asks for a
  *              copy that the earlier row does not make.
  * REX_ENOMEM   the host has too little memory to compare the rows, or a row of REX_DATA_BEGIN is
@@ -258,8 +261,8 @@ REX_API int rex_module_target_data(struct rex_module *module, enum rex_data_call
  * @begin        column of begin addresses.
  * @sizes        column of sizes, in bytes.
  * @types        column of map types.
- * @num_teams    blocks in x; 0: the launch's argument num_teams replaces it.
- * @thread_limit threads of a block in x; 0: the launch's argument thread_limit replaces it.
+ * @num_teams    blocks in x; 0: the launch's argument num_teams is used.
+ * @thread_limit threads of a block in x; 0: the launch's argument thread_limit is used.
  *
  * The columns belong to the caller. The fields for names, mappers, trip count, flags and dynamic
  * memory are set to 0, and y and z of the grid to 1. Set the fields that the launch needs.
@@ -524,9 +527,9 @@ REX_API void *rex_literal_error(const void *src, size_t size);
  * @src   the scalar; may be NULL if @size is 0.
  * @size  size of the scalar in bytes, at most 8.
  *
- * The value of a scalar of zeros is NULL, so NULL alone is not a failure. If @size is above 8, or
- * @src is NULL and @size is above 0, returns NULL and sets rex_last_error_code() to REX_EINVAL
- * until the next failing call on the thread.
+ * The result for a scalar of zeros is NULL, so NULL alone is not a failure. The call fails in two
+ * cases: @size is above 8, or @src is NULL and @size is not 0. The call then returns NULL and sets
+ * rex_last_error_code() to REX_EINVAL until the next failing call on the thread.
  */
 static inline void *rex_pack_literal_arg_bytes(const void *src, size_t size)
 {

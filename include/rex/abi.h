@@ -49,7 +49,7 @@ typedef struct ident {
     int32_t reserved_1;  /**< 0. */
     int32_t flags;       /**< KMP_IDENT_* bits; 2 is KMP_IDENT_KMPC. */
     int32_t reserved_2;  /**< 0. */
-    int32_t reserved_3;  /**< 0, or the length of @psource, which clang stores. */
+    int32_t reserved_3;  /**< 0; in clang's output the length of @psource. */
     char const *psource; /**< ";file;function;line;column;;", NUL-terminated. */
 } ident_t;
 
@@ -90,10 +90,13 @@ struct __tgt_bin_desc {
 };
 
 #ifdef REX_PACKET_UNSIGNED
-/** REX_PACKET_INT(bits): type of the packet's integers; uint32_t and uint64_t if unsigned. */
+/**
+ * REX_PACKET_INT(bits): type of an integer in the packet: uint32_t or uint64_t if
+ * REX_PACKET_UNSIGNED is defined, otherwise int32_t or int64_t.
+ */
 #define REX_PACKET_INT(bits) uint##bits##_t
 #else
-/* REX_PACKET_INT(bits): int32_t and int64_t. */
+/* REX_PACKET_INT(bits): int32_t or int64_t. */
 #define REX_PACKET_INT(bits) int##bits##_t
 #endif
 
@@ -116,15 +119,15 @@ struct __tgt_kernel_arguments {
     void **ArgMappers;            /**< mapper functions, one for each row; may be NULL. */
     REX_PACKET_INT(64) Tripcount; /**< iterations of the loop, 0 if unknown. */
     /**
-     * bit 0: nowait. Bits 6 and 7: the grid is exact; librex itself sets these two bits on LLVM 23
-     * and 24, and LLVM 14 to 22 ignore them. LLVM 23 and 24 also know bits 2 to 4. With any other
-     * bit the launch returns REX_EINVAL.
+     * bit 0: nowait. Bits 6 and 7: the grid is exact. librex itself sets bits 6 and 7 on LLVM 23
+     * and 24; LLVM 14 to 22 ignore them. Bits 2 to 4 are valid only on LLVM 23 and 24. With any
+     * other bit the launch returns REX_EINVAL.
      */
     REX_PACKET_INT(64) Flags;
     /**
      * blocks in x, y, z. If x is 0, the num_teams argument replaces x. If the argument is 0 or
-     * less, x is @Tripcount divided by the threads in x, rounded up, at most 2147483647; if
-     * @Tripcount is 0 or less, x is 128. If y or z is 0, librex uses 1.
+     * less, too, librex computes x: @Tripcount divided by the threads in x, rounded up, at most
+     * 2147483647. If @Tripcount is also 0 or less, x is 128. If y or z is 0, librex uses 1.
      */
     REX_PACKET_INT(32) Teams[3];
     /**
@@ -144,11 +147,11 @@ REX_STATIC_ASSERT(sizeof(struct __tgt_kernel_arguments) == 104, "a packet is 104
 /*
  * ---- Map types: the bits of a row -------------------------------------------------------------
  *
- * The bits of column 4. Each LLVM release from 14 to 24 that knows a bit gives the bit the same
- * meaning: openmp/libomptarget/include/omptarget.h (14 to 18), offload/include/omptarget.h (19 on).
- * An LLVM release ignores each bit that it does not know. rex_launch() and the data calls of
- * rex/launch.h refuse a row with a bit that is not listed below: REX_EINVAL. The calls of rex_kmp.h
- * (raw calls) pass such a row to libomptarget.
+ * The bits of column 4. All LLVM releases from 14 to 24 that know a bit give it the same meaning.
+ * The sources are openmp/libomptarget/include/omptarget.h (14 to 18) and
+ * offload/include/omptarget.h (19 on). An LLVM release ignores each bit that it does not know.
+ * rex_launch() and the data calls of rex/launch.h return REX_EINVAL if a row has a bit that is not
+ * listed below. The calls of rex_kmp.h (raw calls) pass such a row to libomptarget.
  */
 
 /** REX_MAP_TO: copy to the device when the mapping begins, or in an update call. */
@@ -185,10 +188,10 @@ REX_STATIC_ASSERT(sizeof(struct __tgt_kernel_arguments) == 104, "a packet is 104
 /** REX_MAP_CLOSE: ask for memory near the device; has an effect only with unified shared memory. */
 #define REX_MAP_CLOSE INT64_C(0x400)
 /**
- * REX_MAP_PRESENT: the memory must be mapped already, or the call returns REX_EABSENT. On LLVM 14
- * to 22 an earlier row of the call may map the memory. The end of a region does not check the bit;
- * rex_queue_update() checks only rows that it copies. In a raw call (rex_kmp.h) libomptarget may
- * abort instead.
+ * REX_MAP_PRESENT: the memory must be mapped already, otherwise the call returns REX_EABSENT. On
+ * LLVM 14 to 22 an earlier row of the call may map the memory. The end of a region does not check
+ * the bit. rex_queue_update() checks the bit only in rows that it copies. In a raw call (rex_kmp.h)
+ * libomptarget may abort instead.
  */
 #define REX_MAP_PRESENT INT64_C(0x1000)
 /**

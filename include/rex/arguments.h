@@ -1,22 +1,22 @@
 /*
  * rex/arguments.h - how the compiler compares the rows of a launch with a kernel's parameters.
  *
- * rex/entry.h and rex/detail.h include it. REX_KERNEL() may have the kernel's parameters:
+ * rex/entry.h and rex/detail.h include this header. REX_KERNEL() may have the kernel's parameters:
  *
  *     REX_KERNEL(axpy, (int64_t) n, (double) a, (const double *) x, (double *) y);
  *     REX_LAUNCH(axpy, 8, 128, REX_VALUE(n), REX_VALUE(a), REX_TO(x, n), REX_TOFROM(y, n));
  *
  * REX_KERNEL() declares a function, axpy__arguments__(), which is never defined. REX_LAUNCH()
  * writes a call of this function inside a sizeof, which evaluates nothing. The call has an argument
- * for each row that passes one to the kernel. So the compiler reports most rows that do not fit
- * their parameters. In C the result is equivalent to these lines:
+ * for each row that passes an argument to the kernel. So the compiler reports most rows that do not
+ * fit their parameters. In C the result is equivalent to these lines:
  *
  *     int axpy__arguments__(int, struct rex_integer n, struct rex_double a, const double *x,
  *                           double *y);
  *     sizeof(axpy__arguments__(0, *(struct rex_integer *)0, *(struct rex_double *)0, x, y))
  *
- * A program's own macro for a row uses REX_ROW(), and in it REX_OF(), REX_OF_ANY_POINTER,
- * REX_OF_NONE or REX_OF_ROW(). Programs need no other name of this header.
+ * A program's own macro for a row uses REX_ROW(). The first argument of REX_ROW() is then REX_OF(),
+ * REX_OF_ANY_POINTER, REX_OF_NONE or REX_OF_ROW(). Programs need no other name of this header.
  *
  * Guide: rex-maps(7).
  *

@@ -12,8 +12,8 @@
  * header. They are hidden: each binary has its own. Only rex_binary_module is visible to other
  * binaries.
  *
- * A *helper* is a file of a code generator, with the macro REX_KMP_INTERNAL, that may define some
- * of these names itself: rex_kmp.h.
+ * A *helper* is a file that a code generator writes, with the macro REX_KMP_INTERNAL. A helper may
+ * define some of the names of this header itself: see rex_kmp.h.
  *
  * Everything here is since 0.2 unless it says otherwise.
  *
@@ -106,7 +106,8 @@ __asm__(".weak __start_omp_offloading_entries, __stop_omp_offloading_entries\n"
  * compares the objects of one file, or with -flto of the whole program.
  *
  * With -flto one assembler may read this text several times, and `.ifndef` skips all copies but the
- * first. In a copy after an entry, `.weak` would change the symbol of the section itself.
+ * first. If an entry came before a later copy, `.weak` in that copy would change the symbol of the
+ * section itself.
  */
 __asm__(".ifndef .Lrex_keeps_entries\n.set .Lrex_keeps_entries, 1\n"
         ".pushsection rex_kept_entries, \"awR\", %progbits\n.balign 8\n"
@@ -125,8 +126,9 @@ extern const struct rex_image_row rex_images_begin[] __asm__("__start_rex_images
 extern const struct rex_image_row rex_images_end[] __asm__("__stop_rex_images") REX_PER_BINARY;
 
 /*
- * REX_HIDDEN: the attribute of a hidden object or function. It is not weak, because a helper (a
- * file that REX generates) may define the name after the declaration.
+ * REX_HIDDEN: the attribute of a hidden object or function. REX_HIDDEN does not make a declaration
+ * weak. After the declaration a helper (a file that REX generates) may define the name, and a weak
+ * declaration would make this definition weak.
  */
 #define REX_HIDDEN __attribute__((__visibility__("hidden")))
 
@@ -160,7 +162,10 @@ REX_PER_BINARY ident_t rex_target_kernel_ident = {0, 2, 0, 0, ";unknown;unknown;
  * file of a binary of helpers has to define these names. The declarations of the names above are
  * not weak, because a weak declaration makes a helper's later definition weak.
  */
-/* rex_found_desc: a weak reference to `__cubin_desc`. NULL if no file of the binary defines it. */
+/*
+ * rex_found_desc: a weak reference to `__cubin_desc`. NULL if no file of the binary defines that
+ * name.
+ */
 static struct __tgt_bin_desc *rex_found_desc __attribute__((__weakref__("__cubin_desc")));
 /*
  * rex_found_ident: a weak reference to rex_target_kernel_ident. NULL if no file of the binary
@@ -192,10 +197,10 @@ REX_PER_BINARY struct rex_module rex_this_module = {(uint32_t)sizeof(struct rex_
 
 /**
  * rex_binary_module: a variable with the address of this binary's module, for librex. A shared
- * object exports this variable. If librex knows no module with entries, a data call finds the
- * variables of loaded shared objects. It then registers at least one of the modules that have
- * entries. Code of the binary uses &rex_this_module: in a shared object the name rex_binary_module
- * may mean the program's variable.
+ * object exports this variable. If librex knows no module with entries, a data call looks for such
+ * variables in the loaded shared objects. The data call then registers at least one of the modules
+ * that have entries. Code of the binary uses &rex_this_module: in a shared object the name
+ * rex_binary_module may mean the program's variable.
  */
 extern struct rex_module *rex_binary_module;
 __attribute__((__weak__, __visibility__("default"))) struct rex_module *rex_binary_module =
@@ -243,9 +248,9 @@ REX_HIDDEN void rex_offload_fini(void);
 /**
  * rex_offload_init(): finds and binds libomptarget; finds, checks and registers this binary's
  * image; and loads the image on the default device. If offloading is disabled or the default device
- * is the host, it only registers the image. Call it at the start of main, before anything is timed.
- * If the module is registered already, the call only loads an image that is not loaded yet. Any
- * thread.
+ * is the host, the function does not load the image. If the module is registered already, the
+ * function only loads an image that is not loaded yet. Call rex_offload_init() at the start of
+ * main, before anything is timed. Any thread.
  *
  * Returns 0 or an error of rex_module_init().
  */
@@ -258,26 +263,27 @@ REX_PER_BINARY int rex_offload_init(void)
 /**
  * rex_offload_fini(): unregisters this binary's image. Before the call the program must end the
  * mappings that this binary made. The call waits until other threads have left launches and data
- * calls. After the call the module can be registered again. LLVM 18 requires the same image, and
- * LLVM 14 to 17 an image for the same kind of device, GPU or CPU. If the module is not registered,
- * is being registered, or is being ended by another thread, the call returns 0 and does nothing. At
- * the end of the process the call returns 0 and does nothing in a function that was given to
- * atexit() before the first registration, or before libomptarget's first launch or data call. Any
- * thread.
+ * calls. After the call the module can be registered again. LLVM 18 then requires the same image,
+ * and LLVM 14 to 17 an image for the same kind of device, GPU or CPU. Any thread.
+ *
+ * In these cases the call returns 0 and does nothing:
+ * - The module is not registered, a thread is registering it, or another thread is ending it.
+ * - The process is ending, and the call is in a function that was given to atexit() too early:
+ *   before the first registration, or before libomptarget's first launch or data call.
  *
  * Returns 0 or one of these errors. After an error the module is still registered:
  *
  * REX_EINVAL  the call is in the program's log function, which an outer rex_offload_fini() of this
  *             thread has called. Or the thread runs its last destructors.
- * REX_EBUSY   a queue (rex/queue.h) has unfinished commands, and may have launched kernels of this
- *             binary since it was last idle. Or a queue has unfinished commands, and no other
- *             module is registered. The message names the queue. If REX_OPTION_UNFINISHED is
- *             `wait`, the call waits instead. Or the call was made inside a launch, a data call or
- *             the program's log function. Or launches or data calls of other threads have not ended
+ * REX_EBUSY   a queue (rex/queue.h) has unfinished commands. In addition, the queue may have
+ *             launched kernels of this binary since it was last idle, or no other module is
+ *             registered. The message names the queue. If REX_OPTION_UNFINISHED is `wait`, the call
+ *             waits for the queue instead. Or the call was made inside a launch, a data call or the
+ *             program's log function. Or launches or data calls of other threads have not ended
  *             within a minute.
  * REX_ENOMEM  the host has too little memory for librex's data of this thread.
- * REX_ECUDA   since the process began, librex has found any device lost: for example in a launch, a
- *             wait or a queue.
+ * REX_ECUDA   librex has found a device lost, now or earlier in the process: for example in a
+ *             launch, a wait or a queue.
  */
 int rex_offload_fini(void) __asm__("rex_offload_fini");
 REX_PER_BINARY int rex_offload_fini(void)

@@ -1,7 +1,7 @@
 /*
  * rex/clang.h - CUDA's own names, for a clang that compiles kernels without the CUDA toolkit. For
  * such a compiler rex/kernel.h includes this header. The command below makes PTX, which the CUDA
- * driver compiles. With -### it shows the commands of clang instead.
+ * driver compiles. With the option -### rex-cc shows the commands of clang and does not run them.
  *
  *     rex-cc --images --device-compiler=clang axpy.cu
  *

@@ -1,6 +1,6 @@
 /*
  * rex/clangmath.h - functions of <math.h> for a clang that compiles kernels without the CUDA
- * toolkit. rex/clang.h includes it.
+ * toolkit. rex/clang.h includes this header.
  *
  * As in C++, each name is overloaded for double and float. A name with an f after it, such as
  * sqrtf(), is for float only. Arguments of other types, or of two types, are computed in double.

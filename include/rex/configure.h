@@ -43,14 +43,15 @@ extern "C" {
  * such a name, write the name as a path: `./0`.
  *
  * librex ignores a variable if its option does not allow the value, or if the value has 4096 bytes
- * or more. It logs a warning with the allowed values, or with the maximum length. librex logs the
- * warning at most once in a process, usually when it first reads REX_OPTION_LOG. While the program
- * has set the option, there is no warning. librex also warns once of each REX_ variable whose name
- * is similar, but not equal, to a name below. In a set-user-ID program librex ignores these
- * variables.
+ * or more. librex then logs a warning with the allowed values, or with the maximum length. The
+ * warning is logged at most once for each variable, usually when librex first reads REX_OPTION_LOG.
+ * There is no warning while the program has set the variable's option with rex_configure(). librex
+ * also warns once of each REX_ variable whose name is similar, but not equal, to a name below. In a
+ * set-user-ID program librex ignores all variables below.
  *
- * REX_OPTION_OMPTARGET     REX_OMPTARGET: path of the libomptarget to use. Takes effect if no
- *                          libomptarget is in the process yet, bound or not.
+ * REX_OPTION_OMPTARGET     REX_OMPTARGET: path of the libomptarget to use. Has no effect if a
+ *                          libomptarget is in the process already, even one that librex has not
+ *                          bound.
  * REX_OPTION_CUBIN         REX_CUBIN: image file of the main program's module, or a list of files
  *                          with ':' between them. It replaces the module's own file name. It has no
  *                          effect if the module has an image for GPUs in memory. It has no effect
@@ -75,9 +76,9 @@ extern "C" {
  *                          longer than a short launch. `runtime`: libomptarget chooses, and the
  *                          thread sleeps. Takes effect when librex activates the GPU's context,
  *                          usually at the first registration of an image for the GPU. On LLVM 14 to
- *                          17 this is at the first use after the registration. An earlier
- *                          rex_host_alloc() or rex_host_register() also activates a context. A
- *                          context that is active already does not change.
+ *                          17 librex activates the context at the first use after the registration.
+ *                          An earlier rex_host_alloc() or rex_host_register() also activates a
+ *                          context. A context that is active already does not change.
  * REX_OPTION_ADOPT         REX_ADOPT: `on` or `off` (the default). `on`: librex adopts offload code
  *                          that another compiler built and that registers through librex's
  *                          __tgt_register_lib. librex first sets the wait policy. It then passes
@@ -86,12 +87,13 @@ extern "C" {
  *                          images. Code of the program itself registers before main() begins, so a
  *                          call of rex_configure() is too late: set the variable REX_ADOPT.
  *                          rex-run(1) sets REX_ADOPT.
- * REX_OPTION_UNFINISHED    REX_UNFINISHED: `error` (the default) or `wait`. It applies to calls
- *                          that end memory, a module or a library that a queue may still use. They
- *                          are the end of a data region, rex_data_exit(), rex_offload_fini(),
- *                          rex_module_fini() and rex_library_unload(). With `error` the call
- *                          returns REX_EBUSY and ends nothing. With `wait` the call waits for the
- *                          queue. The data calls of rex_kmp.h that end mappings always wait.
+ * REX_OPTION_UNFINISHED    REX_UNFINISHED: `error` (the default) or `wait`. The option applies to
+ *                          calls that end memory, a module or a library that a queue may still use.
+ *                          These calls are the end of a data region, rex_data_exit(),
+ *                          rex_offload_fini(), rex_module_fini() and rex_library_unload(). With
+ *                          `error` the call returns REX_EBUSY and ends nothing. With `wait` the
+ *                          call waits for the queue. The data calls of rex_kmp.h that end mappings
+ *                          always wait.
  * REX_OPTION_TRACE         REX_TRACE: a file for a timeline of launches, data calls and queues,
  *                          which rex-report(1) reads and describes. In the file's name, %p is the
  *                          process ID and %% a percent sign. `-`: a summary on standard error when
@@ -107,15 +109,15 @@ extern "C" {
  *                          Kernels that are never launched, and the presence and size of globals,
  *                          are not checked. If the image lacks such a kernel or global,
  *                          libomptarget of LLVM 14 to 17 ends the process when it loads the image.
- *                          Later LLVM releases print a line and continue. LLVM 14 and 15 are an
- *                          exception: the registration refuses a host image that lacks an entry.
- *                          With `on` or `off`, each entry must be in one of several embedded
- *                          images, also an entry of REX_GLOBAL_LINK().
- *                          The image's structure and architecture, the entry table, duplicate keys
- *                          and the rows of a launch are always checked. `full`: as `on`; and if a
- *                          launch by the driver maps a row, the row gets device memory of its own,
- *                          exactly as large as the row. So compute-sanitizer finds accesses past
- *                          the row. Takes effect at the next registration.
+ *                          Later LLVM releases print a line and continue. But on LLVM 14 and 15 the
+ *                          registration refuses a host image that lacks an entry. If several images
+ *                          are embedded, each entry must be in one of them, even with `off`, and
+ *                          even an entry of REX_GLOBAL_LINK(). The image's structure and
+ *                          architecture, the entry table, duplicate keys and the rows of a launch
+ *                          are always checked. `full`: as `on`; and if a launch by the driver maps
+ *                          a row, the row gets device memory of its own, exactly as large as the
+ *                          row. So compute-sanitizer finds accesses past the row. Takes effect at
+ *                          the next registration.
  * REX_OPTION_LAUNCH_BY     REX_LAUNCH_BY: the library that makes launches on an NVIDIA GPU, except
  *                          launches in queues. `auto`, the default: the CUDA driver, unless a
  *                          reason requires libomptarget. `runtime`: libomptarget. `driver`: the
@@ -135,14 +137,15 @@ extern "C" {
  *                          data call with the host as its device returns REX_ENODEVICE. But
  *                          rex_queue_update() and the data calls of rex_kmp.h return no error and
  *                          do nothing. librex cannot stop the program's own host version. Takes
- *                          effect at the next registration and call. But a module that is
- *                          registered with a host image already continues to run on the CPU.
+ *                          effect at the next registration and call. But a module that is already
+ *                          registered with a host image continues to run on the CPU.
  * REX_OPTION_LAUNCH_BLOCKING  REX_LAUNCH_BLOCKING: `on` (the default) or `off`. `off`: a launch on
  *                          an NVIDIA GPU may return before its kernel is done, if the host cannot
  *                          yet see the result. A later call that could see or change the result
  *                          waits, and returns the error of the kernel. rex-launches(7) describes
- *                          the differences. Takes effect at the next launch; a call of
- *                          rex_configure() that changes it to `on` waits for earlier launches.
+ *                          the differences. Takes effect at the next launch. A call of
+ *                          rex_configure() that changes the option to `on` waits for earlier
+ *                          launches.
  */
 enum rex_option {
     REX_OPTION_OMPTARGET,
@@ -168,9 +171,12 @@ enum rex_option {
  *
  * Any thread.
  *
- * Returns 0, REX_EINVAL (@option does not exist; @value is too long; or @option does not allow
- * @value, and the message lists the allowed values) or REX_ENOMEM. After an error nothing has
- * changed. It is not an error to set an option too late to take effect.
+ * Returns 0 or one of these errors. After an error nothing has changed. It is not an error to set
+ * an option too late to take effect.
+ *
+ * REX_EINVAL  @option does not exist, @value is too long, or @option does not allow @value. In the
+ *             last case the message lists the allowed values.
+ * REX_ENOMEM  the host has too little memory.
  */
 REX_API int rex_configure(enum rex_option option, const char *value);
 
@@ -195,9 +201,9 @@ REX_API int rex_configure(enum rex_option option, const char *value);
  * REX_LOG_INFO   main steps, for example the choice of libomptarget, images and contexts.
  * REX_LOG_DEBUG  everything. Launches and data calls list their rows, with the types in words:
  *                `row 1: to|target_param 0x55d0c8a2f2a0 4000 bytes`. If a row has a name, as with
- *                clang -g, the line has the name; for mapped memory, instead of the address. Calls
- *                of code that other compilers built are logged only if the level is already debug
- *                when libomptarget is bound. This level makes launches slower.
+ *                clang -g, the line shows the name. For mapped memory the name replaces the
+ *                address. Calls of code that other compilers built are logged only if the level is
+ *                already debug when libomptarget is bound. This level makes launches slower.
  */
 enum rex_log_level { REX_LOG_OFF, REX_LOG_ERROR, REX_LOG_WARN, REX_LOG_INFO, REX_LOG_DEBUG };
 
@@ -212,11 +218,15 @@ enum rex_log_level { REX_LOG_OFF, REX_LOG_ERROR, REX_LOG_WARN, REX_LOG_INFO, REX
  *
  * The function runs on the thread that logs the line. Several threads may call it at once. librex
  * holds no lock during the call, so the function may call librex. But the thread may be inside a
- * call that uses a module. So a call that registers or ends a module fails with REX_EBUSY, or with
- * REX_EINVAL if this thread is ending the module. A module that this thread is registering is an
- * exception: a call that registers or uses it fails with REX_EINVAL, and a call that ends it does
- * nothing and returns 0. If librex calls the function in a registration, launches of other threads
- * may wait until the function returns.
+ * call that uses a module. So a call from the function that registers or ends a module fails with
+ * REX_EBUSY. There are two exceptions:
+ * - If this thread is ending a module, a call that registers or ends this module fails with
+ *   REX_EINVAL.
+ * - If this thread is registering a module, a call that registers or uses this module fails with
+ *   REX_EINVAL. A call that ends this module does nothing and returns 0.
+ *
+ * If librex calls the function in a registration, launches of other threads may wait until the
+ * function returns.
  *
  * Lines that librex logs inside the function go to standard error or the file. After the function
  * returns, librex restores rex_last_error() and errno of the thread.
@@ -225,9 +235,9 @@ typedef void rex_log_function(enum rex_log_level level, const char *message, voi
 
 /**
  * rex_set_log_callback(): from this call on, librex passes the lines of the log to @function, with
- * @context. It no longer writes these lines to standard error or a file. Exceptions are lines that
- * librex logs inside @function, a line for which there is no memory, and the report that a log file
- * fails. REX_OPTION_LOG still sets the level.
+ * @context. librex no longer writes these lines to standard error or a file. Exceptions are lines
+ * that librex logs inside @function, a line for which there is no memory, and the report that a log
+ * file fails. REX_OPTION_LOG still sets the level.
  *
  * @function  receives each line; NULL: lines go to the file of REX_OPTION_LOG or to standard error.
  * @context   an argument for @function. @context must live until @function is replaced and has
@@ -245,15 +255,19 @@ REX_API void rex_set_log_callback(rex_log_function *function, void *context);
  */
 
 /**
- * rex_runtime_bind(): finds and binds libomptarget now, instead of at the first registration. It
- * takes the first of these: a libomptarget that is in the process already, that of
- * REX_OPTION_OMPTARGET, or the best libomptarget that it finds. The best is mostly that of the
- * newest LLVM release: see librex(7). A bound libomptarget stays bound until the process ends. The
- * call starts the CUDA driver, so a child that is forked later cannot use a GPU. Any thread.
+ * rex_runtime_bind(): finds and binds libomptarget now, instead of at the first registration. If a
+ * libomptarget is in the process already, the call binds it. If not, the call binds the
+ * libomptarget of REX_OPTION_OMPTARGET. If this option is not set, the call binds the best
+ * libomptarget that librex finds. The best is mostly that of the newest LLVM release: see
+ * librex(7). A bound libomptarget stays bound until the process ends. The call starts the CUDA
+ * driver, so a child that is forked later cannot use a GPU. Any thread.
  *
- * Returns 0; REX_ENORUNTIME (the message lists the libraries that librex tried, each with the
- * reason, or names another cause); REX_ENOMEM; or REX_EFORK (the process was forked while another
- * thread of its parent loaded libomptarget). If a libomptarget is bound already, returns 0.
+ * Returns 0 or one of these errors. If a libomptarget is bound already, returns 0.
+ *
+ * REX_ENORUNTIME  no libomptarget could be bound. The message lists the libraries that librex
+ *                 tried, each with the reason, or names another cause.
+ * REX_ENOMEM      the host has too little memory.
+ * REX_EFORK       the process was forked while another thread of its parent loaded libomptarget.
  */
 REX_API int rex_runtime_bind(void);
 

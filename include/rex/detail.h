@@ -8,8 +8,8 @@
  * to them. Names that begin with rex_detail_ are reserved: librex's macros declare variables of
  * such names, which would hide the program's variables.
  *
- * The inline functions do not check the pointers through which they read or write; of these only
- * the `error` of a data scope may be NULL. Any thread may call them.
+ * The inline functions do not check the pointers through which they read or write. Of these
+ * pointers only the `error` of a data scope may be NULL. Any thread may call the inline functions.
  *
  * Guide: rex-maps(7).
  *
@@ -289,7 +289,7 @@ inline struct rex_map *rex_columns_fill(struct rex_columns *columns, const char 
 /* clang-format off */
 /**
  * REX_ROWS(rows..., ): the arguments after @text of rex_columns_fill(). An empty item follows the
- * rows. In C++ it is one argument, a struct rex_row_list.
+ * rows. In C++ REX_ROWS() is one argument, a struct rex_row_list.
  */
 #define REX_ROWS(...) rex_row_list{__VA_ARGS__}
 /* clang-format on */
@@ -326,7 +326,7 @@ inline struct rex_map *rex_columns_fill(struct rex_columns *columns, const char 
 /**
  * rex_map_for_runtime(): the body of a mapper function of libomptarget's kind, for the `mappers`
  * column of a map. REX_RUNTIME_MAPPER() defines such a mapper function. rex_map_for_runtime() calls
- * @mapper for each element of the section, and passes the rows that @mapper adds to libomptarget
+ * @mapper for each element of the section. The rows that @mapper adds are passed to libomptarget
  * (`__tgt_push_mapper_component`).
  *
  * @mapper        the function that maps one element.
@@ -345,9 +345,9 @@ REX_API void rex_map_for_runtime(rex_mapper *mapper, int64_t element_size, void 
 /*
  * ---- Launches, data calls and queues of a named module ----------------------------------------
  *
- * "like f()" names a function f() for the module of this binary. The function with @module has the
- * results and errors of f(). It checks its pointers, and registers the module that it uses, if this
- * module has entries and is not registered.
+ * "like f()" means: the function does for @module what f() does for the module of this binary, and
+ * has the results and errors of f(). The function checks its pointers. If the module that it uses
+ * has entries and is not registered, the function registers that module.
  */
 
 /**

@@ -13,16 +13,19 @@
  * binary, REX_KERNEL_DECLARE(axpy) declares the key for REX_KERNEL_ID(axpy).
  *
  * Keys and entries are hidden: each program or shared object has its own. If two files of a binary
- * define a name, the linker reports an error. If the image lacks a kernel or global of an entry, or
- * if a global has another size in the image, the registration returns REX_ENOKERNEL. With
- * REX_CHECK=off it does not compare entries, and never those of REX_GLOBAL_LINK(). But even then,
- * each entry must be in one of several embedded images, and on LLVM 14 and 15 in a host image.
+ * define the same name, the linker reports an error.
  *
- * Linkers that collect garbage keep the entries of a file that includes this header. This needs a
- * compiler with the attribute `retain`, which gcc before 11 and clang before 13 lack. Link objects
- * of these compilers with -Wl,-z,nostart-stop-gc. Without this option lld with --gc-sections, and
- * GNU ld with --gc-sections and -z start-stop-gc, drop sections that only the linker's own symbols
- * reach.
+ * The registration returns REX_ENOKERNEL if the image lacks the kernel or global of an entry, or if
+ * a global has another size in the image. The registration does not compare entries of
+ * REX_GLOBAL_LINK(), and with REX_CHECK=off no entry. Two checks are always made, for all entries:
+ * - If several images are embedded, each entry must be in one of them.
+ * - On LLVM 14 and 15 a host image must have all entries.
+ *
+ * Linkers that collect garbage keep the entries of a file that includes this header. For this the
+ * compiler must know the attribute `retain`. gcc before 11 and clang before 13 do not know
+ * `retain`. If such a compiler made the objects, link them with -Wl,-z,nostart-stop-gc. Without
+ * this option lld with --gc-sections, and GNU ld with --gc-sections and -z start-stop-gc, drop
+ * sections that only the linker's own symbols reach.
  *
  * If the name of a kernel or global is itself a macro, these macros and the launch and kernel
  * macros expand the name.
@@ -72,7 +75,8 @@
 
 /**
  * REX_KERNEL_STEM(S), REX_KERNEL_STEM(S, parameters...): defines key and entry of the kernel with
- * stem S: `Sid__`, `Somp_offload_entry__`, "Skernel__". Write the macro in one file of the binary.
+ * stem S. The key is `Sid__`, the entry is `Somp_offload_entry__`, and the kernel's symbol in the
+ * image is "Skernel__". Write the macro in one file of the binary.
  * @parameters  the parameter list of REX_DEVICE_KERNEL_STEM() in the image; may be left out.
  *
  * With the list, the compiler compares the number and the types of the rows in each later launch
@@ -88,9 +92,9 @@
 #define REX_KERNEL_STEM(...) REX_KERNEL_DEFINE(__VA_ARGS__, )
 
 /*
- * Many macros below have an empty last argument: `REX_KERNEL_NAMED(name, parameters..., )`. C does
- * not allow an empty `...`, and the kernel may have no list. For example,
- * REX_KERNEL(axpy, (int64_t) n) expands in these steps:
+ * Many macros below have an empty last argument: `REX_KERNEL_NAMED(name, parameters..., )`. Without
+ * the empty argument, a kernel without a list would leave the `...` of the macro empty, which C
+ * does not allow. For example, REX_KERNEL(axpy, (int64_t) n) expands in these steps:
  *
  *     REX_KERNEL_NAMED(axpy, (int64_t) n, )
  *     REX_KERNEL_DEFINE(axpy__, (int64_t) n, )
@@ -131,8 +135,9 @@
 /**
  * REX_KERNEL_STEM_DECLARE(S), REX_KERNEL_STEM_DECLARE(S, parameters...): declares the key that
  * another file of this binary defines with REX_KERNEL_STEM(S). REX_KERNEL_STEM_ID(S) and the launch
- * macros need the declaration. With the list the compiler also compares the rows of launches in
- * this file. If a file uses both macros, write the list in both or in neither.
+ * macros need the declaration. With the list of parameters the compiler also compares the rows of
+ * launches in this file. If a file uses both REX_KERNEL_STEM(S) and REX_KERNEL_STEM_DECLARE(S),
+ * write the list in both or in neither.
  */
 #define REX_KERNEL_STEM_DECLARE(...) \
     REX_KERNEL_DECLARED(__VA_ARGS__, ) REX_KERNEL_KEY(__VA_ARGS__, )
@@ -212,8 +217,9 @@
 /**
  * REX_GLOBAL_LINK(type, variable): makes a global @variable the host side of a global that is on
  * the device only while it is mapped (declare target link). The device has a pointer to the global,
- * `variable_decl_tgt_ref_ptr`. A registration does not check that the image has this pointer,
- * except with several embedded images, and a host image on LLVM 14 and 15.
+ * `variable_decl_tgt_ref_ptr`. In most cases a registration does not check that the image has this
+ * pointer. There are two exceptions: several images are embedded, or the image is a host image on
+ * LLVM 14 or 15.
  * @variable has @type, such as `double[1000]`, and must be declared earlier in this file. The
  * global's row in a map is REX_LINK() of rex/map.h. The device side is REX_DEVICE_GLOBAL_LINK(type,
  * variable) of rex/kernel.h.
@@ -256,9 +262,9 @@
  * several images of one kind "memory 1" and so on, in link order.
  *
  * A linker takes a file from an archive only if a symbol that is not weak refers to the file. All
- * references to an image are weak. rex.pc, rex-cc and the CMake package pass options -u. With them,
- * a linker that has no image of a kind yet takes the first from an archive. Put each other image
- * into a file with code that the program calls, or link with --whole-archive.
+ * references to an image are weak. rex.pc, rex-cc and the CMake package pass options -u. With these
+ * options, a linker that has no image of a kind yet takes the first such image from an archive. Put
+ * each other image into a file with code that the program calls, or link with --whole-archive.
  */
 #define REX_EMBED_IMAGE(file) REX_EMBED(rex_embedded_image_once, 0, file)
 

@@ -1,11 +1,11 @@
 /*
  * rex/error.h - errors: why a call failed; the version of the library.
  *
- * A call that fails returns a negative `enum rex_error`, or NULL, "", false or 0 if its result has
- * another type; rex_last_error() then returns one sentence that names the object and the cause. All
- * functions may be called from any thread, unless a comment says otherwise. librex does not exit,
- * abort, or write to standard output. A call that fails changes no output parameter, except memory
- * to which it copies.
+ * A call that fails returns a negative `enum rex_error`. If the result of the call has another
+ * type, the call returns NULL, "", false or 0. rex_last_error() then returns one sentence that
+ * names the object and the cause. All functions may be called from any thread, unless a comment
+ * says otherwise. librex does not exit, abort, or write to standard output. A call that fails
+ * changes no output parameter, except memory to which it copies.
  *
  * Unless REX_LOG=off, librex logs an error, with the error's name in brackets at the end. The log
  * is standard error by default (rex/configure.h). Some errors are not logged: for example,
@@ -142,9 +142,10 @@ REX_API const char *rex_error_name(int error);
  * REX_OK            success.
  * REX_EHOST         the call launched nothing, because offloading is disabled, the device is the
  *                   host, or libomptarget refused the launch: the caller runs its host version.
- *                   REX_EHOST is not logged, and in calls of rex_kmp.h does not change the last
- *                   error. The launch wrappers of rex_kmp.h also return -1 if the module cannot be
- *                   registered. The last error is then the cause: see rex_module_target_kernel().
+ *                   REX_EHOST is not logged. In calls of rex_kmp.h REX_EHOST does not change the
+ *                   last error. The launch wrappers of rex_kmp.h also return -1 if the module
+ *                   cannot be registered. The last error is then the cause: see
+ *                   rex_module_target_kernel().
  * REX_EINVAL        an argument is invalid: a NULL pointer, a negative count, an unknown flag. Or
  *                   the state does not allow the call: no module is registered, offloading is
  *                   disabled, a queue is being captured, or the process or the thread is ending.
@@ -162,10 +163,11 @@ REX_API const char *rex_error_name(int error);
  * REX_EIMAGE        the bytes are empty, truncated, or not a device image; or the CUDA driver
  *                   refuses the PTX. Or a host image needs a library or a symbol that this machine
  *                   lacks. Or the bound LLVM release cannot read the data of a clang kernel.
- * REX_EUNSAFE       a host image was found by a name without a slash, and it is unsafe. Every user
- *                   can write to the image or to its folder; or one of them does not belong to
- *                   root, the user of the process or the owner of the executable. Or librex cannot
- *                   read the attributes of the folder.
+ * REX_EUNSAFE       a host image was found by a name without a slash, and it is unsafe for one of
+ *                   these reasons. Every user can write to the image or to its folder. Or the image
+ *                   or its folder belongs to another user than root, the user of the process and
+ *                   the owner of the executable. Or librex cannot read the attributes of the
+ *                   folder.
  * REX_ENODEVICE     no image is for a GPU of this process, or all images need a GPU and there is no
  *                   GPU. Or REX_REQUIRE_GPU forbids the host device. Or the function needs an
  *                   NVIDIA GPU, and the device is not an NVIDIA GPU.
@@ -176,25 +178,25 @@ REX_API const char *rex_error_name(int error);
  * REX_EPARAMS       the rows do not fit the kernel's parameters, or the bound LLVM release
  *                   misplaces parameters of this width.
  * REX_EKEY          a host key is in no registered entry table, twice in one table, or in two
- *                   modules; or it belongs to a global where a kernel is needed, or to a kernel
- *                   where a global is needed. Or two images in memory, of one kind (for GPUs, or
- *                   for the CPU), have the kernel or global of one entry.
+ *                   modules. Or the key belongs to a global where a kernel is needed, or to a
+ *                   kernel where a global is needed. Or two images in memory, of one kind (for
+ *                   GPUs, or for the CPU), have the kernel or global of one entry.
  * REX_EDEVICE       a device or GPU does not exist: for example, the number is below -1 or above
  *                   the number of devices. Or a launch or a copy is for another device than its
  *                   queue.
  * REX_EABSENT       memory that has to be mapped on the device is not mapped, or only in part.
- * REX_EOVERLAP      a call maps a row that is mapped only in part, or that overlaps an earlier row
- *                   that the call maps, without lying in it; libomptarget would abort, or copy too
- *                   much. Or a row is a part of such an earlier row, and needs a copy that the
- *                   earlier row does not make. Or a row of REX_IMPLICIT() asks an end call for a
- *                   copy back, and is mapped only in part. On LLVM 14 also a row of no elements
- *                   within a later row of a launch.
+ * REX_EOVERLAP      a call maps a row that is mapped already, but only in part. Or a row overlaps
+ *                   an earlier row that the call maps, and does not lie in that row. In both cases
+ *                   libomptarget would abort, or copy too much. Or a row lies in an earlier row
+ *                   that the call maps, and needs a copy that the earlier row does not make. Or a
+ *                   row of REX_IMPLICIT() asks an end call for a copy back, and is mapped only in
+ *                   part. Or, on LLVM 14, a row of no elements lies in a later row of a launch.
  * REX_ECUDA         a call to the CUDA driver failed, or the device is lost; the message has the
  *                   driver's reason.
  * REX_EFORK         the process was forked after its parent had used a GPU; counting GPUs, pinning
  *                   memory and binding libomptarget are such uses. Or the process was forked while
- *                   another thread was inside libomptarget, loaded it, or registered or ended the
- *                   module.
+ *                   another thread was inside libomptarget, loaded libomptarget, or registered or
+ *                   ended the module of the call.
  * REX_EBUSY         a queue has unfinished work with memory, a module or a library that the call
  *                   would end; the message names the queue. Or a module is registered or ended
  *                   inside a launch, a data call or the log's function, or while launches or data

@@ -92,8 +92,8 @@ struct rex_image_list {
 };
 
 /**
- * rex_image_list_open(): lists the images in @bytes. nvcc's fatbin and LLVM's OffloadBinary may
- * have several images, and a file may have several OffloadBinaries; each file of another kind is
+ * rex_image_list_open(): lists the images in @bytes. A fatbin of nvcc or an OffloadBinary of LLVM
+ * may have several images, and a file may have several OffloadBinaries. A file of any other kind is
  * one image. The call decompresses nothing.
  *
  * @list   receives the new list; close the list with rex_image_list_close().
@@ -105,9 +105,9 @@ struct rex_image_list {
  * Returns 0, REX_EINVAL (a pointer is NULL), REX_ENOMEM or REX_EIMAGE. REX_EIMAGE is the error for
  * an empty file, a file that does not begin like an image, and a file of code for another
  * processor. REX_EIMAGE is also the error for a fatbin or OffloadBinary that librex cannot read.
- * The call lists a program or an object file for this processor as REX_IMAGE_HOST, and may accept a
- * truncated CUBIN or shared object; rex_image_view_open() refuses them. After an error nothing has
- * changed.
+ * The call lists a program or an object file for this processor as REX_IMAGE_HOST. The call may
+ * also accept a truncated CUBIN or shared object. rex_image_view_open() refuses all of these. After
+ * an error nothing has changed.
  */
 REX_API int rex_image_list_open(struct rex_image_list **list, const void *bytes, size_t size,
                                 const char *name);
@@ -138,10 +138,11 @@ struct rex_image_view;
  *
  * Returns 0, REX_EINVAL (a pointer is NULL, or image @index does not exist), REX_ENOMEM,
  * REX_EUNSUPPORTED (the library that decompresses the image cannot be used; the message names the
- * library) or REX_EIMAGE (the bytes are not a usable image). Compressed images have a limit: the
- * decompressed sizes of image @index and of the compressed images before it are added, with 512
- * bytes for each image. If the sum is above 16 MiB plus ten times the size of the file, the call
- * returns REX_EIMAGE. After an error nothing has changed.
+ * library) or REX_EIMAGE (the bytes are not a usable image). Compressed images have a limit. If
+ * image @index is compressed, the call adds up the decompressed sizes of this image and of all
+ * compressed images before it in @list, with 512 bytes more for each of these images. If the sum is
+ * above 16 MiB plus ten times the size of the file, the call returns REX_EIMAGE. After an error
+ * nothing has changed.
  */
 REX_API int rex_image_view_open(struct rex_image_view **view, const struct rex_image_list *list,
                                 size_t index, const char *name);
@@ -165,8 +166,9 @@ struct rex_image_parameter {
  *
  * If the image is PTX, @registers, @shared_memory and a kernel's @size are 0, because the driver
  * has not compiled the code yet. For a host image only @name, @kernel, @size, @call and the facts
- * of signatures are known; its parameters have 8 bytes. @env, @plain and @signature come from the
- * signature. The view does not list signatures as symbols.
+ * of signatures are known. Each parameter in a host image has 8 bytes. In images of all kinds @env,
+ * @plain and @signature come from the kernel's signature. The view does not list signatures as
+ * symbols.
  */
 struct rex_image_symbol {
     const char *name;    /**< name, as in an offload entry. */
@@ -292,24 +294,25 @@ typedef void rex_info_row(const char *group, const char *name, const char *value
  * may have more groups and names. With @release 0 the groups are:
  *
  * - **librex**: version, file, compiler, architecture.
- * - **libomptarget**: path, release, chosen by, recognized by; `trouble`, if its plugins are
- *   missing or librex does not know its release; or `error`: the reason if no libomptarget can be
- *   used.
- * - **adapted**: for each adaptation of librex to the release, the subject, and the adaptation,
- *   usually with its reason.
+ * - **libomptarget**: `path`, `release`, `chosen by`, `recognized by`. There is a row `trouble` if
+ *   the plugins of the libomptarget are missing, or if librex does not know its release. If no
+ *   libomptarget can be used, the only row of the group is `error`, with the reason.
+ * - **adapted**: a row for each adaptation of librex to the release. The name is the subject. The
+ *   value is the adaptation, usually with its reason.
  * - **searched**: each pattern of folders in which librex looks for a libomptarget. If a libomp is
  *   loaded, librex also looks in the folder of that libomp.
- * - **found**: each candidate in these folders, and its release, the best first; then each refused
- *   candidate, and the reason.
+ * - **found**: each candidate in these folders with its release, the best candidate first. Then
+ *   each refused candidate with the reason.
  * - **plugin**: the plugins of the bound libomptarget that are files (LLVM 14 to 18). For LLVM
  *   releases with built-in plugins there is one row, `all`.
- * - **driver**: kernel module, file (the driver's library); CUDA version, or `error`: the reason if
- *   no GPU can be used; and `trouble`: a reason why libomptarget may not use the GPUs, for example
- *   a driver that is too old for the release, or a missing link libcuda.so.
+ * - **driver**: `kernel module`, `file` (the driver's library), `CUDA version`. If no GPU can be
+ *   used, there is a row `error` with the reason instead of `CUDA version`. A row `trouble` has a
+ *   reason why libomptarget may not use the GPUs: for example, the driver is too old for the
+ *   release, or the link libcuda.so is missing.
  * - **launch**: the row `by` has the library that makes a GPU launch if the call waits for the
- *   kernel. The library is the CUDA driver; or libomptarget, with the reason. The value begins with
- *   `nothing`, if REX_LAUNCH_BY=driver forbids libomptarget. The row has only reasons of the whole
- *   process; rex-launches(7) has the reasons of modules and launches. Without a libomptarget the
+ *   kernel: the CUDA driver, or libomptarget with the reason. If REX_LAUNCH_BY=driver forbids
+ *   libomptarget, the value begins with `nothing` instead. The row has only reasons of the whole
+ *   process. rex-launches(7) has the reasons of modules and launches. Without a libomptarget the
  *   group is missing.
  * - **setting**: each option of rex_configure(), by the name of its environment variable: the value
  *   and its source.
@@ -332,19 +335,20 @@ typedef void rex_info_row(const char *group, const char *name, const char *value
  * @row      the function that is called for each fact.
  * @context  an argument for @row; may be NULL.
  *
- * Returns 0, even without a libomptarget; or REX_EINVAL if @row is NULL, or librex does not know
- * @release. The error of an unknown release is not logged, so that a loop from 14 on can find the
- * known releases.
+ * Returns 0, even without a libomptarget. Returns REX_EINVAL if @row is NULL or librex does not
+ * know @release. The error of an unknown release is not logged, so that a loop from 14 on can find
+ * the known releases.
  */
 REX_API int rex_info(int release, rex_info_row *row, void *context);
 
 /**
  * rex_runtime_tell(): returns the LLVM release of the libomptarget @path, 14 to 24. The call
- * detects the release from the exported symbols, and releases that export equal symbols from the
- * names of libraries in the file; it loads and runs nothing. For a release that librex does not
- * know, returns the known release whose rules librex applies. Returns REX_EINVAL if @path is NULL.
- * Returns REX_ENORUNTIME if the file is not a libomptarget for this machine or cannot be read. Also
- * returns REX_ENORUNTIME if every user can write to the file or to the file's folder. Any thread.
+ * detects the release from the exported symbols. If several releases export equal symbols, the call
+ * detects the release from the names of libraries in the file. The call loads and runs nothing. For
+ * a release that librex does not know, returns the known release whose rules librex applies.
+ * Returns REX_EINVAL if @path is NULL. Returns REX_ENORUNTIME if the file is not a libomptarget for
+ * this machine or cannot be read. Also returns REX_ENORUNTIME if every user can write to the file
+ * or to the file's folder. Any thread.
  */
 REX_API int rex_runtime_tell(const char *path);
 

@@ -72,28 +72,28 @@ static inline int rex_queue_from_stream(struct rex_queue **queue, int64_t device
 
 /**
  * rex_queue_copy_peer(): copies @size bytes from @from, memory of device @from_device, to @to,
- * memory of device @to_device (-1: the default device). The devices may be equal; at least one must
- * be the queue's. If the queue's GPU has access to the other GPU (struct rex_gpu), they copy over
- * NVLink or PCI Express. Otherwise the copy goes through the host. The queue's first copy between
- * the GPUs enables the access. Queues of the other device need an event to wait for the copy
- * (rex_queue_wait_event()). The memory on both devices must last until the copy is done. A call
- * that ends a mapping on either device checks for this copy, as for other commands of a queue. If
- * @size is 0, @to and @from may be NULL. Returns 0; REX_EINVAL; REX_EDEVICE (a device does not
- * exist, or neither device is the queue's); REX_ENODEVICE (the queue's device is an NVIDIA GPU, and
- * the other device is not); REX_EUNSUPPORTED (on a GPU, a copy between two devices in a graph);
- * REX_ECUDA, REX_ERUNTIME, REX_ENOMEM or REX_EFORK.
+ * memory of device @to_device. For both device numbers, -1 is the default device. The devices may
+ * be equal; at least one must be the queue's. If the queue's GPU has access to the other GPU
+ * (struct rex_gpu), the copy runs over NVLink or PCI Express. Otherwise the copy goes through the
+ * host. The queue's first copy between the GPUs enables the access. Queues of the other device need
+ * an event to wait for the copy (rex_queue_wait_event()). The memory on both devices must last
+ * until the copy is done. A call that ends a mapping on either device checks for this copy, as for
+ * other commands of a queue. If @size is 0, @to and @from may be NULL. Returns 0; REX_EINVAL;
+ * REX_EDEVICE (a device does not exist, or neither device is the queue's); REX_ENODEVICE (the
+ * queue's device is an NVIDIA GPU, and the other device is not); REX_EUNSUPPORTED (on a GPU, a copy
+ * between two devices in a graph); REX_ECUDA, REX_ERUNTIME, REX_ENOMEM or REX_EFORK.
  */
 REX_API int rex_queue_copy_peer(struct rex_queue *queue, void *to, int64_t to_device,
                                 const void *from, int64_t from_device, size_t size);
 
 /**
  * rex_device_copy_peer(): copies @size bytes from @from, memory of device @from_device, to @to,
- * memory of device @to_device (-1: the default device). Returns after the copy is done. @to_device
- * and @from_device may be equal. If two GPUs have access to each other, they copy over NVLink or
- * PCI Express. Otherwise the copy goes through the host. Any thread. Returns 0; REX_EINVAL (@to or
- * @from is NULL, no module is registered, offloading is disabled, or the process is ending);
- * REX_EDEVICE; REX_ECUDA (one of the devices is lost); REX_ERUNTIME (libomptarget could not copy);
- * or REX_EFORK.
+ * memory of device @to_device. For both device numbers, -1 is the default device. Returns after the
+ * copy is done. @to_device and @from_device may be equal. If two GPUs have access to each other,
+ * they copy over NVLink or PCI Express. Otherwise the copy goes through the host. Any thread.
+ * Returns 0; REX_EINVAL (@to or @from is NULL, no module is registered, offloading is disabled, or
+ * the process is ending); REX_EDEVICE; REX_ECUDA (one of the devices is lost); REX_ERUNTIME
+ * (libomptarget could not copy); or REX_EFORK.
  */
 REX_API int rex_device_copy_peer(void *to, int64_t to_device, const void *from, int64_t from_device,
                                  size_t size);

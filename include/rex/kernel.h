@@ -14,10 +14,10 @@
  *     cc -x c -shared -fPIC -fopenmp -o rex_lib_host.so axpy.cu    with OpenMP: on several cores
  *
  * A parameter is a type in parentheses and a name. A kernel has up to 64 parameters; the list of a
- * kernel without parameters is `void`. The compiler refuses a type of more than 8 bytes: pass its
- * address, `(const struct large *) p`, with REX_FIRSTPRIVATE() in the launch. The body is that of
- * an inline function with these types. The kernel, whose parameters have 8 bytes each, calls this
- * function.
+ * kernel without parameters is `void`. The compiler refuses a type of more than 8 bytes. Instead
+ * take the address of the value, `(const struct large *) p`, and use REX_FIRSTPRIVATE() in the
+ * launch. The body is that of an inline function with these types. The kernel, whose parameters
+ * have 8 bytes each, calls this function.
  *
  * The image has the kinds of the parameters. librex compares them with a launch's rows before the
  * kernel runs: a row of a wrong kind is REX_EPARAMS, unless another check refuses the launch first.
@@ -70,7 +70,7 @@
  * ---- Grid: indices and numbers of teams and threads -------------------------------------------
  *
  * A @dimension is 0 (x), 1 (y) or 2 (z). A team is CUDA's block. On the host device each index is 0
- * and each number is 1. So there, inside REX_FOR_TEAMS(), only the index of the loop differs
+ * and each number is 1. So on the host device only the index of a REX_FOR_TEAMS() loop differs
  * between teams. A kernel in which each thread computes one element, without a loop, is correct
  * only on a GPU.
  */
@@ -275,10 +275,10 @@ REX_DETAIL_RULE rex_detail_not_inside_REX_FOR_TEAMS(void);
  *
  * These macros are heads of kernels; the body follows the macro. Write them at file scope, once for
  * each name in an image. REX_DEVICE_KERNEL() is for REX_KERNEL(name) of rex/entry.h. The macros
- * with STEM in their names, REX_DEVICE_PLAIN() and REX_DEVICE_ENV() take a stem. The others take a
- * name, and make the stem `name__` from it. A *plain* kernel has the parameters of the list. An
- * *env* kernel has the runtime's parameter before the parameters of the list. The macros with
- * BOUNDS also take the arguments of CUDA's `__launch_bounds__`.
+ * with STEM in their names, REX_DEVICE_PLAIN() and REX_DEVICE_ENV() take a stem. All other macros
+ * take a name, and make the stem `name__` from the name. A *plain* kernel has the parameters of the
+ * list. An *env* kernel has the runtime's parameter before the parameters of the list. The macros
+ * with BOUNDS also take the arguments of CUDA's `__launch_bounds__`.
  */
 
 /**

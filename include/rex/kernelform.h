@@ -1,7 +1,8 @@
 /*
  * rex/kernelform.h - the functions and objects that REX_DEVICE_KERNEL() writes into an image.
  *
- * rex/kernel.h includes it, and has the macros that a program writes. This kernel is an example:
+ * rex/kernel.h includes this header, and has the macros that a program writes. This kernel is an
+ * example:
  *
  *     REX_DEVICE_KERNEL(axpy, (int64_t) n, (float) a) { BODY }
  *
@@ -26,7 +27,7 @@
  *     static __device__ void axpy__body__(void *rex_environment, int64_t n, float a) { BODY }
  *
  * In the macros, S is the stem, `axpy__`. A *plain* kernel has the parameters of the list. An *env*
- * kernel also has a parameter of the runtime, before these.
+ * kernel has the runtime's parameter before the parameters of the list.
  *
  * Everything here is since 0.2 unless it says otherwise.
  *

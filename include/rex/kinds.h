@@ -1,8 +1,8 @@
 /*
  * rex/kinds.h - the kinds of kernel parameters and of a program's values.
  *
- * rex/kernel.h writes the kinds into device images, and REX_VALUE() into rows. rex/inspect.h reads
- * the kinds of an image. Most programs use no name of this header.
+ * rex/kernel.h writes the kinds into device images. REX_VALUE() writes the kind of a value into its
+ * row. rex/inspect.h reads the kinds of an image. Most programs use no name of this header.
  *
  * Everything here is since 0.2 unless it says otherwise.
  *

@@ -2,10 +2,10 @@
  * rex/kmpc.h - libomp's `__kmpc_*` functions, which outlined host code calls.
  *
  * libomp defines these functions: a program that calls them must link libomp. The calls fit
- * libomp's own signatures (kmp.h, kmp_csupport.cpp, kmp_tasking.cpp), unchanged from LLVM 14 to 24.
- * Some types here differ, so that generated code, such as REX's, can pass arguments of its own
- * types: such a parameter is a `void *`, or a macro casts the argument. @loc may be NULL. @gtid is
- * the value of __kmpc_global_thread_num().
+ * libomp's own signatures (kmp.h, kmp_csupport.cpp, kmp_tasking.cpp), which are unchanged from LLVM
+ * 14 to 24. Some parameters have other types here than in libomp, so that generated code, such as
+ * REX's, can pass arguments of its own types. Such a parameter is a `void *`, or a macro casts the
+ * argument. @loc may be NULL. @gtid is the value of __kmpc_global_thread_num().
  *
  * Everything here is since 0.2 unless it says otherwise.
  *
@@ -44,7 +44,7 @@ typedef int32_t (*kmp_routine_entry_t)(int32_t gtid, void *task);
 typedef struct kmp_task {
     void *shareds;               /**< block of pointers to shared variables. */
     kmp_routine_entry_t routine; /**< body of the task. */
-    int32_t part_id;             /**< part of an untied task that runs next. */
+    int32_t part_id;             /**< number of the part that runs next, in an untied task. */
 } kmp_task_t;
 
 /** __kmpc_global_thread_num(): returns the calling thread's global ID. */
@@ -53,8 +53,8 @@ int32_t __kmpc_global_thread_num(ident_t *loc);
 void __kmpc_push_num_threads(ident_t *loc, int32_t gtid, int32_t num_threads);
 /**
  * __kmpc_fork_call(): runs @microtask on a team of threads, and passes to @microtask the @argc
- * pointers that follow it. In a file that does not define REX_KMP_INTERNAL (rex_kmp.h), a macro
- * casts @microtask. So @microtask can be a function of any type, or a `void *`.
+ * pointers that follow @microtask. In a file that does not define REX_KMP_INTERNAL (rex_kmp.h), a
+ * macro casts @microtask. So @microtask can be a function of any type, or a `void *`.
  */
 void __kmpc_fork_call(ident_t *loc, int32_t argc, kmpc_micro_t microtask, ...);
 /**

@@ -116,8 +116,9 @@ struct rex_launch_config {
      * kernel declares. If only some numbers are 0, each 0 means 1. A cluster has at most 8 blocks.
      * In each dimension @teams must be a multiple of the cluster. Clusters need a GPU of compute
      * capability 9.0 or later. librex does not read the size of declared clusters: if @teams does
-     * not fit them, the launch returns REX_ECUDA. So set @cluster to this size if librex chooses
-     * the grid, for a cooperative launch and for rex_resident_blocks().
+     * not fit them, the launch returns REX_ECUDA. So set @cluster to this size in three cases:
+     * librex chooses the grid, the launch is cooperative, or the config is for
+     * rex_resident_blocks().
      */
     uint32_t cluster[3];
     uint32_t reserved[3]; /**< must be 0, otherwise the launch returns REX_EINVAL. */
@@ -160,14 +161,14 @@ static inline struct rex_launch_config rex_launch_config_for(const void *key, in
  * run time. REX_LAUNCH() takes rows.
  *
  * @launch  the kernel, device, queue and grid.
- * @map     the kernel's arguments, made by REX_MAP() or rex_map_build(); NULL: no arguments. It
- *          belongs to the caller.
+ * @map     the kernel's arguments, made by REX_MAP() or rex_map_build(); NULL: no arguments. The
+ *          map belongs to the caller.
  *
  * After the call the program may change @launch, @map and the values in the map.
  *
  * If the memory of a row is not mapped, it is mapped for this launch only. If several such rows
- * have equal begin and size, librex makes each copy that at least one of them asks for. This does
- * not apply to parents, REX_MEMBER() and rows with mappers.
+ * have equal begin and size, librex makes each copy that at least one of them asks for. This rule
+ * does not apply to parents, rows of REX_MEMBER() and rows with mappers.
  *
  * A launch in a queue copies nothing, and its rows of memory must be mapped whole. Rows of no
  * elements need no mapping, except rows of REX_POINTER(), REX_IMPLICIT() and REX_PRESENT(). A
@@ -176,8 +177,9 @@ static inline struct rex_launch_config rex_launch_config_for(const void *key, in
  * dimensions with each LLVM release.
  *
  * If a row of no elements is neither mapped nor within another row of the launch, the kernel gets
- * the host's address. On LLVM 14 and 15 it gets NULL, or NULL minus the offset of the row from its
- * base. REX_POINTER() describes an exception: memory before a mapped section.
+ * the host's address. On LLVM 14 and 15 the kernel gets NULL in a queue on a GPU, and elsewhere
+ * NULL minus the offset of the row from its base. REX_POINTER() describes an exception: memory
+ * before a mapped section.
  *
  * Returns 0, an error of rex_module_register(), or one of the errors below. After an error other
  * than REX_ECUDA the kernel has not run.
@@ -187,39 +189,43 @@ static inline struct rex_launch_config rex_launch_config_for(const void *key, in
  * REX_ENODEVICE     the device is the host, or offloading is disabled, and REX_REQUIRE_GPU is on.
  * REX_EINVAL        @launch is NULL or has unknown flags, or @reserved is not 0; the count or a
  *                   column of @map is invalid; a row is invalid with each LLVM release, and the
- *                   message has its number; a strict launch has 0 teams or threads in x; a number
- *                   of teams or threads in x is above 2147483647; the grid or the block is too
- *                   large for the GPU or the kernel (in a queue: REX_ECUDA); a cooperative grid or
- *                   a cluster does not fit; a value has more than 8 bytes, and libomptarget has to
- *                   launch; the queue was destroyed; the process or the calling thread is ending.
+ *                   message has the number of the row; a strict launch has 0 teams or threads in x;
+ *                   a number of teams or threads in x is above 2147483647; the grid or the block is
+ *                   too large for the GPU or the kernel (in a queue: REX_ECUDA); a cooperative grid
+ *                   or a cluster does not fit; a value has more than 8 bytes, and libomptarget has
+ *                   to launch; the queue was destroyed; the process or the calling thread is
+ *                   ending.
  * REX_EKEY          no entry of this binary has the key, or the key is that of a global.
  * REX_ENOKERNEL     the image does not describe the kernel's parameters: in a queue on a GPU, or
  *                   for some cooperative launches. Or the image lacks the kernel, and REX_CHECK is
  *                   `off`.
  * REX_EPARAMS       the rows do not fit the kernel's parameters. Or libomptarget has to launch on a
- *                   GPU, and a parameter has more than 8 bytes, or less on LLVM 19 to 22.
+ *                   GPU, and a parameter has more than 8 bytes, or on LLVM 19 to 22 fewer than 8
+ *                   bytes.
  * REX_EDEVICE       the device number is out of range, or is not that of the queue's device.
  * REX_EUNSUPPORTED  the LLVM release cannot do the launch ("Releases" in librex(7)). Or the launch
- *                   has attributes, and libomptarget, an old GPU or driver, or the CPU would launch
- *                   it. Or REX_LAUNCH_BY is `driver`, and on a GPU libomptarget has to launch. Or a
- *                   block needs more shared memory than the GPU has for one block (in a queue:
+ *                   has attributes, and one of these is true: libomptarget has to launch, the
+ *                   device is the CPU, or the GPU or driver is too old for the attributes. Or
+ *                   REX_LAUNCH_BY is `driver`, and on a GPU libomptarget has to launch. Or a block
+ *                   needs more shared memory than the GPU has for one block (in a queue:
  *                   REX_EINVAL). In a queue on a GPU: the module has entries for globals, and the
  *                   queue lacks REX_QUEUE_OWN_GLOBALS. In a queue on the host device: a value has
  *                   more than 8 bytes.
  * REX_EABSENT       a row of REX_PRESENT(), or in a queue a row that must be mapped, is not mapped,
  *                   or mapped only in part.
- * REX_EOVERLAP      a row is mapped in part. Or it overlaps an earlier row that this call maps, and
- *                   does not lie within it. Or it is a part of such a row, and asks for a copy that
- *                   the earlier row does not make. librex does not find this if the part is
- *                   REX_ALWAYS(), or one of the rows is REX_STRUCT() or REX_MEMBER(), or has a
- *                   mapper. For an exception see REX_IMPLICIT(). On LLVM 14 also a row of no
- *                   elements within a later row that this call maps.
+ * REX_EOVERLAP      a row is mapped in part. Or a row overlaps an earlier row that this call maps,
+ *                   and does not lie within the earlier row. REX_IMPLICIT() describes exceptions.
+ *                   Or a row is a part of an earlier row that this call maps, and asks for a copy
+ *                   that the earlier row does not make. librex does not find this last error if the
+ *                   part is REX_ALWAYS(), or if one of the two rows is REX_STRUCT() or REX_MEMBER()
+ *                   or has a mapper. Or, on LLVM 14, a row of no elements lies within a later row
+ *                   that this call maps.
  * REX_ENOMEM        the host or the device has too little memory, or a row is larger than 1 TiB. If
  *                   libomptarget maps the rows, and the device has too little memory, libomptarget
  *                   aborts the process.
  * REX_ECUDA         the driver, this kernel or an earlier kernel failed, or another call has found
  *                   the device lost.
- * REX_EFORK         the parent of this process used the GPU before it forked; or another thread was
+ * REX_EFORK         the parent of this process used the GPU before the fork; or another thread was
  *                   inside libomptarget at the fork; or the parent made the GPU's queue.
  */
 static inline int rex_launch(const struct rex_launch_config *launch, const struct rex_map *map)
@@ -384,10 +390,11 @@ static inline bool rex_on_host(void)
  * REX_ECUDA, it has mapped, ended and copied nothing. A call may wait for launches and data calls
  * of other threads on the same memory.
  *
- * The module of a program without entries (kernels or globals) is not registered. Its data calls
- * use the devices of registered modules. If no module is registered, librex registers a module that
- * it knows, or the module of a loaded shared object (rex_binary_module). If librex finds no module
- * with entries, and offloading is not disabled, the data calls return REX_EENTRIES.
+ * The module of a program without entries (kernels or globals) is not registered. The data calls of
+ * such a program use the devices of registered modules. If no module is registered, librex
+ * registers a module that it knows, or the module of a loaded shared object (rex_binary_module). If
+ * librex finds no module with entries, and offloading is not disabled, the data calls return
+ * REX_EENTRIES.
  *
  * Guide: rex-launches(7).
  */
@@ -402,15 +409,16 @@ static inline bool rex_on_host(void)
  * Returns 0, an error of rex_module_register(), or:
  *
  * REX_EINVAL        @map is NULL; its count or a column is invalid; or a row is invalid, and the
- *                   message has its number: for example a negative size, memory at NULL, a value,
- *                   or a REX_DELETE(). Or the process is ending.
+ *                   message has the number of the row: for example a negative size, memory at NULL,
+ *                   a value, or a REX_DELETE(). Or the process is ending.
  * REX_EDEVICE       the device number is out of range.
  * REX_EABSENT       a row of REX_PRESENT() is not mapped, or mapped only in part.
- * REX_EOVERLAP      a row is mapped in part. Or it overlaps an earlier row that this call maps, and
- *                   does not lie within it. Or it is a part of such a row, and asks for a copy that
- *                   the earlier row does not make. librex does not find this if the part is
- *                   REX_ALWAYS(), or one of the rows is REX_STRUCT() or REX_MEMBER(), or has a
- *                   mapper. For an exception see REX_IMPLICIT().
+ * REX_EOVERLAP      a row is mapped in part. Or a row overlaps an earlier row that this call maps,
+ *                   and does not lie within the earlier row. REX_IMPLICIT() describes exceptions.
+ *                   Or a row is a part of an earlier row that this call maps, and asks for a copy
+ *                   that the earlier row does not make. librex does not find this last error if the
+ *                   part is REX_ALWAYS(), or if one of the two rows is REX_STRUCT() or REX_MEMBER()
+ *                   or has a mapper.
  * REX_ENOMEM        the host has too little memory to compare many rows, or to save the bases that
  *                   addresses replace; or a row is larger than 1 TiB. If the device has too little
  *                   memory for the rows, libomptarget aborts the process.
@@ -426,9 +434,9 @@ static inline int rex_data_enter(int64_t device, const struct rex_map *map)
  * rex_data_exit(): target exit data: drops a reference to each row of @map, or all references if
  * the row is REX_DELETE(). If no reference is left, a row of REX_FROM() or REX_TOFROM() is copied
  * back, and the mapping ends. @map is equal to the map of rex_data_enter(), or has rows of
- * REX_FROM(), REX_RELEASE() or REX_DELETE(). Rows that are not mapped, or mapped only in part, are
- * ignored, except rows of REX_PRESENT(), and rows of REX_IMPLICIT() that are mapped in part. Bases
- * that rex_data_enter() has replaced by addresses are restored.
+ * REX_FROM(), REX_RELEASE() or REX_DELETE(). A row that is not mapped, or is mapped only in part,
+ * is ignored. There are two exceptions: a row of REX_PRESENT(), and a row of REX_IMPLICIT() that is
+ * mapped in part. Bases that rex_data_enter() has replaced by addresses are restored.
  *
  * The results are those of rex_data_enter(), with these differences. A row of REX_DELETE() and a
  * row of more than 1 TiB are no errors. Among rows that are mapped in part, only those of
@@ -454,9 +462,9 @@ static inline int rex_data_exit(int64_t device, const struct rex_map *map)
  * Returns 0, an error of rex_module_register(), or:
  *
  * REX_EINVAL        @map is NULL; its count or a column is invalid; or a row is invalid, and the
- *                   message has its number: for example a negative size, memory at NULL, a value,
- *                   or a row without members that is neither REX_TO() nor REX_FROM(). Or the
- *                   process is ending.
+ *                   message has the number of the row: for example a negative size, memory at NULL,
+ *                   a value, or a row without members that is neither REX_TO() nor REX_FROM(). Or
+ *                   the process is ending.
  * REX_EDEVICE       the device number is out of range.
  * REX_EABSENT       a row that is copied, or a row of REX_PRESENT(), is not mapped, or mapped only
  *                   in part.
@@ -481,10 +489,11 @@ static inline int rex_data_update(int64_t device, const struct rex_map *map)
  * @rows    row macros of rex/map.h, at most 64. Their table lives as long as the block.
  *
  * The beginning has the errors of rex_data_enter(), the end those of rex_data_exit(). Only the
- * beginning checks rows of REX_PRESENT(), as in OpenMP. If the region has such rows, its end
- * returns REX_ENOMEM if there is no memory for a copy of the types. After REX_EBUSY no mapping has
- * ended. If a return statement leaves the block, its value is computed before the end.
- * rex_last_error() describes an error of the beginning or the end until another call fails.
+ * beginning checks rows of REX_PRESENT(), as in OpenMP. If the region has such rows, its end copies
+ * the types of the rows, and returns REX_ENOMEM if there is no memory for the copy. After REX_EBUSY
+ * no mapping has ended. If a return statement leaves the block, the returned value is computed
+ * before the end. rex_last_error() describes an error of the beginning or the end until another
+ * call fails.
  */
 #define REX_DATA_REGION(error, ...)                                                               \
     REX_DATA_ROWS(REX_JOIN(rex_detail_scope_, __LINE__), REX_JOIN(rex_detail_columns_, __LINE__), \

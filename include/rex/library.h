@@ -13,8 +13,9 @@
  *
  * A program needs no entries and no image of its own. After a library is loaded, the calls of
  * rex/device.h that need a registered module, such as rex_device_alloc(), need no other module. In
- * a binary without entries, neither does rex_queue_create(); but if offloading is disabled, it
- * returns REX_EINVAL there. In a binary with entries, it first registers the binary's own module.
+ * a binary with entries, rex_queue_create() first registers the binary's own module. In a binary
+ * without entries, rex_queue_create() needs no other module either. But if offloading is disabled,
+ * rex_queue_create() returns REX_EINVAL in a binary without entries.
  *
  * Images are those that rex_module_register() takes: CUBIN, fatbin, PTX, OffloadBinary or a host
  * image. Of several images librex chooses one, as for a module. The CUDA driver compiles PTX.
@@ -48,7 +49,8 @@ struct rex_library;
  * rex_library_load(): loads an image on @device at once. On other devices, an image for GPUs is
  * loaded at the library's first use of the device, and a host image no later than the library's
  * first launch. If offloading is disabled, the call loads the image on no device. If @device is the
- * host, the call loads only a host image, and only if devices are in use already.
+ * host, the call loads no image for GPUs, and loads a host image only if devices are in use
+ * already.
  *
  * @library  receives the new library; end it with rex_library_unload().
  * @device   device number; -1: the default device at this call.
@@ -58,14 +60,21 @@ struct rex_library;
  *           path. librex looks for a name without a slash in $REX_CUBIN_PATH, beside the
  *           executable, then in the current directory. A list of files has ':' between the names.
  *
- * Returns 0; REX_EINVAL (@library or @name is NULL, or the process is ending); REX_EDEVICE;
- * REX_ENODEVICE (no image fits a device of this machine; or REX_REQUIRE_GPU is on, and the image is
- * for the CPU or offloading is disabled); REX_ENOKERNEL (the image has no kernel, and is not a host
- * image with globals; or a reason of rex_module_register()); REX_EUNSUPPORTED (the image is for
- * GPUs, and @device is neither the host nor an NVIDIA GPU, or the driver is older than CUDA 11.4;
- * or a reason of rex_module_register()). For the reasons of rex_module_register(), the call also
- * returns REX_ENOMEM, REX_ENORUNTIME, REX_ERUNTIME, REX_ENOIMAGE, REX_EREAD, REX_EIMAGE,
- * REX_EUNSAFE, REX_ECUDA, REX_EFORK or REX_EBUSY.
+ * Returns 0 or:
+ *
+ * REX_EINVAL        @library or @name is NULL, or the process is ending.
+ * REX_EDEVICE       the device number is out of range.
+ * REX_ENODEVICE     no image fits a device of this machine. Or REX_REQUIRE_GPU is on, and the image
+ *                   is for the CPU or offloading is disabled.
+ * REX_ENOKERNEL     the image has no kernel, and is not a host image with globals. Or a reason of
+ *                   rex_module_register().
+ * REX_EUNSUPPORTED  with an image for GPUs: @device is neither the host nor an NVIDIA GPU, or the
+ *                   driver is older than CUDA 11.4. With any image: a reason of
+ *                   rex_module_register().
+ *
+ * For the reasons of rex_module_register(), the call also returns REX_ENOMEM, REX_ENORUNTIME,
+ * REX_ERUNTIME, REX_ENOIMAGE, REX_EREAD, REX_EIMAGE, REX_EUNSAFE, REX_ECUDA, REX_EFORK or
+ * REX_EBUSY.
  */
 REX_API int rex_library_load(struct rex_library **library, int64_t device, const void *image,
                              size_t size, const char *name);
@@ -90,14 +99,22 @@ REX_API const struct rex_image_view *rex_library_view(const struct rex_library *
 
 /**
  * rex_library_global(): writes the address of the global @name on @device (-1: the default device)
- * to @address, and its size in bytes to @size. Copies such as rex_queue_copy_to() take the address,
- * which is valid until @library is unloaded. A host image made with rex/kernel.h has the globals of
- * REX_DEVICE_GLOBAL(). Returns 0; REX_EINVAL (a pointer is NULL, or @library was unloaded);
- * REX_ENOKERNEL (no global has this name; the message has the nearest name, or the first names in
- * the image); REX_EABSENT (the device is the host, offloading is disabled, or a host image is not
- * on the device yet); REX_EDEVICE; REX_EUNSUPPORTED (the image is for GPUs, and the device is
- * neither the host nor an NVIDIA GPU; or the driver is older than CUDA 11.4); REX_ENOMEM; or
- * REX_ECUDA.
+ * to @address, and the global's size in bytes to @size. Copies such as rex_queue_copy_to() take the
+ * address, which is valid until @library is unloaded. A host image made with rex/kernel.h has the
+ * globals of REX_DEVICE_GLOBAL().
+ *
+ * Returns 0, REX_ENOMEM, REX_ECUDA or:
+ *
+ * REX_EINVAL        a pointer is NULL, @library was unloaded, or the process is ending.
+ * REX_ENOKERNEL     no global has this name. The message has the nearest name, or the first names
+ *                   in the image.
+ * REX_EABSENT       the device is the host, offloading is disabled, or a host image is not on the
+ *                   device yet.
+ * REX_EDEVICE       the device number is out of range.
+ * REX_EUNSUPPORTED  with an image for GPUs: the device is neither the host nor an NVIDIA GPU, or
+ *                   the driver is older than CUDA 11.4.
+ * REX_EFORK         the image is for GPUs, and this process's parent loaded it. Or the process was
+ *                   forked while another thread was inside libomptarget.
  */
 REX_API int rex_library_global(void **address, size_t *size, struct rex_library *library,
                                int64_t device, const char *name);
@@ -109,32 +126,45 @@ REX_API int rex_library_global(void **address, size_t *size, struct rex_library 
  * to rex_graph_set_args(), with REX_BY_VALUE() for more than 8 bytes.
  *
  * @launch     the kernel's key, the grid and the queue; the device is -1 or the queue's.
- * @arguments  @count addresses, one for each argument, in order; NULL if @count is 0. The call
- *             reads from each address the size of the parameter. For a REX_DEVICE_KERNEL() the call
- *             reads the size of the parameter's type. If a host image does not describe the
- *             parameters, each parameter has 8 bytes.
+ * @arguments  @count addresses, one for each argument, in order; NULL if @count is 0. From each
+ *             address the call reads as many bytes as the parameter has. For a REX_DEVICE_KERNEL()
+ *             the call reads as many bytes as the parameter's type has. If a host image does not
+ *             describe the parameters, each parameter has 8 bytes.
  *
- * Returns 0; REX_EHOST (nothing was launched, because offloading is disabled or the device is the
- * host); REX_ENODEVICE (instead of REX_EHOST, with REX_REQUIRE_GPU=on); REX_EINVAL (a pointer, or
- * an element of @arguments, is NULL; @library was unloaded; or a reason of rex_launch()); REX_EKEY
- * (no kernel of @library has the key); REX_EPARAMS (@count is not the number of parameters that the
- * image describes, without the first one of a REX_DEVICE_KERNEL_ENV(); or the argument of a pointer
- * parameter in the image's signature is too small for an address); REX_EDEVICE (the device is not
- * the queue's; or the image is for GPUs, and the queue is neither on the host nor on an NVIDIA
- * GPU); REX_ENOKERNEL (an image for GPUs does not describe the parameters); REX_EUNSUPPORTED (a
- * reason of rex_launch()); REX_ECUDA; REX_ENOMEM; or REX_EFORK.
+ * Returns 0, REX_ECUDA, REX_ENOMEM, REX_EFORK or:
+ *
+ * REX_EHOST         nothing was launched, because offloading is disabled or the device is the host.
+ * REX_ENODEVICE     as REX_EHOST, but REX_REQUIRE_GPU is on.
+ * REX_EINVAL        a pointer or an element of @arguments is NULL, or @library was unloaded. Or a
+ *                   reason of rex_launch().
+ * REX_EKEY          no kernel of @library has the key.
+ * REX_EPARAMS       @count is not the number of parameters that the image describes. The first
+ *                   parameter of a REX_DEVICE_KERNEL_ENV() does not count. Or, by the image's
+ *                   signature, a parameter is a pointer, and its argument is a number from 1 to
+ *                   4095, which is no address.
+ * REX_EDEVICE       the device is not the queue's. Or the image is for GPUs, and the queue is
+ *                   neither on the host nor on an NVIDIA GPU.
+ * REX_ENOKERNEL     an image for GPUs does not describe the parameters.
+ * REX_EUNSUPPORTED  a reason of rex_launch().
  */
 REX_API int rex_library_launch(struct rex_library *library, const struct rex_launch_config *launch,
                                void *const *arguments, size_t count);
 
 /**
  * rex_library_unload(): ends @library; NULL is ignored. The image stays loaded until the last graph
- * with launches of @library is destroyed. Returns 0; REX_EINVAL (@library was unloaded before);
- * REX_EBUSY (a queue with unfinished commands may have launched kernels of @library since it was
- * last idle; or the call was made inside a launch, a data call or the program's log function);
- * REX_ECUDA (a wait failed); REX_EFORK (the image is for GPUs, and this process's parent loaded
- * it); or, for a host image, an error of rex_module_fini(). After an error @library has not ended.
- * With REX_UNFINISHED=wait (rex_configure()) the call waits for such a queue instead.
+ * with launches of @library is destroyed.
+ *
+ * Returns 0, an error of rex_module_fini() (only for a host image), or:
+ *
+ * REX_EINVAL  @library was unloaded before.
+ * REX_EBUSY   a queue has unfinished commands, and may have launched kernels of @library since the
+ *             queue was last idle. With REX_UNFINISHED=wait (rex_configure()) the call waits for
+ *             the queue instead. Or the call was made inside a launch, a data call or the program's
+ *             log function.
+ * REX_ECUDA   a wait failed.
+ * REX_EFORK   the image is for GPUs, and this process's parent loaded it.
+ *
+ * After an error @library has not ended.
  */
 REX_API int rex_library_unload(struct rex_library *library);
 

@@ -12,17 +12,18 @@
  * REX_MAP() declares `args`, a `struct rex_map`, with local arrays as columns, without an
  * allocation. rex_map_build() makes a map of rows that are known at run time only.
  *
- * A row is an expression of type `struct rex_row`. Each expression in a row is evaluated once; an
- * expression whose type has a variable array length may be evaluated twice. C does not define the
- * order in which rows are evaluated; C++ evaluates rows from left to right. A row has addresses:
- * the memory at these addresses must stay allocated while the memory is mapped. REX_VALUE() reads
- * the value when the row is made.
+ * A row is an expression of type `struct rex_row`. Each expression in a row is evaluated once. Only
+ * an expression whose type has a variable array length may be evaluated twice. C does not define
+ * the order in which rows are evaluated; C++ evaluates rows from left to right. A row has
+ * addresses: the memory at these addresses must stay allocated while the memory is mapped.
+ * REX_VALUE() reads the value when the row is made.
  *
  * A row macro reports no error at run time. If a row is invalid, the call that uses the map returns
- * an error, usually REX_EINVAL; but a raw call may pass the row to libomptarget. Calls that do
- * nothing, because offloading is disabled or the device is the host, may not check the rows. The
- * message has the row's number, counted from 0. For a row in a launch, a region or a REX_MAP() the
- * message also has the source text, if the text begins with REX_. Raw calls do not know the text.
+ * an error, usually REX_EINVAL; but a raw call may pass the row to libomptarget. If a call does
+ * nothing, because offloading is disabled or the device is the host, librex may leave the rows
+ * unchecked. The message has the row's number, counted from 0. For a row in a launch, a region or a
+ * REX_MAP() the message also has the row's source text, if the text begins with REX_. Raw calls do
+ * not know the text.
  *
  * Any thread may use these macros and functions. The program must not change a map while a call
  * uses the map. Names that begin with rex_detail_ are librex's: macros of librex declare variables
@@ -96,7 +97,9 @@ struct rex_map {
  */
 #define REX_MAP_ARGUMENTS(map) (map).count, (map).base, (map).begin, (map).sizes, (map).types
 
-/** rex_row_of(): returns a row with these columns; @size in bytes, @type of REX_MAP_ bits. */
+/**
+ * rex_row_of(): returns a row with these columns. @size is in bytes, and @type has REX_MAP_ bits.
+ */
 static inline struct rex_row rex_row_of(const volatile void *base, const volatile void *begin,
                                         int64_t size, int64_t type)
 {
@@ -109,9 +112,10 @@ static inline struct rex_row rex_row_of(const volatile void *base, const volatil
 }
 
 /**
- * rex_row_member(): returns @row as a member of the object in row @parent, counted from 0, at most
- * REX_PARENT_MAX. The parent's row must come before the member's row. The parent must contain the
- * member, unless the member is an attached pointer. A member is not a parameter of the kernel.
+ * rex_row_member(): returns @row as a member of the object in row @parent. Rows are counted from 0,
+ * and @parent is at most REX_PARENT_MAX. The parent's row must come before the member's row. The
+ * parent must contain the member, unless the member is an attached pointer. A member is not a
+ * parameter of the kernel.
  */
 static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
 {
@@ -125,12 +129,12 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
  * ---- Rows of memory ---------------------------------------------------------------------------
  *
  * @pointer is an array or a pointer to a complete type; @lower and @length count its elements. If
- * the memory is mapped already, a launch or the begin of a region copies nothing, except rows of
- * REX_ALWAYS(): only the reference count changes. If @length is negative, the call returns
+ * the memory is mapped already, a launch or the begin of a region copies only rows of REX_ALWAYS().
+ * For other rows only the reference count changes. If @length is negative, the call returns
  * REX_EINVAL; but a raw launch may pass the row to libomptarget. If @length is 0, the call maps
- * nothing. If @length is 0 and the memory is not mapped, the kernel gets the host address. On LLVM
- * 14 and 15 it gets NULL instead, minus the size of @lower elements; in a GPU's queue NULL alone.
- * REX_POINTER() describes an exception: memory before a mapped section.
+ * nothing. If the memory is not mapped already, the kernel then gets the host address. On LLVM 14
+ * and 15 the kernel gets another address: in a GPU's queue NULL, elsewhere NULL minus the size of
+ * @lower elements. REX_POINTER() describes an exception: memory before a mapped section.
  *
  * Guide: rex-maps(7).
  */
@@ -210,27 +214,31 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
  */
 #define REX_CLOSE(row) REX_ROW(REX_OF_ROW(row), rex_row_with((row), REX_MAP_CLOSE))
 /**
- * REX_PRESENT(row): map(present, ...): the memory must be mapped already, else REX_EABSENT. The end
- * of a region does not check this; rex_queue_update() checks only rows that it copies. On LLVM 14
- * to 22 a mapping by an earlier row of the call is enough.
+ * REX_PRESENT(row): map(present, ...): if the memory is not mapped already, the call returns
+ * REX_EABSENT. The end of a region does not check this; rex_queue_update() checks only rows that it
+ * copies. On LLVM 14 to 22 memory that an earlier row of the same call maps counts as mapped.
  */
 #define REX_PRESENT(row) REX_ROW(REX_OF_ROW(row), rex_row_with((row), REX_MAP_PRESENT))
 /**
- * REX_HOLD(row): map(ompx_hold, ...): the memory stays mapped, even after a REX_DELETE(), until a
- * row with REX_HOLD() has ended each mapping that such a row began.
+ * REX_HOLD(row): map(ompx_hold, ...): the memory stays mapped, even after a REX_DELETE(), until
+ * rows with REX_HOLD() have ended all mappings that rows with REX_HOLD() began.
  */
 #define REX_HOLD(row) REX_ROW(REX_OF_ROW(row), rex_row_with((row), REX_MAP_OMPX_HOLD))
 /**
  * REX_NO_PARAM(row): makes a row like @row that is not a parameter of the kernel. Use such a row
  * for memory that the kernel reaches by another pointer, or for a global of REX_GLOBAL(). The load
- * of the image maps such a global, so a map copies it only in an update call, or by REX_ALWAYS().
+ * of the image maps such a global, so a map copies the global only in an update call, or by
+ * REX_ALWAYS().
  */
 #define REX_NO_PARAM(row) REX_ROW(REX_OF_NONE, rex_row_without((row), REX_MAP_TARGET_PARAM))
 /**
- * REX_IMPLICIT(row): marks a row without a clause, as compilers do for captured variables. A row
- * without members can extend past the mapping in which the row begins, unless the call copies it.
- * rex_data_exit() and the end of a region return REX_EOVERLAP for such a row of REX_FROM() or
- * REX_TOFROM(), even if another reference is left. In a queue or an update it is REX_EABSENT.
+ * REX_IMPLICIT(row): marks a row without a clause, as compilers do for captured variables. An
+ * implicit row without members can extend past the mapping in which the row begins, unless the call
+ * copies the row. These calls refuse a row that extends past the mapping:
+ *
+ * - rex_data_exit() and the end of a region return REX_EOVERLAP for a row of REX_FROM() or
+ *   REX_TOFROM(), even if another reference to the mapping is left.
+ * - A launch in a queue and an update return REX_EABSENT.
  */
 #define REX_IMPLICIT(row) REX_ROW(REX_OF_ROW(row), rex_row_with((row), REX_MAP_IMPLICIT))
 
@@ -246,8 +254,9 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
  * has at most 8 bytes. An integer is sign- or zero-extended to 8 bytes; other values are padded
  * with zeros. In C++ wchar_t and charN_t are treated as structs. The row's size is the size of the
  * expression's type, and the row's kind (REX_MAP_KIND()) is the kind of that type. A value fits a
- * parameter of its own type, except a pointer from 1 to 4095. If the kernel has a signature, or the
- * parameter 8 bytes, an integer or bool also fits an integer parameter of at least its width.
+ * parameter of its own type, except a pointer whose value is from 1 to 4095. An integer or bool
+ * also fits an integer parameter that is as wide or wider, if the kernel has a signature or the
+ * parameter has 8 bytes.
  */
 #define REX_VALUE(expression) REX_ROW(REX_OF(expression), rex_row_scalar(REX_SCALAR(expression)))
 /**
@@ -278,9 +287,9 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
 /**
  * REX_USE_DEVICE_PTR(pointer): use_device_ptr: after the region has begun, column 1 of the row has
  * the device address of the memory at @pointer; rex_map_address() reads it. An earlier row or call
- * should have mapped the memory. No later row of the map may map it. If the memory is not mapped,
- * there is no error: column 1 keeps @pointer, the host's address, as OpenMP requires. But on LLVM
- * 15 and later, memory between the base and the begin of a mapped section counts as mapped.
+ * should have mapped the memory. No later row of the map may map the memory. If the memory is not
+ * mapped, there is no error: column 1 keeps @pointer, the host's address, as OpenMP requires. But
+ * on LLVM 15 and later, memory between the base and the begin of a mapped section counts as mapped.
  * Example: a[10] to a[19] are mapped, with the base `a`. Column 1 of REX_USE_DEVICE_PTR(a) becomes
  * the device address of a[0].
  */
@@ -302,10 +311,11 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
  */
 #define REX_RETURN(row) REX_ROW(REX_OF_ROW(row), rex_row_with((row), REX_MAP_RETURN_PARAM))
 /**
- * rex_map_address(): returns column 1 of row @row of @map, counted from 0: after the mapping has
- * begun, the address that REX_RETURN(), REX_USE_DEVICE_PTR() or REX_OR_NULL() describes. A device
- * address is valid until a call ends the mapping. rex_data_exit() with @map, or the end of the
- * region, restores the base. The arguments are not checked.
+ * rex_map_address(): returns column 1 of row @row of @map. Rows are counted from 0. After the
+ * mapping has begun, column 1 has the address that REX_RETURN(), REX_USE_DEVICE_PTR() or
+ * REX_OR_NULL() describes. A device address is valid until a call ends the mapping. rex_data_exit()
+ * with @map, or the end of the region, restores the base in column 1. The arguments are not
+ * checked.
  */
 static inline void *rex_map_address(const struct rex_map *map, int32_t row)
 {
@@ -350,19 +360,21 @@ static inline void *rex_map_address(const struct rex_map *map, int32_t row)
     REX_ROW(REX_OF_NONE,                                                     \
             rex_row_member(REX_ATTACH(type_bits, (object).member, lower, length), (parent)))
 /**
- * REX_ATTACH(type, pointer, lower, length): PTR_AND_OBJ: pointer[lower : length]; base is the
- * address of the lvalue @pointer. Call rex_row_member() to make the row a member of the row that
- * maps the pointer. A mapper need not call it: rows of a mapper become members. If the row is not a
- * member, the end of the mapping leaves the pointer mapped, on every LLVM release. Only a row for
- * the pointer itself, such as REX_RELEASE(&pointer, 1) in rex_data_exit(), then ends its mapping.
+ * REX_ATTACH(type, pointer, lower, length): PTR_AND_OBJ: maps pointer[lower : length]. The row's
+ * base is the address of the lvalue @pointer. Call rex_row_member() to make the row a member of the
+ * row that maps the pointer. A mapper need not call rex_row_member(): rows of a mapper become
+ * members. If the row is not a member, the end of the mapping leaves the pointer mapped, on every
+ * LLVM release. Only a row for the pointer itself, such as REX_RELEASE(&pointer, 1) in
+ * rex_data_exit(), then ends the mapping of the pointer.
  */
 #define REX_ATTACH(type_bits, pointer, lower, length)                                      \
     REX_ROW(REX_OF(pointer), rex_row_attach((type_bits), &(pointer), REX_ELEMENT(pointer), \
                                             (int64_t)(lower), (int64_t)(length)))
 
 /**
- * REX_LINK(type, variable): maps a whole global of REX_GLOBAL_LINK() (rex/entry.h), and its pointer
- * on the device. The row is not a parameter: the image has the pointer.
+ * REX_LINK(type, variable): maps a whole global of REX_GLOBAL_LINK() (rex/entry.h), and sets the
+ * image's pointer to the device address of the global. The row is not a parameter, because kernels
+ * use this pointer.
  */
 #define REX_LINK(type_bits, variable)                                                    \
     REX_ROW(REX_OF_NONE, rex_row_of(&REX_JOIN(variable, _decl_tgt_ref_ptr), &(variable), \
@@ -423,8 +435,8 @@ static inline void *rex_map_address(const struct rex_map *map, int32_t row)
 
 /**
  * struct rex_map_builder: a map that is being built. Only librex reads the builder. librex passes
- * the builder to a function of the program. Until this function returns, its thread may pass the
- * builder to librex.
+ * the builder to a function of the program. Until this function returns, the thread that runs the
+ * function may pass the builder to librex.
  */
 struct rex_map_builder;
 
@@ -443,7 +455,8 @@ typedef int rex_rows(struct rex_map_builder *builder, void *context);
  * - there are more rows than the first pass counted, or more than 2147483647;
  * - the size of @row is negative;
  * - the parent of a member does not come before the member, or its number is above REX_PARENT_MAX;
- * - a mapper adds memory at NULL, or memory of the section that is outside its element.
+ * - a mapper adds memory at NULL, or memory that is in the section but outside the mapper's
+ *   element.
  */
 REX_API int rex_map_add(struct rex_map_builder *builder, struct rex_row row);
 
@@ -466,10 +479,12 @@ REX_API int32_t rex_map_next_row(const struct rex_map_builder *builder);
  *           parent with number 0 is the first row of @suffix. librex adapts the numbers of parents
  *           in the copy.
  *
- * Returns 0, REX_ENOMEM, the error of @rows, or REX_EINVAL: @map, or a column of @prefix or
- * @suffix, is NULL; @prefix or @suffix has a negative number of rows, or a row that rex_map_add()
- * refuses; the passes add different numbers of rows; there are more than 2147483647 rows; or a
- * parent's number is above REX_PARENT_MAX.
+ * Returns 0, REX_ENOMEM, the error of @rows, or REX_EINVAL if:
+ *
+ * - @map, or a column of @prefix or @suffix, is NULL;
+ * - @prefix or @suffix has a negative number of rows, or a row that rex_map_add() refuses;
+ * - the passes add different numbers of rows;
+ * - there are more than 2147483647 rows, or a parent's number is above REX_PARENT_MAX.
  */
 REX_API int rex_map_build(struct rex_map *map, const struct rex_map *prefix, rex_rows *rows,
                           void *context, const struct rex_map *suffix);
@@ -501,8 +516,8 @@ REX_API void rex_map_free(struct rex_map *map);
  *         return result == 0 ? rex_map_add(builder, values) : result;
  *     }
  *
- * Each row maps memory of the element, or an attached pointer. Returns 0, or an error, which ends
- * the build.
+ * Each row maps memory of the element, or memory to which a pointer is attached. Returns 0, or an
+ * error, which ends the build.
  */
 typedef int rex_mapper(struct rex_map_builder *builder, void *element);
 
@@ -513,18 +528,22 @@ typedef int rex_mapper(struct rex_map_builder *builder, void *element);
  * REX_ATTACH().
  *
  * @mapper        the function that maps one element.
- * @section       the section's row: REX_TOFROM(particles, n). The row's type sets the directions
- *                of copies. The type may also make the section a parameter of the kernel.
+ * @section       the section's row: REX_TOFROM(particles, n). The row's type sets the directions of
+ *                copies. The type may also make the section a parameter of the kernel.
  * @element_size  size of an element in bytes.
  *
- * If only some elements are mapped already, a call that maps the section returns REX_EOVERLAP, or
- * REX_EABSENT for REX_PRESENT(): the other elements would not be adjacent to the mapped elements on
- * the device.
+ * If only some elements are mapped already, a call that maps the section fails: on the device the
+ * unmapped elements would not be adjacent to the mapped elements. The error is REX_EABSENT if the
+ * section has REX_PRESENT(), otherwise REX_EOVERLAP.
  *
- * Returns 0, an error of rex_map_add() or @mapper, or REX_EINVAL: @builder or @mapper is NULL;
- * @section has elements, but its column 2 is NULL; the section is not a whole number of elements;
- * the call is not made by a mapper, and the number of the section's row is above REX_PARENT_MAX; or
- * mappers nest deeper than 64.
+ * Returns 0, an error of rex_map_add() or @mapper, or REX_EINVAL if:
+ *
+ * - @builder or @mapper is NULL;
+ * - @section has elements, but column 2 of @section is NULL;
+ * - the section is not a whole number of elements;
+ * - a function other than a mapper makes the call, and the number of the section's row is above
+ *   REX_PARENT_MAX;
+ * - mappers nest deeper than 64.
  */
 REX_API int rex_map_add_mapped(struct rex_map_builder *builder, rex_mapper *mapper,
                                struct rex_row section, int64_t element_size);

@@ -73,8 +73,9 @@ struct rex_module {
     /** file name of a host shared object for machines without a GPU; may be NULL. */
     const char *host_image_name;
     /**
-     * an image in memory, or a fatbin in memory. If @image is neither NULL nor @image_end, librex
-     * does not look for the files of @image_name and $REX_CUBIN. librex copies the image.
+     * an image in memory, or a fatbin in memory. If @image is not NULL, and does not equal
+     * @image_end, librex does not look for the files of @image_name and $REX_CUBIN. librex copies
+     * the image.
      */
     const void *image;
     size_t image_size; /**< size of @image in bytes, if @image_end is NULL. */
@@ -129,9 +130,9 @@ struct rex_module {
  *              module's own images. If the module is registered already, @image_name has no effect.
  *              If the registered image has another name, librex logs a line at the level `info`.
  *
- * One thread finds and binds libomptarget, finds, reads and checks the image and registers it;
- * other threads wait for the result. After a failure every waiting thread returns the error, and a
- * later call tries again. If @module is registered already, the call returns 0.
+ * One thread finds and binds libomptarget. The thread then finds, reads, checks and registers the
+ * image, while other threads wait for the result. After a failure every waiting thread returns the
+ * error, and a later call tries again. If @module is registered already, the call returns 0.
  *
  * The module's own image is the first of these:
  *
@@ -141,9 +142,10 @@ struct rex_module {
  * - the file `image_name` in $REX_CUBIN_PATH, beside the module's own file, beside the executable,
  *   then in the current directory.
  *
- * If this image is missing, or is for a GPU and the process has no NVIDIA GPU, librex uses a host
- * image: an image in memory, or the file `host_image_name`, for which librex searches as for
- * `image_name`. But if $REX_CUBIN or @image_name names the image, librex uses no other image.
+ * librex uses a host image in two cases: this image is missing, or the image is for a GPU and the
+ * process has no NVIDIA GPU. The host image is an image in memory, or the file `host_image_name`,
+ * for which librex searches as for `image_name`. But if $REX_CUBIN or @image_name names the image,
+ * librex uses no other image.
  *
  * A name may be a list of files, separated by ':'; files that do not exist are ignored. A file may
  * be a CUBIN, PTX or a host shared object, or have several images, as nvcc's fatbin and LLVM's
@@ -151,7 +153,7 @@ struct rex_module {
  * that can run one of the images. librex takes the first of these that exists:
  *
  * - a CUBIN for the GPU's architecture;
- * - the newest CUBIN of the GPU's major number that the GPU runs;
+ * - the newest CUBIN that the GPU runs, of the same major compute capability;
  * - the newest PTX that the GPU runs, which the CUDA driver compiles and caches.
  *
  * librex takes a host image if there is no GPU, or if the files have no CUBIN and no PTX. If there
@@ -161,29 +163,29 @@ struct rex_module {
  * All modules that are registered at one time must have images for GPUs, or all must have host
  * images. Unless offloading is disabled, librex refuses a mix: libomptarget would end the process
  * at the first use of a device for which a module has no image. LLVM 15 to 20 might instead use the
- * image of another module. On LLVM 14 to 17 a module that has ended counts, too, but librex does
- * not refuse this mix. On LLVM 18 a module that has ended counts as registered, here and for
- * REX_EKEY.
+ * image of another module. On LLVM 14 to 17 a module that has ended is still a part of the mix, but
+ * librex does not refuse such a mix. On LLVM 18 a module that has ended counts as registered, for
+ * this rule and for REX_EKEY.
  *
  * Returns 0 or
  *
  * REX_EINVAL        @module is NULL, or its `struct_size` is too small; or the process is ending;
- *                   or the program's log function makes the call while its thread registers or
- *                   ends @module.
+ *                   or the program's log function makes the call while its thread registers or ends
+ *                   @module.
  * REX_ENOMEM        the host has no memory, or a GPU has no memory for a context. Or devices are in
  *                   use already, and a GPU has too little free memory to load the image.
  * REX_ENORUNTIME    no libomptarget can be used; the message names the files that librex tried,
  *                   each with the reason, or names another cause.
  * REX_ERUNTIME      libomptarget has no device for the image. Or devices are in use already, and
  *                   libomptarget could not write or run the file of a host image.
- * REX_EUNSUPPORTED  the bound LLVM release cannot use the image: on 18 to 20, a CUBIN that CUDA 13
- *                   made, also from PTX, for a GPU above sm_90; on 23 and 24, a host image whose
- *                   kernels REX_DEVICE_KERNEL did not make; on 18, 23 and 24, a host image of clang
- *                   or an older rex/kernel.h; on 18, an image after a device was used, or another
- *                   image for a module that has ended. On every LLVM release: a host image if
- *                   another registered module has a CUBIN, or a CUBIN if another registered module
- *                   has a host image; a compressed fatbin if the library that decompresses it,
- *                   libzstd or liblz4, is missing.
+ * REX_EUNSUPPORTED  the bound LLVM release cannot use the image. On 18 to 20: a CUBIN for a GPU
+ *                   above sm_90 that nvcc or the driver of CUDA 13 made. On 23 and 24: a host image
+ *                   whose kernels REX_DEVICE_KERNEL did not make. On 18, 23 and 24: a host image of
+ *                   clang or an older rex/kernel.h. On 18: an image after a device was used, or
+ *                   another image for a module that has ended. On every LLVM release: a host image
+ *                   if another registered module has a CUBIN, or a CUBIN if another registered
+ *                   module has a host image. Or the image is a compressed fatbin, and the library
+ *                   that decompresses the fatbin, libzstd or liblz4, is missing.
  * REX_ENOIMAGE      no file of that name is in the searched folders, or @module names no image.
  * REX_EREAD         the file cannot be read: it is not a regular file, it is larger than 1 GiB,
  *                   permission is denied, or reading fails. Or the name of the file is too long.
@@ -191,21 +193,23 @@ struct rex_module {
  *                   PTX, and the message has the driver's reason. Or a host image needs a library
  *                   or a symbol that this machine lacks. Or a clang kernel has a symbol
  *                   NAME_kernel_environment of a size on which the bound libomptarget would abort.
- * REX_EUNSAFE       a host image was found by a name without a slash. And every user can write to
- *                   the image or its folder, or one of them belongs to a wrong user (`enum
- *                   rex_error`), or the folder cannot be examined.
+ * REX_EUNSAFE       a host image was found by a name without a slash, and one of these conditions
+ *                   holds. Every user can write to the image or its folder. Or the image or its
+ *                   folder belongs to a wrong user (`enum rex_error`). Or the folder cannot be
+ *                   examined.
  * REX_ENODEVICE     no image is for the GPU; or all images are for GPUs, and the process has no
- *                   GPU. Or REX_REQUIRE_GPU is on, and there is no GPU, the image is a host image,
- *                   or offloading is disabled.
+ *                   GPU. Or REX_REQUIRE_GPU is on, and one of these conditions holds: there is no
+ *                   GPU; the image is a host image; or offloading is disabled.
  * REX_ECUDA         the CUDA driver failed while it compiled PTX or made a context. Or devices are
  *                   in use already, and the driver failed while it loaded the image.
  * REX_EENTRIES      the table of entries is empty or malformed, or an entry has no name or key.
  * REX_ENOKERNEL     the image lacks the kernel or global of an entry, or a global has another size.
- *                   With REX_CHECK=off a registration does not compare them (rex/configure.h). On
- *                   LLVM 14 and 15 also: a host image has no entry of its own for the kernel or
- *                   global, as REX_DEVICE_KERNEL makes it.
+ *                   With REX_CHECK=off a registration does not compare image and entries
+ *                   (rex/configure.h). On LLVM 14 and 15 the error also means that a host image has
+ *                   no entry of its own for the kernel or global. REX_DEVICE_KERNEL and
+ *                   REX_DEVICE_GLOBAL make such entries.
  * REX_EKEY          two entries, or an entry and another registered module, have the same host key;
- *                   or two images in memory, of one kind (for GPUs, or for the CPU), have the
+ *                   or two images in memory that are both for GPUs, or both for the CPU, have the
  *                   kernel or global of one entry.
  * REX_EFORK         the process was forked after its parent had registered @module for a GPU. Or
  *                   only images for GPUs can be used, and the parent had started the driver. Or the
@@ -245,10 +249,11 @@ REX_API int rex_module_init(struct rex_module *module);
  * REX_EINVAL  @module is NULL, or its `struct_size` is too small; or the program's log function
  *             makes the call while its thread ends @module.
  * REX_EBUSY   a queue (rex/queue.h) with unfinished commands may have launched kernels of @module
- *             since it was last idle. Or no other module is registered, and a queue has unfinished
- *             commands. If REX_OPTION_UNFINISHED is `wait`, the call waits for these queues
- *             instead. Or the call was made inside a launch, a data call or the program's log
- *             function. Or launches or data calls of other threads have not ended within a minute.
+ *             since the queue was last idle. Or no other module is registered, and a queue has
+ *             unfinished commands. If REX_OPTION_UNFINISHED is `wait`, the call waits for these
+ *             queues instead. Or the call was made inside a launch, a data call or the program's
+ *             log function. Or launches or data calls of other threads have not ended within a
+ *             minute.
  * REX_ECUDA   a queue, even a destroyed one, or another call has found a device lost.
  */
 REX_API int rex_module_fini(struct rex_module *module);
@@ -264,8 +269,8 @@ REX_API int rex_module_add(struct rex_module *module);
 
 /**
  * rex_module_image_path(): returns the source of @module's registered image: the path of a file, or
- * "memory". If several images in memory are of the registered kind (for GPUs or for the CPU),
- * appends the number of the first registered one: "memory 1". Returns "" if @module is not
+ * "memory". If several images in memory are of the registered kind (for GPUs or for the CPU), the
+ * number of the first registered image follows: "memory 1". Returns "" if @module is not
  * registered. If @module is NULL, returns "" and sets the last error to REX_EINVAL. The string is
  * valid until a call registers @module again, or fails to.
  */

@@ -4,8 +4,8 @@
  * Put the line `#include <rex/older.h>` at the start of such a file, or compile the file with
  * `-include rex/older.h`. Then register_cubin(name, begin, end) works, and the file may define
  * `__cubin_desc`, `__start_omp_offloading_entries` and `__stop_omp_offloading_entries`. Each file
- * is a module of its own. Its calls of `__tgt_X` call `rex___tgt_X` of rex_kmp.h. A launch finds
- * the module by the host key.
+ * is a module of its own. The file's calls of `__tgt_X` call `rex___tgt_X` of rex_kmp.h. A launch
+ * finds the module by the host key.
  *
  * Everything here is since 0.2 unless it says otherwise.
  *

@@ -6,14 +6,15 @@
  * loop of a source stores its measured time for one index. A run whose expected time on one thread
  * is below REX_DETAIL_WORTH stays on the calling thread.
  *
- * A longer run has as many threads as OpenMP would start, which depends on the process's processor
- * mask and OMP_NUM_THREADS, but at most rex_detail_processors. Until a loop has run twice on one
- * thread, a run needs ten times REX_DETAIL_WORTH to have several threads. librex writes to
- * rex_detail_processors before the image is loaded. The number is that of the processors that the
- * mask, the control groups and the share of an MPI job leave. If OMP_THREAD_LIMIT is a smaller
- * number, librex writes that number. If OMP_NUM_THREADS is not empty, or the image does not need a
- * shared library of OpenMP, librex writes nothing. In a child of the process that loaded the image
- * a loop has one thread: the OpenMP library would wait for threads that the child does not have.
+ * A longer run has as many threads as OpenMP would start, but at most rex_detail_processors.
+ * OpenMP's number depends on the process's processor mask and OMP_NUM_THREADS. Until a loop has run
+ * twice on one thread, a run needs ten times REX_DETAIL_WORTH to have several threads. Before the
+ * image is loaded, librex writes a number to rex_detail_processors: the number of processors that
+ * the mask, the control groups and the share of an MPI job leave to the process. If
+ * OMP_THREAD_LIMIT is a smaller number, librex writes that number. If OMP_NUM_THREADS is not empty,
+ * or the image does not need a shared library of OpenMP, librex writes nothing. In a child of the
+ * process that loaded the image a loop has one thread: the OpenMP library would wait for threads
+ * that the child does not have.
  *
  * All names here are reserved.
  *
@@ -176,9 +177,9 @@ REX_DEVICE struct rex_detail_run rex_detail_begin(struct rex_detail_place *place
 
 /*
  * rex_detail_end(run): updates the stored time of an index. In a run on one thread, the thread may
- * have waited for a processor. So such a run at most doubles the stored time; each of the first two
- * runs on one thread may multiply it by 16. In a run on several threads, the threads may have
- * waited for each other. So such a run never raises the stored time.
+ * have waited for a processor. So such a run at most doubles the stored time. Only the first two
+ * runs on one thread may each multiply the stored time by up to 16. In a run on several threads,
+ * the threads may have waited for each other. So such a run never raises the stored time.
  */
 REX_DEVICE void rex_detail_end(struct rex_detail_run *run)
 {

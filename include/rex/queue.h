@@ -18,31 +18,33 @@
  *
  * **Memory.** The memory rows of launches and of rex_queue_update() have host addresses. A launch
  * in a queue maps and copies nothing: if no mapping on the queue's device has all bytes of a memory
- * row, the call is REX_EABSENT. rex_queue_copy_to(), rex_queue_copy_from() and rex_queue_fill()
- * take device addresses, for example from rex_device_alloc() or rex_mapped_ptr(). Mappings, host
- * memory that is copied, and the modules of kernels must last until the program has waited for the
- * queue.
+ * row, the call returns REX_EABSENT. rex_queue_copy_to(), rex_queue_copy_from() and
+ * rex_queue_fill() take device addresses, for example from rex_device_alloc() or rex_mapped_ptr().
+ * Mappings, host memory that is copied, and the modules of kernels must last until the program has
+ * waited for the queue.
  *
- * **Errors** of the device may be reported by a later call, at the latest by the next call that
- * waits for the failed command. If a kernel fails while it runs on a GPU, the GPU is lost for the
- * process. After a call has reported the failure, all launches, copies and data calls that need the
- * GPU are REX_ECUDA.
+ * **Errors** of the device may be reported by a later call. The next call that waits for the failed
+ * command reports them, if no earlier call has done so. If a kernel fails while it runs on a GPU,
+ * the GPU is lost for the process. After a call has reported the failure, all launches, copies and
+ * data calls that need the GPU return REX_ECUDA.
  *
  * **Without an NVIDIA GPU** a queue runs each command at once. The rules for rows and mappings are
  * those of a GPU. Launches with features that only the CUDA driver has, such as REX_BY_VALUE() of
- * more than 8 bytes, are REX_EUNSUPPORTED. If offloading is disabled or the device is the host,
- * launches of kernels are REX_EHOST (REX_ENODEVICE with REX_REQUIRE_GPU=on), and an update copies
- * nothing. If offloading is disabled, copies and fills are REX_EINVAL. A capture stores commands
- * that would be REX_EHOST or REX_EINVAL for these reasons, and rex_graph_launch() returns the error
- * of the first.
+ * more than 8 bytes, return REX_EUNSUPPORTED. If offloading is disabled or the device is the host,
+ * an update copies nothing, and launches of kernels return REX_EHOST, or REX_ENODEVICE with
+ * REX_REQUIRE_GPU=on. If offloading is disabled, copies and fills return REX_EINVAL. A capture
+ * stores commands that would fail with REX_EHOST or REX_EINVAL for these reasons.
+ * rex_graph_launch() then returns the error of the first such command.
  *
  * **Threads.** Any number of threads may use a queue, an event or a graph; each call is atomic. Do
  * not destroy an object while another thread uses it. In a child of fork() every call that would
- * use a GPU's queue is REX_EFORK, and the functions rex_*_destroy() free only the child's memory.
+ * use a GPU's queue returns REX_EFORK, and the functions rex_*_destroy() free only the child's
+ * memory.
  *
- * For an argument that is NULL, the error is REX_EINVAL if the function's comment says nothing
- * else. For a queue, event or graph that was destroyed, the error is REX_EINVAL until a new object
- * has its address. A new object gets the address that has been free for longest.
+ * For an argument that is NULL, the error is REX_EINVAL, unless the function's comment says
+ * otherwise. For a queue, event or graph that was destroyed, the error is REX_EINVAL until a new
+ * object has the address of the destroyed one. A new object gets the address that has been free for
+ * longest.
  *
  * Everything here is since 0.2 unless it says otherwise. Guide: rex-queues(7).
  *
@@ -82,8 +84,8 @@ struct rex_graph;
  * REX_EUNSUPPORTED. For a graph only the queue of rex_graph_begin() needs the flag. In all queues
  * of a GPU these kernels use a second copy of the globals, which rex_queue_global() finds.
  * REX_LINK() does not set the pointer in the second copy. Kernels that use a `__device__` variable
- * without such an entry need no flag. But launches by the driver, such as those in queues, use
- * another copy of the variable than launches by libomptarget.
+ * without REX_GLOBAL() or REX_GLOBAL_LINK() need no flag. But launches by the driver, such as those
+ * in queues, use another copy of the variable than launches by libomptarget.
  */
 #define REX_QUEUE_OWN_GLOBALS 0x4u
 /**
@@ -115,8 +117,14 @@ struct rex_graph;
  * @flags   0, or bits of REX_QUEUE_NO_CACHE, REX_QUEUE_BLOCKING, REX_QUEUE_OWN_GLOBALS and
  *          REX_QUEUE_PRIORITY().
  *
- * Returns 0, REX_EINVAL (also for an unknown flag), REX_ENOMEM, REX_EDEVICE, REX_ECUDA,
- * REX_EUNSUPPORTED (the driver is older than CUDA 11.4), or an error of rex_module_register().
+ * Returns 0, an error of rex_module_register(), or one of these errors:
+ *
+ * REX_EINVAL        @queue is NULL, or @flags has an unknown bit. Or offloading is disabled, and
+ *                   the binary has no entries.
+ * REX_ENOMEM        the host or the device has too little memory.
+ * REX_EDEVICE       the device does not exist.
+ * REX_EUNSUPPORTED  the driver is older than CUDA 11.4.
+ * REX_ECUDA         the driver failed, or the device is lost.
  */
 static inline int rex_queue_create(struct rex_queue **queue, int64_t device, const char *name,
                                    unsigned flags)
@@ -128,10 +136,12 @@ static inline int rex_queue_create(struct rex_queue **queue, int64_t device, con
  * rex_queue_global(): finds the copy of a device global that @queue's kernels use. @variable is the
  * address of the host variable (REX_GLOBAL()). On the host device there is only one copy. Pass the
  * returned device address to rex_queue_copy_to() and rex_queue_copy_from(). The address is valid
- * until this binary's module ends. On failure returns NULL and sets the last error: REX_EINVAL
- * (@queue); REX_EKEY (@variable is NULL, or is not a global of the module); REX_EABSENT (the global
- * is not on the device, which is not an NVIDIA GPU); REX_ECUDA, REX_EFORK, or an error of
- * rex_module_register().
+ * until this binary's module ends. On failure returns NULL and sets the last error to REX_ECUDA,
+ * REX_EFORK, an error of rex_module_register(), or one of these errors:
+ *
+ * REX_EINVAL   @queue is NULL or destroyed.
+ * REX_EKEY     @variable is NULL, or is not a global of the module.
+ * REX_EABSENT  @queue's device is not an NVIDIA GPU, and the global is not on this device.
  */
 static inline void *rex_queue_global(struct rex_queue *queue, const void *variable)
 {
@@ -142,8 +152,10 @@ static inline void *rex_queue_global(struct rex_queue *queue, const void *variab
 
 /**
  * rex_queue_destroy(): waits for @queue and frees it; NULL is ignored. In a child of fork() the
- * call does not wait. Returns 0; REX_ECUDA (the wait failed, and the queue is freed); or REX_EINVAL
- * (the queue is being captured, and is not freed; or @queue was destroyed before).
+ * call does not wait. Returns 0 or one of these errors:
+ *
+ * REX_ECUDA   the wait failed. @queue is freed nevertheless.
+ * REX_EINVAL  @queue is being captured, and is not freed. Or @queue was destroyed before.
  */
 REX_API int rex_queue_destroy(struct rex_queue *queue);
 
@@ -154,10 +166,10 @@ REX_API int rex_queue_destroy(struct rex_queue *queue);
 /**
  * rex_queue_copy_to(): copies @size bytes from the host's @from to device memory @to. From pinned
  * memory (rex_host_alloc()) the copy can run concurrently with the program and with kernels of
- * other queues. With other memory the call may wait until a part of the bytes is copied, and from 4
- * MiB on until all are copied. Do not change or free the memory at @from until the copy is done. If
- * @size is 0, @to and @from may be NULL. Returns 0, REX_EINVAL, REX_ECUDA, REX_ERUNTIME, REX_ENOMEM
- * or REX_EFORK.
+ * other queues. With other memory the call may wait until a part of the bytes is copied or, if
+ * @size is 4 MiB or more, until all bytes are copied. Do not change or free the memory at @from
+ * until the copy is done. If @size is 0, @to and @from may be NULL. Returns 0, REX_EINVAL,
+ * REX_ECUDA, REX_ERUNTIME, REX_ENOMEM or REX_EFORK.
  */
 REX_API int rex_queue_copy_to(struct rex_queue *queue, void *to, const void *from, size_t size);
 
@@ -205,20 +217,24 @@ REX_API int rex_queue_host_func(struct rex_queue *queue, void (*function)(void *
 
 /**
  * rex_queue_sync(): waits until all earlier commands of @queue are done; REX_WAIT (rex_configure())
- * sets how the thread waits. Returns 0; REX_ECUDA if a command failed: the message has the driver's
- * name of the error and, if a kernel has failed, up to 8 kernels launched since the last wait;
- * REX_EINVAL (@queue is NULL, or is being captured) or REX_EFORK.
+ * sets how the thread waits. Returns 0 or one of these errors:
+ *
+ * REX_ECUDA   a command failed. The message has the driver's name of the error. If a kernel has
+ *             failed, the message also names up to 8 kernels that were launched since the last
+ *             wait.
+ * REX_EINVAL  @queue is NULL, or is being captured.
+ * REX_EFORK   the parent of this process made @queue on a GPU.
  */
 REX_API int rex_queue_sync(struct rex_queue *queue);
 
 /**
- * rex_queue_query(): returns 1 if all commands of @queue are done, 0 if not; or, negative, an error
- * of rex_queue_sync(): REX_ECUDA, REX_EINVAL or REX_EFORK.
+ * rex_queue_query(): returns 1 if all commands of @queue are done, otherwise 0. A negative result
+ * is an error of rex_queue_sync(): REX_ECUDA, REX_EINVAL or REX_EFORK.
  */
 REX_API int rex_queue_query(struct rex_queue *queue);
 
 /**
- * rex_queue_device(): returns the number of @queue's device; REX_EINVAL if @queue is NULL or
+ * rex_queue_device(): returns the number of @queue's device, or REX_EINVAL if @queue is NULL or
  * destroyed.
  */
 REX_API int rex_queue_device(const struct rex_queue *queue);
@@ -266,8 +282,9 @@ REX_API void rex_mappings_changed(void);
  *
  * If an event is recorded in a queue that is being captured, the event belongs to the graph. If,
  * during the capture, another queue of the graph's device waits for the event, that queue is
- * captured from the waiting call on. Until the event is recorded again, threads and queues of other
- * devices cannot wait for it, and after the capture no queue can.
+ * captured from the waiting call on. Until the event is recorded again, no thread can wait for the
+ * event, and no queue of another device can. After the capture, no queue at all can wait for the
+ * event.
  */
 
 /**
@@ -293,9 +310,12 @@ REX_API int rex_event_record(struct rex_event *event, struct rex_queue *queue);
 /**
  * rex_queue_wait_event(): makes later commands of @queue wait until @event is done. @event may have
  * been recorded in another queue, and on another device. The calling thread waits for @event only
- * if @queue runs each command at once or has REX_QUEUE_BLOCKING. Returns 0, REX_EINVAL (@event was
- * never recorded, or was recorded in a graph that @queue cannot take part in; or @queue is being
- * captured, and @event was not recorded in that capture), REX_ECUDA, REX_ENOMEM or REX_EFORK.
+ * if @queue runs each command at once or has REX_QUEUE_BLOCKING. Returns 0, REX_ECUDA, REX_ENOMEM,
+ * REX_EFORK, or REX_EINVAL if:
+ *
+ * - @event was never recorded;
+ * - @event was recorded in a graph that @queue cannot take part in;
+ * - @queue is being captured, and @event was not recorded in that capture.
  */
 REX_API int rex_queue_wait_event(struct rex_queue *queue, struct rex_event *event);
 
@@ -307,7 +327,7 @@ REX_API int rex_queue_wait_event(struct rex_queue *queue, struct rex_event *even
 REX_API int rex_event_sync(struct rex_event *event);
 
 /**
- * rex_event_query(): returns 1 if @event is done, 0 if not; or, negative, an error of
+ * rex_event_query(): returns 1 if @event is done, otherwise 0. A negative result is an error of
  * rex_event_sync(): REX_EINVAL, REX_ECUDA or REX_EFORK.
  */
 REX_API int rex_event_query(struct rex_event *event);
@@ -315,10 +335,13 @@ REX_API int rex_event_query(struct rex_event *event);
 /**
  * rex_event_elapsed(): writes to @seconds the time from @begin to @end. A GPU measures the time
  * with a resolution of about half a microsecond, and with the precision of a float. For a queue
- * that runs each command at once, the host measures the time. Both events must be done. Returns 0;
- * or, with @seconds unchanged, REX_EINVAL (an event was never recorded, or was recorded in a graph;
- * or the events are of different devices), REX_ECUDA (an event is not done, or an error of
- * rex_event_sync()) or REX_EFORK.
+ * that runs each command at once, the host measures the time. Both events must be done. Returns 0
+ * or one of these errors. After an error @seconds is unchanged:
+ *
+ * REX_EINVAL  an event was never recorded, or was recorded in a graph. Or the events are of
+ *             different devices.
+ * REX_ECUDA   an event is not done, the driver failed, or the device is lost.
+ * REX_EFORK   the parent of this process recorded an event on a GPU.
  */
 REX_API int rex_event_elapsed(double *seconds, struct rex_event *begin, struct rex_event *end);
 
@@ -357,19 +380,21 @@ REX_API int rex_graph_begin(struct rex_queue *queue);
  * rex_graph_end(): ends the capture that rex_graph_begin() began on @queue, for all queues that
  * take part, and makes a graph of the captured commands. No command has run yet.
  * @graph  receives the graph; destroy it with rex_graph_destroy().
- * Returns 0; or, with @graph unchanged, REX_EINVAL (@graph is NULL, or @queue has not begun a
- * capture), REX_ENOMEM, REX_EABSENT, REX_ECUDA or REX_EFORK. After REX_EINVAL the capture
- * continues, except on a GPU if the module of a captured launch has ended. After REX_ENOMEM,
- * REX_EABSENT or REX_ECUDA the capture has ended.
+ * Returns 0, REX_EINVAL, REX_ENOMEM, REX_EABSENT, REX_ECUDA or REX_EFORK. After an error @graph is
+ * unchanged. After REX_ENOMEM, REX_EABSENT or REX_ECUDA the capture has ended. After REX_EINVAL the
+ * state of the capture depends on the cause:
+ *
+ * - @graph is NULL, or @queue has not begun a capture. The capture continues.
+ * - On a GPU, the module of a captured launch has ended. The capture has ended.
  */
 REX_API int rex_graph_end(struct rex_graph **graph, struct rex_queue *queue);
 
 /**
  * rex_graph_launch(): puts all commands of @graph in @queue. @queue is any queue of the graph's
  * device that is not being captured. A queue that runs each command at once stops at the first
- * command that fails. Returns 0; REX_EINVAL; REX_EABSENT (memory is no longer mapped: the message
- * names the kernel and the row, or the bytes of an update); REX_EHOST, REX_ECUDA, REX_ERUNTIME,
- * REX_ENOMEM or REX_EFORK.
+ * command that fails. Returns 0, REX_EINVAL, REX_EABSENT, REX_EHOST, REX_ECUDA, REX_ERUNTIME,
+ * REX_ENOMEM or REX_EFORK. The error is REX_EABSENT if memory is no longer mapped. The message then
+ * names the kernel and the row, or the bytes of an update.
  */
 REX_API int rex_graph_launch(struct rex_graph *graph, struct rex_queue *queue);
 
@@ -385,9 +410,10 @@ REX_API size_t rex_graph_launches(const struct rex_graph *graph);
  * rex_graph_launch() uses the new arguments. Launches that are running do not change.
  * @map  all arguments of the launch (REX_MAP()): the number and order of values and pointers must
  *       not change. NULL: the kernel has no parameters.
- * Returns 0, REX_EINVAL (also if launch @number does not exist), REX_EPARAMS, REX_EABSENT,
- * REX_EUNSUPPORTED (on the host device, a value of more than 8 bytes), REX_ECUDA, REX_ENOMEM or
- * REX_EFORK. After an error the launch is unchanged.
+ * Returns 0, REX_EINVAL, REX_EPARAMS, REX_EABSENT, REX_EUNSUPPORTED, REX_ECUDA, REX_ENOMEM or
+ * REX_EFORK. The error is also REX_EINVAL if launch @number does not exist, and is REX_EUNSUPPORTED
+ * if @map has a value of more than 8 bytes for the host device. After an error the launch is
+ * unchanged.
  */
 REX_API int rex_graph_set_args(struct rex_graph *graph, size_t number, const struct rex_map *map);
 

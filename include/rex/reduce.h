@@ -174,11 +174,11 @@ REX_DEVICE unsigned rex_detail_lanes(void)
 
 /*
  * REX_DETAIL_REDUCE(i, n, to, first, expression, both, atomic, directive): runs a loop over every i
- * in [0, n). Each thread has a result, rex_detail_mine, which begins as @first. With OpenMP it
- * begins as the initial value of the reduction clause, and OpenMP combines the results of all
- * threads and @first. At each index rex_detail_one is @expression, and rex_detail_mine becomes
- * @both. After the loop REX_DETAIL_PUT() combines the results with *to. The program's expressions
- * are evaluated in the scope of these two variables.
+ * in [0, n). Each thread has a result, rex_detail_mine, which begins as @first. With OpenMP
+ * rex_detail_mine begins as the initial value of the reduction clause, and OpenMP combines the
+ * results of all threads with @first. At each index rex_detail_one is @expression, and
+ * rex_detail_mine becomes @both. After the loop REX_DETAIL_PUT() combines the results with *to. The
+ * program's expressions are evaluated in the scope of these two variables.
  */
 #define REX_DETAIL_REDUCE(i, n, to, first, expression, both, atomic, directive) \
     do {                                                                        \
@@ -275,8 +275,9 @@ REX_DETAIL_RULE rex_detail_one_REX_SHARED_DYNAMIC(void);
                    REX_DETAIL_LOOP(i, n, rex_team(0), rex_num_teams(0)))
 /**
  * REX_FOR_THREADS(i, n): runs its body for every i in [0, n). The threads of the team share the
- * indices. Each thread has its own copy of a local variable declared outside the body, if it is not
- * a REX_SHARED variable. The body must not leave the loop with break, goto or return.
+ * indices. Each thread has its own copy of a local variable that is declared outside the body,
+ * unless the variable is a REX_SHARED variable. The body must not leave the loop with break, goto
+ * or return.
  */
 #define REX_FOR_THREADS(i, n)                                \
     REX_DETAIL_LOOP(i, n, rex_thread(0), rex_num_threads(0)) \

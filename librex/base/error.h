@@ -63,7 +63,7 @@ int rex_fail_memory(size_t size, const char *what);
  */
 struct rex_report {
     size_t length;
-    /* 0, or errno of a temporary failure, such as EMFILE: the list may lack a candidate */
+    /* errno of a temporary failure, such as EMFILE: the list may lack a candidate; otherwise 0 */
     int error;
     char text[3072];
 };

@@ -46,7 +46,10 @@ bool rex_file_name(const char *pattern, bool add_number, char path[PATH_MAX], bo
 /* Returns true if A and B name one existing file. */
 bool rex_same_file(const char *a, const char *b);
 
-/* Writes the folder of PATH to FOLDER, without the last '/'. Writes "." if PATH has no '/'. */
+/*
+ * Writes the folder of PATH to FOLDER, without a '/' at the end unless the folder is "/". Writes
+ * "." if PATH has no '/'.
+ */
 void rex_folder_of(const char *path, char folder[PATH_MAX]);
 
 /*
@@ -79,8 +82,8 @@ bool rex_output_is_open(const struct rex_output *output);
 
 /*
  * Opens the path of OUTPUT again. Call this if the program has closed the file. If ONLY_SAME is
- * true, returns an error if the path names no file or another file. If ONLY_SAME is false, creates
- * a missing file. Returns 0 or an error for rex_output_why().
+ * true, fails unless the path still names the same file. If ONLY_SAME is false, creates a missing
+ * file. Returns 0 or an error for rex_output_why().
  */
 int rex_output_reopen(struct rex_output *output, bool only_same);
 

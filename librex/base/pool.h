@@ -43,8 +43,8 @@ static inline bool rex_has_ended(const void *object)
 }
 
 /*
- * Returns 0, or REX_EINVAL if OBJECT is NULL or has ended. The message begins with CALL, and WHAT
- * names the type of the object.
+ * Returns REX_EINVAL if OBJECT is NULL or has ended, otherwise 0. The message begins with CALL, and
+ * WHAT names the type of the object.
  */
 int rex_pooled_check(const void *object, const char *call, const char *what);
 

@@ -100,8 +100,9 @@ struct rex_calls {
 };
 
 /*
- * A thread in the list of threads. It is not in the thread's TLS: if the thread first uses librex
- * in its last destructors, free_parts() does not run, and the thread stays in the list.
+ * A thread in the list of threads. This struct is not in the thread's TLS, because the struct may
+ * stay in the list after the thread has ended. Example: if the thread first uses librex in its last
+ * destructors, free_parts() does not run.
  */
 struct rex_listed {
     struct rex_calls calls;
@@ -145,8 +146,8 @@ static inline void *rex_part_if_any(enum rex_part part)
 /*
  * Adds this thread to the list of threads, without parts. Call this only if the thread is not in
  * the list. When the thread ends, free_parts() frees the parts and removes the thread from the
- * list. Returns false if there is no memory or the thread is over; a later call may succeed. After
- * this call `calls` may be changed.
+ * list. Returns false if there is no memory or no key, or if the thread is over; a later call may
+ * succeed. After this call, even if it fails, the caller may change the numbers in `calls`.
  */
 bool rex_thread_list(void);
 

@@ -164,8 +164,8 @@ static struct {
     struct value *values;
     const char *chosen[REX_SETTINGS]; /* the program's values; NULL: not set */
     /*
-     * bit N is set after a warning about option N, and bit REX_SETTINGS after a warning about
-     * another variable
+     * bit N is set after a warning about option N, and bit REX_SETTINGS after the first check of
+     * all other variables
      */
     unsigned said;
 } given;

@@ -83,7 +83,8 @@ bool rex_setting_text(enum rex_option option, char value[REX_SETTING_MAX]);
 
 /*
  * Returns true if the LENGTH bytes of TEXT are WORD, which is in lower case. The case of TEXT does
- * not matter, in any locale: strcasecmp() takes "I" and "i" for different letters in a Turkish one.
+ * not matter, in any locale. In a Turkish locale, strcasecmp() takes "I" and "i" for different
+ * letters.
  */
 bool rex_is_word(const char *text, size_t length, const char *word);
 
@@ -104,8 +105,10 @@ extern const struct rex_setting rex_settings[REX_SETTINGS];
 const char *rex_setting_by_program(enum rex_option option);
 
 /*
- * Logs a warning once for each variable of librex with an invalid value, and for each variable
- * whose name looks like a misspelt name of librex.
+ * Logs a warning for each of these environment variables, once in the process:
+ * - a variable of librex with an invalid value, unless the program has set the option;
+ * - OMP_DEFAULT_DEVICE, if the value is not a device number;
+ * - a variable whose name looks like a misspelt name of a variable of librex.
  */
 void rex_settings_review(void);
 

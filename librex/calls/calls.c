@@ -372,7 +372,7 @@ static void leave_gate(const bool *entered)
 
 /*
  * libomp's threads call __tgt_target_sync(), even while the process ends. If librex refuses such a
- * call, it sets no error.
+ * call, librex sets no error.
  */
 #define IS_BY_LIBOMP(name) (strcmp(#name, "target_sync") == 0)
 

@@ -39,8 +39,8 @@ void rex_calls_bind(struct rex_entry_points *slots, bool all);
  * driver does not launch.
  *
  * rex_call_data() enters the gate (omp/gate.h). Call rex_call_kernel() only inside the gate. Both
- * functions return 0, or an error if libomptarget was not called. For a launch, or a data call with
- * a name, the error is REX_ECUDA if the device is lost. rex_call_kernel() writes libomptarget's
+ * functions return 0 if they have called libomptarget, otherwise an error. If the device is lost, a
+ * launch and a data call with a name fail with REX_ECUDA. rex_call_kernel() writes libomptarget's
  * result of the launch to *RETURNED.
  */
 int rex_call_data(enum rex_data_call call, const char *name, int64_t device,

@@ -34,8 +34,9 @@
 static int bound_release;
 
 /*
- * Before libomptarget is bound, each slot points to a first_ function, which binds it. After that,
- * the slot of a function that the LLVM release lacks points to a lacking_ function, which fails.
+ * Before libomptarget is bound, each slot points to a first_ function, which binds libomptarget.
+ * After that, the slot of a function that the LLVM release lacks points to a lacking_ function,
+ * which fails.
  */
 #define BEFORE_BINDING(type, name, parameters, arguments, missing) \
     static type lacking_##name parameters;                         \

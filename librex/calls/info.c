@@ -304,7 +304,7 @@ static void say_adaptations(const struct to *to, const struct rex_release *relea
 
 /*
  * Binds libomptarget and returns true. If libomptarget cannot be bound, reports the reason and
- * returns false. rex_info() then succeeds, so the function restores the last error.
+ * returns false. rex_info() succeeds even in this case, so the function restores the last error.
  */
 static __attribute__((noinline)) bool bind_or_say_why(const struct to *to)
 {

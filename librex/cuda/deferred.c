@@ -6,8 +6,8 @@
  * an event before it launches. If there is no event after a launch, the wait for that launch
  * records one.
  *
- * At most 256 launches are pending. With four times as many the driver blocks the thread that
- * launches, and that thread would hold the stream's lock.
+ * At most about 256 launches are pending. With four times as many, the driver would block the
+ * thread that launches, while that thread holds the stream's lock.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -281,7 +281,7 @@ bool rex_deferred_poll(int number, uint64_t launch, int milliseconds)
         result = mark != NULL ? rex_mark_poll(mark, milliseconds) : REX_CUDA_NOT_READY;
     else if (mark != NULL)
         result = REX_CUDA(cuEventSynchronize, mark->event);
-    else /* no mark: wait for the whole stream, with any later launches */
+    else /* no mark: wait for all launches in the stream, even later ones */
         result = REX_CUDA(cuStreamSynchronize, stream);
     rex_lock(&of->lock);
     if (mark != NULL)

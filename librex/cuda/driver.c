@@ -103,7 +103,7 @@ static bool is_of_parent(const unsigned *process)
 {
     /*
      * Relaxed: a parent wrote its value before the fork, so this process reads that value. Threads
-     * of this process write only 0 and rex_forks() + 1, and the result is false for both.
+     * of this process write only 0 and rex_forks() + 1. The function returns false for both values.
      */
     unsigned by = __atomic_load_n(process, __ATOMIC_RELAXED);
     return by != 0 && by != rex_forks() + 1;
@@ -281,10 +281,11 @@ static int find_devices(int *count)
 /* ---- the GPUs -------------------------------------------------------------------------------- */
 
 /*
- * Returns true if librex must not start the driver. This is so if there are devices already, or if
- * an earlier decision depends on the number of devices (`kept`). It is also so in a child of fork
- * whose parent had called cuInit, even without success, or was starting the driver. Such a child
- * inherits the state of its parent's driver.
+ * Returns true if librex must not start the driver, for one of these reasons:
+ * - There are devices already.
+ * - An earlier decision depends on the number of devices (`kept`).
+ * - This process is a child of fork, and at the fork the parent was starting the driver or had
+ *   called cuInit, even without success. The child inherits the state of the parent's driver.
  */
 static bool driver_is_decided(void)
 {
@@ -319,9 +320,9 @@ static const char *keep_reason(const char *text)
 }
 
 /*
- * BEFORE is the value of `starts` that the caller has read, or 0 for the first start. If `starts`
- * has another value now, another thread has finished a start, and the function returns. It returns,
- * too, if driver_is_decided(). In any other case it starts the driver.
+ * Starts the driver. BEFORE is the value of `starts` that the caller has read, or 0 for the first
+ * start. Does nothing if `starts` is no longer BEFORE, because a start has finished meanwhile. Does
+ * nothing if driver_is_decided() returns true.
  */
 static void start_driver_after(unsigned before)
 {

@@ -27,7 +27,7 @@ enum rex_cuda_group {
     REX_CUDA_QUEUES,     /* launches, queues and graphs */
     REX_CUDA_ATTRIBUTES, /* launches with attributes */
     REX_CUDA_LINKER,     /* compiling PTX */
-    /* various; librex checks each function: its pointer is NULL if the driver lacks it */
+    /* various; librex tests the pointer of each function: NULL if the driver lacks the function */
     REX_CUDA_OPTIONAL,
     REX_CUDA_GROUPS
 };

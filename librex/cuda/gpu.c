@@ -151,7 +151,7 @@ failed:
 
 /*
  * Returns the maximum of LIMIT over all GPUs. The limit of one GPU is the product of two
- * attributes. Only the first call asks the driver.
+ * attributes. Once a call has found the maximum, later calls do not ask the driver.
  */
 uint64_t rex_gpu_most(enum rex_gpu_limit limit)
 {
@@ -250,9 +250,9 @@ static size_t find_files(const char *pattern, int flags, glob_t *kept)
 }
 
 /*
- * Returns true if a device file is missing, or this process may not open it, and describes the
- * first such file in TEXT. A pattern that no file matches is treated as a missing file. Returns
- * false if neither the kernel module nor any device file exists.
+ * Returns true if this process cannot open a device file, and describes the first such file in
+ * TEXT. If no file matches a pattern, the pattern counts as a missing file. If the kernel module is
+ * not loaded and there is no device file at all, returns false.
  */
 static bool find_closed_file(bool has_module, char *text, size_t size)
 {

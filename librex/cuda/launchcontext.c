@@ -217,7 +217,7 @@ void rex_launch_context_give(struct rex_launch_context *context, int entered)
     rex_context_leave(entered);
     /*
      * Try first the element of `idle` that the context had before. A program with one thread then
-     * takes the same context again, and finds its graphs there.
+     * takes the same context again, with the graphs of earlier launches.
      */
     for (size_t i = 0; i < most && !context->is_broken; i++) {
         struct rex_launch_context *none = NULL;

@@ -72,8 +72,8 @@ struct rex_launch_context {
      */
     void *event[2];
     /*
-     * A wait failed. The launch context is not used again, because the device may still use its
-     * memory.
+     * A wait failed. The launch context is not used again, because the device may still use the
+     * memory of the launch context.
      */
     bool is_broken;
     struct rex_arguments arguments;

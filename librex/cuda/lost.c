@@ -1,6 +1,6 @@
 /*
  * lost.c - lost devices, and lists of kernels for messages. A device is lost if a failed kernel has
- * made its context unusable.
+ * made the device's context unusable.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

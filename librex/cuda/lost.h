@@ -1,6 +1,6 @@
 /*
  * lost.h - lost devices, and lists of kernels for messages. A device is lost if a failed kernel has
- * made its context unusable.
+ * made the device's context unusable.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -14,8 +14,8 @@ struct rex_registration;
 /* ---- kernels, for messages ------------------------------------------------------------------- */
 
 /*
- * Kernels for a message: the kernels of a graph, or the unfinished kernels of a device. The list
- * has each kernel once, and at most REX_KERNEL_LIST_MAX kernels.
+ * Kernels for a message: the kernels of a graph, or the unfinished kernels of a queue or a device.
+ * The list has each kernel once, and at most REX_KERNEL_LIST_MAX kernels.
  */
 #define REX_KERNEL_LIST_MAX 8
 struct rex_kernel_list {
@@ -74,9 +74,9 @@ static inline bool rex_any_device_is_lost(void)
 
 /*
  * Returns REX_ECUDA if device NUMBER is lost, otherwise 0. If NUMBER is REX_ANY_DEVICE, returns
- * REX_ECUDA if any device is lost. Call this before libomptarget, which would abort in the context
- * of a lost device. The message begins with WHAT. If no other call has reported the loss, the
- * message names the kernels that may have failed.
+ * REX_ECUDA if any device is lost. Call this before a call of libomptarget, because libomptarget
+ * would abort in the context of a lost device. The message begins with WHAT. If no other call has
+ * reported the loss, the message names the kernels that may have failed.
  */
 #define REX_ANY_DEVICE INT_MIN
 int rex_device_tell_loss(int number, const char *what); /* called if any device is lost */

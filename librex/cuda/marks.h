@@ -29,7 +29,7 @@ struct rex_mark *rex_mark_make(struct rex_mark mark[REX_MARKS], void *stream, ui
 
 /*
  * Returns the first mark whose event was recorded after launch number LAUNCH. If there is no such
- * mark yet, calls rex_mark_make().
+ * mark yet, returns the result of rex_mark_make().
  */
 struct rex_mark *rex_mark_find(struct rex_mark mark[REX_MARKS], void *stream, uint64_t newest,
                                uint64_t launch);

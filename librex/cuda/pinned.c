@@ -339,7 +339,7 @@ bool rex_is_pageable_now(const void *address)
 
 bool rex_is_pageable(const void *address)
 {
-    /* Each element is the number of a stretch of 2 MiB, plus 1. 0: the element has no stretch. */
+    /* An element is 1 plus the number of a stretch of 2 MiB, or 0 if the element has no stretch. */
     uintptr_t *pageable = rex_part(REX_PART_PAGEABLE, STRETCHES * sizeof *pageable);
     uintptr_t stretch = (uintptr_t)address >> STRETCH_SHIFT;
     if (pageable == NULL)

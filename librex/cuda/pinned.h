@@ -11,9 +11,9 @@
 
 /*
  * Returns true if the byte at ADDRESS is pageable: not pinned, not managed, and not in a device's
- * memory. The answer may be out of date. If the memory is not pageable, only the driver makes the
- * caller's copy: the driver copies pinned memory faster, and the processor must not touch a
- * device's memory.
+ * memory. The answer may be out of date. If the result is false, the caller must leave the copy to
+ * the driver, for two reasons. The driver copies pinned memory faster, and the processor must not
+ * touch a device's memory.
  */
 bool rex_is_pageable(const void *address);
 

@@ -61,8 +61,8 @@ static void anchor_clocks(struct rex_stream_trace *trace)
 }
 
 /*
- * Writes the time from event BEGIN to event END to *NANOSECONDS; 0 if the time is negative. Returns
- * false if the driver cannot measure the time.
+ * Writes the time from event BEGIN to event END to *NANOSECONDS. Writes 0 if the time is negative.
+ * Returns false if the driver cannot measure the time.
  */
 static bool time_between(void *begin, void *end, uint64_t *nanoseconds)
 {
@@ -112,8 +112,8 @@ void rex_stream_trace_write(struct rex_stream_trace *trace)
             return;
         if (found != 0) {
             /*
-             * Drop all pieces of work: after this error, no event tells librex whether a piece is
-             * done. The name of a piece may be freed after the piece is done.
+             * Drop all pieces of work. The name of a piece may be freed after the piece is done,
+             * and after this error no event tells librex whether a piece is done.
              */
             trace->is_blind = true;
             trace->count = 0;

@@ -33,16 +33,16 @@ struct rex_track *rex_stream_track(struct rex_stream_trace *trace);
  * and the host's clock is older than a second.
  *
  * If the ring is empty, rex_stream_trace_catch_up() compares the clocks. If the ring is not empty,
- * it waits for the oldest piece, and writes all pieces that are done.
+ * the function waits for the oldest piece, and writes all pieces that are done.
  */
 bool rex_stream_trace_is_behind(const struct rex_stream_trace *trace);
 void rex_stream_trace_catch_up(struct rex_stream_trace *trace);
 
 /*
  * Call rex_stream_trace_begin() before a piece of work, and rex_stream_trace_end() after the piece.
- * Each records an event in the stream. A piece without a second event is not in the trace. SLICE
- * describes the piece, except its times. The strings of SLICE must stay valid until the piece is
- * written. If SLICE has no name, the piece is a graph of LAUNCHES launches.
+ * Each of the two calls records an event in the stream. A piece without a second event is not in
+ * the trace. SLICE describes the piece, except its times. The strings of SLICE must stay valid
+ * until the piece is written. If SLICE has no name, the piece is a graph of LAUNCHES launches.
  */
 void rex_stream_trace_begin(struct rex_stream_trace *trace);
 void rex_stream_trace_end(struct rex_stream_trace *trace, const struct rex_slice *slice,

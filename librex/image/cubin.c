@@ -83,7 +83,10 @@ static bool is_parameter(const struct attribute *attribute)
            (attribute->kind == ATTRIBUTE_PARAMETER || attribute->kind == ATTRIBUTE_LARGE_PARAMETER);
 }
 
-/* Refuses the file because of WHAT of KERNEL, such as its parameters. */
+/*
+ * Refuses the file. The reason is "the WHAT of kernel KERNEL WHY". WHAT is, for example,
+ * "parameters".
+ */
 static int refuse_kernel(struct rex_elf *elf, const struct rex_image_symbol *kernel,
                          const char *what, const char *why)
 {

@@ -39,7 +39,7 @@ struct rex_elf {
 };
 
 /*
- * Check the file. Each function checks more than the function before it:
+ * These functions check the file. Each function checks more than the function before it:
  * - rex_elf_identify() checks the ELF header. It fills ->header even if it refuses the class or the
  *   byte order.
  * - rex_elf_view() also finds the sections.
@@ -87,7 +87,7 @@ const char *rex_elf_string_within(const unsigned char *bytes, uint64_t room);
 
 /*
  * Returns the bytes at ADDRESS of a linked file, or NULL if the file has no bytes for ADDRESS.
- * *ROOM becomes the number of bytes from ADDRESS to the end of its section.
+ * *ROOM becomes the number of bytes from ADDRESS to the end of the section that has ADDRESS.
  */
 const unsigned char *rex_elf_at(const struct rex_elf *elf, uint64_t address, uint64_t *room);
 

@@ -2,8 +2,8 @@
  * fatbin.c - reads nvcc's fatbin: lists its members, and unpacks compressed members.
  *
  * A fatbin is a header and members. A member is a header and a payload, such as a CUBIN. A member's
- * header has at least 64 bytes. A name, options and data for sm_100 and later may follow. Payloads
- * are padded to 8 bytes.
+ * header has at least 64 bytes. After these 64 bytes, the header may have a name, options and data
+ * for sm_100 and later. Payloads are padded to 8 bytes.
  *
  * NVIDIA does not document this layout. fatbinary of CUDA 13.0 writes it for sm_75 to sm_121, and
  * compresses with Zstandard, or with LZ4 for -compress-mode=speed. Older toolkits compress only

@@ -31,9 +31,8 @@ struct rex_list {
     bool plain;      /* the file is one image, not a container of images */
     uint64_t packed; /* sum of `packed` of all images */
     /*
-     * Maximum size of an unpacked image, compared with `packed` of the image. For
-     * rex_image_view_open() the maximum is for the sum of `packed` of the image and of all images
-     * before it (`packed_before`), because a program may have views of all images open.
+     * Maximum of `packed` of one image. But rex_image_view_open() compares this maximum with the
+     * sum `packed_before` + `packed`, because a program may have views of all images open.
      */
     uint64_t unpack_most;
 };

@@ -91,8 +91,9 @@ uint32_t rex_view_own_memory(const struct rex_view *view, const struct rex_image
 const char *rex_view_nearest(const struct rex_view *view, const char *name, bool kernel);
 
 /*
- * For the readers: adds BYTES to the memory that the view has taken, and returns true if the sum is
- * within the maximum. Without a maximum, an image that unpacks from a few bytes could fill all
+ * For the readers: if the memory of the view and BYTES together are within the maximum, adds BYTES
+ * to the memory that the view has taken, and returns true. Otherwise returns false, and the view
+ * becomes incomplete. Without a maximum, an image that unpacks from a few bytes could fill all
  * memory with symbols.
  */
 bool rex_view_may_take(struct rex_view *view, size_t bytes);

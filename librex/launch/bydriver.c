@@ -5,7 +5,7 @@
  * On an H100 a launch by the driver with a few mapped rows takes half the time of a launch by
  * libomptarget. With 256 rows, a launch by the driver takes a sixteenth.
  *
- * If a launch has a fallback reason, libomptarget launches instead: for example, because the result
+ * If a launch has a fallback reason, libomptarget launches instead. Example of a reason: the result
  * of the driver's launch would differ. omp/backend.h lists the reasons.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -240,8 +240,9 @@ int rex_launch_by_driver(struct rex_request *request)
     if (request->map->count != 0 && !rex_has_columns(request->map))
         reasons |= REX_REASON_ROWS;
     /*
-     * If the device does not exist, the launch by libomptarget reports the error. If librex does
-     * not see all calls, rex_launch_with_mapping() reads the number.
+     * If the device does not exist, the launch by libomptarget reports the error. Set `number` even
+     * if the reason is that librex does not see all calls, because rex_launch_with_mapping() needs
+     * `number`.
      */
     if ((reasons & ~(unsigned)REX_REASON_UNSEEN_CALLS) == 0 && request->is_packet &&
         rex_device_offload(request->device, &request->number) != REX_OK)

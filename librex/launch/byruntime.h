@@ -11,7 +11,7 @@
 /*
  * Call this only if REQUEST has fallback reasons. Checks REQUEST, and has libomptarget launch the
  * kernel. If the program passed no packet, check the rows before the call. Returns 0 or an error.
- * After 0, *RETURNED is the result of libomptarget.
+ * If the result is 0, *RETURNED is the result of libomptarget.
  */
 int rex_launch_by_runtime(const struct rex_request *request, int *returned);
 

@@ -35,8 +35,8 @@ int rex_grid_complete(struct rex_grid *grid, uint64_t trip_count, const char *ke
 struct rex_launch_config rex_grid_stride(const struct rex_launch_config *launch, uint64_t most);
 
 /*
- * Returns 0, or REX_EINVAL if LAUNCH has the flag REX_LAUNCH_STRICT, and 0 teams or 0 threads in x.
- * The message begins with WHAT.
+ * Returns REX_EINVAL if LAUNCH has the flag REX_LAUNCH_STRICT, and 0 teams or 0 threads in x.
+ * Otherwise returns 0. The message begins with WHAT.
  */
 int rex_check_strict(const struct rex_launch_config *launch, const char *what);
 

@@ -22,8 +22,8 @@ bool rex_plan_may_defer(const struct rex_plan *plan);
  * the number of the launch in `ranges.launch` of PLAN. Returns 0 or an error.
  *
  * If there is no such stream, launches nothing, and leaves `ranges.launch` at 0. In that case
- * returns REX_ECUDA if the device is lost, or 0. If the result is 0 and `ranges.launch` is 0, the
- * caller makes a launch that is not deferred.
+ * returns REX_ECUDA if the device is lost, otherwise 0. If the result is 0 and `ranges.launch` is
+ * 0, the caller makes a launch that is not deferred.
  */
 int rex_plan_defer(struct rex_plan *plan);
 

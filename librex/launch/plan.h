@@ -26,8 +26,8 @@ struct rex_staged {
 struct rex_own_row {
     struct rex_row_span span; /* host memory of the row */
     int64_t type;
-    uint32_t outer; /* index of the own row whose memory contains this row, or of this row itself */
-    size_t offset;  /* if the row is staged: offset in the staged memory */
+    uint32_t outer;  /* index of the own row that contains this row, otherwise index of this row */
+    size_t offset;   /* if the row is staged: offset in the staged memory */
     uint64_t device; /* if the row is not staged: address of its device memory */
 };
 
@@ -58,8 +58,8 @@ struct rex_plan {
 };
 
 /*
- * Returns the fallback reasons that follow from the mapper, type and size of row I of MAP. Does not
- * look up mappings.
+ * Returns the fallback reasons that follow from the mapper, type, address and size of row I of MAP.
+ * Does not look up mappings.
  */
 unsigned rex_reasons_of_row(const struct rex_map *map, int32_t i);
 

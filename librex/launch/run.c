@@ -176,7 +176,7 @@ free_blocks:
 
 /*
  * Returns the graph for KERNEL and STAGED. If there is none, ends the graph that was used least
- * recently, and returns its element of the array, for a new graph.
+ * recently, and returns the array element of the ended graph, for a new graph.
  *
  * A graph copies whole multiples of `step` bytes, so that similar launches share the graph.
  * Example: with a `step` of 512, launches that copy 600 or 1000 bytes to the device share a graph

@@ -91,7 +91,7 @@ static struct rex_found_mapping *ask_where(struct rex_addresses *addresses, cons
     return mapping;
 }
 
-/* Searches all slots of the cache, and then asks libomptarget. */
+/* Searches all slots of the cache. If no slot has the memory, asks libomptarget. */
 static struct rex_found_mapping *look_up_slowly(struct rex_addresses *addresses, const void *begin,
                                                 size_t size, int number)
 {

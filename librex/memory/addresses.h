@@ -70,8 +70,9 @@ uintptr_t rex_addresses_find(struct rex_addresses *addresses, const void *begin,
 void rex_addresses_use_range(struct rex_addresses *addresses, uint64_t begin, size_t size);
 
 /*
- * Returns true if a part of the SIZE bytes at BEGIN is marked as used. Returns true if a part of
- * their device memory on device NUMBER is marked as used. The bytes need not be mapped.
+ * Returns true if a part of the SIZE bytes at BEGIN is marked as used. Also returns true if a part
+ * of the device memory of these bytes on device NUMBER is marked as used. The bytes need not be
+ * mapped.
  */
 bool rex_addresses_in_use(const struct rex_addresses *addresses, const void *begin, size_t size,
                           int number);
@@ -92,8 +93,8 @@ void rex_addresses_use_all(struct rex_addresses *to, const struct rex_addresses 
 
 /*
  * Looks up all mappings of ADDRESSES again on device NUMBER. If each mapping still has its device
- * address, makes the look-ups valid in GENERATION, and returns true. Returns false if a mapping has
- * ended or has another device address, or if a used slot was overwritten.
+ * address, and no used slot was overwritten, makes the look-ups valid in GENERATION, and returns
+ * true. Returns false in all other cases, for example if a mapping has ended.
  */
 bool rex_addresses_renew(struct rex_addresses *addresses, int number, uint64_t generation);
 

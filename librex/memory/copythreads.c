@@ -6,8 +6,9 @@
  *
  * The threads access memory of the program, which may be protected to catch accesses. Such an
  * access runs the program's handler of SIGSEGV in the copying thread. The handler may call exit(),
- * so no destructor joins the threads: it would wait for the thread that called exit(). All other
- * signals are blocked in these threads, so the program's own threads get them.
+ * which runs destructors. So no destructor joins the threads: the destructor would wait for its own
+ * thread. All signals except faults are blocked in these threads, so the program's own threads get
+ * them.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -106,10 +106,13 @@ static void put_bases_back(const struct rex_map *map)
 
 /*
  * If row I has size 0 and its memory is not mapped, corrects the base that libomptarget has
- * written. BASE is the row's base before the call; if the row attaches a pointer, the pointer at
- * BASE is the host address, else BASE is. LLVM 14 to 21 write NULL minus the offset of the row from
- * the host address: -8 for a row that begins 8 bytes after it. Later LLVM releases write the host
- * address. OpenMP 5.1 requires it, or NULL if the program asks for NULL (REX_MAP_FB_NULLIFY).
+ * written. BASE is the row's base before the call. If the row attaches a pointer, the host address
+ * is the pointer at BASE. Otherwise the host address is BASE.
+ *
+ * LLVM 14 to 21 write NULL minus the offset of the row from the host address. Example: they write
+ * -8 for a row that begins 8 bytes after the host address. Later LLVM releases write the host
+ * address. OpenMP 5.1 requires the host address, or NULL if the program asks for NULL
+ * (REX_MAP_FB_NULLIFY).
  */
 static void settle_absent_base(const struct rex_map *map, int32_t i, void *base, int number)
 {

@@ -12,8 +12,8 @@
  * rex_rows_begin() maps the rows of MAP on DEVICE. rex_rows_update() copies the rows between the
  * host and DEVICE. DEVICE may be -1, the default device; NUMBER is then the number of the default
  * device. WHAT names the call in messages. Call these functions only between rex_present_enter()
- * and rex_present_leave(). librex copies the rows that it can copy, and libomptarget copies the
- * others. Both functions return the result of rex_call_data().
+ * and rex_present_leave(). librex copies the rows that it can copy, and libomptarget copies all
+ * other rows. Both functions return the result of rex_call_data().
  */
 int rex_rows_begin(const char *what, int64_t device, int number, const struct rex_map *map);
 int rex_rows_update(const char *what, int64_t device, int number, const struct rex_map *map);

@@ -17,8 +17,8 @@
 int rex_none_registered(const char *what);
 
 /*
- * Waits for the deferred launches on device NUMBER. Returns 0, or REX_ECUDA if the device is lost.
- * One of these launches may have lost the device.
+ * Waits for the deferred launches on device NUMBER. Returns REX_ECUDA if the device is lost,
+ * otherwise 0. One of these launches may have lost the device.
  */
 int rex_await_device(int number, const char *caller);
 

@@ -409,8 +409,9 @@ static bool copy_through(const struct rex_copy *copies, size_t count,
 }
 
 /*
- * Returns the number of copies that can be made together, or 0 if the first copy has size 0 or
- * needs more than one chunk. Sets *STAGED to the bytes of staging memory for these copies.
+ * Returns 0 if the first copy has size 0 or needs more than one chunk. Otherwise returns the number
+ * of copies that can be made together. Sets *STAGED to the bytes of staging memory for these
+ * copies.
  *
  * If copies of both directions use one range of host memory, they must run in order. The stream
  * runs pinned copies in order. A staged copy to the device reads the host memory at once, before

@@ -57,8 +57,8 @@ bool rex_copy_is_ours(struct rex_copy *copy);
  * before the first copy for which one of these conditions is true:
  * - The copy has size 0.
  * - The copy is not pinned, and the chunk has too few free bytes for it.
- * - The copy has another direction than a copy before it, and not all of the copies up to this one
- *   are pinned.
+ * - The copies from the first to this one include both directions, and include a copy that is not
+ *   pinned.
  *
  * If the first copy has size 0, skips only this copy. Call this only if rex_copy_is_ours() has
  * returned true for each copy whose size is not 0. Returns the number of copies that the call tried

@@ -23,7 +23,7 @@ int32_t rex_map_next_row(const struct rex_map_builder *builder)
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* Writes ROW to the columns, unless the pass only counts. An element of each column has 8 bytes. */
+/* Counts ROW. If the builder has columns, writes ROW to them. Each element has 8 bytes. */
 static inline void put_row(struct rex_map_builder *builder, const struct rex_row *row)
 {
     if (builder->columns != NULL) {

@@ -25,9 +25,9 @@ static const char *wrong_member(const struct rex_map *map, int32_t i)
      * Refuse a member that lies outside its parent. LLVM 14 to 23 map such a member, but add no
      * reference for it, so it remains mapped until the end of the process.
      *
-     * But accept any member after row REX_PARENT_MAX. A type cannot name a parent after that row.
-     * If the parent is after it, rex_map_add_mapped() names an earlier section instead, and this
-     * section need not contain the member.
+     * But accept any member after row REX_PARENT_MAX. A type cannot name a parent after row
+     * REX_PARENT_MAX. If the real parent comes after that row, rex_map_add_mapped() names an
+     * earlier section instead, and the earlier section need not contain the member.
      */
     if (parent >= 0 && i <= REX_PARENT_MAX && map->sizes[i] > 0 &&
         !rex_row_has(type, REX_MAP_NOT_MAPPED | REX_MAP_PTR_AND_OBJ) &&
@@ -254,8 +254,8 @@ static int order_as_mapped(const void *left, const void *right)
 /*
  * Finds the spans that libomptarget maps, and moves them to the front of SPANS, in the order of the
  * rows. Sets *MAPPED to the number of these spans. A span that overlaps an earlier mapped span is
- * not mapped. Returns an error if a span that is not mapped extends past the mapped span, unless
- * its `may_exceed` is true.
+ * not mapped. If the unmapped span extends past the mapped span, and `may_exceed` of the unmapped
+ * span is false, returns an error.
  */
 static int map_in_order(struct rex_row_span *spans, size_t count, size_t *mapped,
                         const struct rex_map *map, const char *what)
@@ -295,8 +295,8 @@ int rex_new_spans_check(struct rex_row_span *spans, size_t *count, const struct 
     qsort(spans, all, sizeof *spans, rex_spans_compare);
     for (size_t i = 0, next, mapped; i < all; i = next) {
         /*
-         * Find a group of spans that overlap, directly or through others. Example: bytes 0 to 4, 3
-         * to 8 and 7 to 9. FIRST is the span of the group that libomptarget maps first.
+         * Find a group of spans that overlap, directly or through other spans. Example: bytes 0 to
+         * 4, 3 to 8 and 7 to 9. FIRST is the span of the group that libomptarget maps first.
          */
         struct rex_row_span first = spans[i], group = spans[i];
         for (next = i + 1; next < all && spans[next].begin < group.end; next++) {

@@ -99,8 +99,9 @@ int rex_check_size(const struct rex_map *map, int32_t i, const char *what);
 int rex_check_rows(const struct rex_map *map, enum rex_purpose purpose, const char *what);
 
 /*
- * Returns 0, or REX_EINVAL if a column of MAP is NULL. MAP must have at least one row. The message
- * names the column and the call: a launch of KERNEL, or if KERNEL is NULL, the data call CALL.
+ * Returns REX_EINVAL if a column of MAP is NULL, otherwise 0. MAP must have at least one row. The
+ * message names the column and the call. The call is a launch of KERNEL, or the data call CALL if
+ * KERNEL is NULL.
  */
 int rex_fail_null_column(const char *kernel, const char *call, const struct rex_map *map);
 
@@ -143,10 +144,10 @@ int rex_spans_compare(const void *left, const void *right);
 
 /*
  * Checks the *COUNT elements of SPANS: ranges that are not mapped yet, and that one call will map.
- * Returns 0, or REX_EOVERLAP if libomptarget would abort, with a message that begins with WHAT.
- * Removes each span that lies in the mapping of another span, and updates *COUNT. Each remaining
- * span gets its own mapping. Example: row 0 is a[0:10], and row 1 is a[2:3]. Only the span of row 0
- * remains, because row 1 lies in the mapping of row 0.
+ * Returns REX_EOVERLAP if libomptarget would abort, or copy past the end of a mapping. Otherwise
+ * returns 0. The message begins with WHAT. Removes each span that lies in the mapping of another
+ * span, and updates *COUNT. Each remaining span gets its own mapping. Example: row 0 is a[0:10],
+ * and row 1 is a[2:3]. Only the span of row 0 remains, because row 1 lies in the mapping of row 0.
  */
 int rex_new_spans_check(struct rex_row_span *spans, size_t *count, const struct rex_map *map,
                         const char *what);

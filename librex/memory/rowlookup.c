@@ -20,8 +20,8 @@
 
 /*
  * Returns true if row I is allowed to be larger than its mapping. Only an implicit row is allowed
- * to be. Example: a kernel uses the array a[100] without a map clause, and only a[0:50] is mapped.
- * But the implicit row must not be larger in two cases:
+ * to be larger. Example: a kernel uses the array a[100] without a map clause, and only a[0:50] is
+ * mapped. But the implicit row must not be larger in two cases:
  * - The row is copied: libomptarget would copy the whole row.
  * - The row is a section with a mapper: libomptarget would map the elements beyond the mapping in
  *   other device memory.
@@ -198,8 +198,9 @@ static int check_mapped_row(struct look *look, int32_t i)
 /*
  * Returns true if the present table shows that all rows are right. Returns false if librex has to
  * ask libomptarget. If the result is true, no row is a member or has an attached pointer, and each
- * row lies in one mapping. Exception: in a begin call, a row may be new: the begin call makes the
- * row's mapping, and no row has PRESENT. The table cannot show that memory is absent in two cases:
+ * row lies in one mapping or is new. A row is new if the call makes the mapping of the row. A new
+ * row is right only in a begin call, and only if no row of the call has PRESENT. The table cannot
+ * show that the memory of a new row is absent in two cases:
  * - Another call is mapping memory that has no entry yet.
  * - A call may have mapped the row outside the table: librex does not see all mappings, or the
  *   process has fallback reasons.

@@ -18,13 +18,16 @@
 int rex_check_presence(const struct rex_map *map, enum rex_purpose purpose, int number,
                        const char *what, const struct rex_range_lock *ranges);
 
-/* Fails with REX_EABSENT, because WANTED, of a row of MAP, is not mapped, or only in part. */
+/*
+ * Fails with REX_EABSENT, because WANTED, a span of a row of MAP, is not mapped or is mapped only
+ * in part. PRESENCE says which.
+ */
 int rex_fail_absent(enum rex_purpose purpose, const char *what, const struct rex_map *map,
                     const struct rex_row_span *wanted, enum rex_presence presence, int number);
 
 /*
- * Loads the images on device NUMBER, which maps their globals. Then returns rex_memory_presence()
- * of the SIZE bytes at BEGIN.
+ * Loads the images on device NUMBER, so that libomptarget maps the globals of the images. Then
+ * returns rex_memory_presence() of the SIZE bytes at BEGIN.
  */
 enum rex_presence rex_presence_after_load(const void *begin, size_t size, int number);
 

@@ -229,9 +229,10 @@ void rex_map_for_runtime(rex_mapper *mapper, int64_t element_size, void *handle,
     }
     /*
      * A component is a row that a mapper gives to libomptarget. LLVM 14 to 22 count no reference
-     * for the first component of each mapper call, so the memory of a real row would stay mapped.
-     * So push an empty component first. libomptarget numbers all components. So begin `row` at the
-     * number of components that it already has: members then name their real parents.
+     * for the first component of each mapper call. If this component were a real row, its memory
+     * would stay mapped. So push an empty component first. libomptarget numbers all components. So
+     * begin `row` at the number of components that libomptarget already has: members then name
+     * their real parents.
      */
     REX_REAL(push_mapper_component)
     (handle, NULL, NULL, 0, 0, NULL);

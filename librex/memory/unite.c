@@ -20,11 +20,13 @@
 /* ---- rows that are compared ------------------------------------------------------------------ */
 
 /*
- * Writes to SPANS the rows that have to be compared. Returns their number. Returns 0 if all rows
- * have the same directions: no comparison is needed then. Compares an attached pointer's memory,
- * unless IS_RAW is true. Leaves out other members of a struct and their parents (the rows of the
- * whole struct, which copy nothing): libomptarget copies such a member together with its parent.
- * Leaves out rows with a mapper, because such a row maps memory besides its own.
+ * Writes to SPANS the rows that have to be compared. If all these rows have the same directions,
+ * returns 0, because no comparison is needed. Otherwise returns the number of these rows. Leaves
+ * out:
+ * - if IS_RAW is true, the memory of attached pointers;
+ * - the members of a struct that are not attached pointers, and the row of the whole struct:
+ *   libomptarget copies these members together;
+ * - rows with a mapper, because such a row maps memory besides its own.
  */
 static size_t collect_spans(const struct rex_map *map, bool is_raw, struct rex_row_span *spans)
 {

@@ -11,12 +11,16 @@
 /*
  * If rows of MAP have equal memory, gives each of these rows the directions of all these rows. For
  * example, a row that copies an array to the device and a row that copies the array back both get
- * both directions. IS_RAW is true for the raw calls of a compiler's code: the function does not
- * compare their attached pointers. DEVICE is the device of the call, and PURPOSE is that of a
- * launch, a begin call or an end call. If rows overlap and ask for different copies, MAP gets a new
- * column of types in *TYPES; the caller frees *TYPES. The old column does not change. If no rows
- * ask for different copies, *TYPES is NULL, and MAP does not change. A map without columns is not
- * checked (rex_has_columns()).
+ * both directions.
+ *
+ * DEVICE is the device of the call. PURPOSE is that of a launch, a begin call or an end call.
+ * IS_RAW is true for the raw calls of a compiler's code: the function does not compare the memory
+ * of attached pointers in such calls. A map without columns is not checked (rex_has_columns()).
+ *
+ * If rows overlap and rows ask for different copies, the function makes a new column of types, and
+ * sets *TYPES and `types` of MAP to the new column. The old column does not change. The caller
+ * frees *TYPES, even after an error. If no rows overlap, or all ask for the same copies, *TYPES is
+ * NULL, and MAP does not change.
  *
  * Returns REX_EOVERLAP if a row lies in an earlier row that the call maps, and needs a copy that
  * the earlier row lacks. For an end call the function does not return REX_EOVERLAP. Returns

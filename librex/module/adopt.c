@@ -4,9 +4,10 @@
  * Implements __tgt_register_lib() and __tgt_unregister_lib(), as rex_kmp.h declares them.
  *
  * If REX_ADOPT is on, as under rex-run, libomptarget gets a copy of the descriptor. librex adapts
- * the copy to libomptarget's release, and first sets the wait policy of the GPUs that the images
- * are for. The program's own descriptor, images and entries may be in read-only memory and are
- * never written. If REX_ADOPT is off, librex forwards the descriptor unchanged.
+ * the copy to libomptarget's release. Before libomptarget gets the copy, librex also sets the wait
+ * policy of the GPUs that the images are for. The program's own descriptor, images and entries may
+ * be in read-only memory and are never written. If REX_ADOPT is off, librex forwards the descriptor
+ * unchanged.
  *
  * A copy that libomptarget was given is never freed: see struct rex_descriptor
  * (module/registration.h).

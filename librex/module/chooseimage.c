@@ -52,7 +52,7 @@ struct survey {
     unsigned rank;          /* rank of `best`; 0: no image suits */
     /* the first image for the CPU; its `source` is NULL if there is no such image */
     struct rex_choice host;
-    bool has_gpu_image; /* at least one image is for a GPU, of any kind */
+    bool has_gpu_image; /* at least one image is a CUBIN or PTX, for any GPU */
 };
 
 /* Examines all images. GPU is -1 if there is no GPU. */
@@ -331,10 +331,10 @@ find_main_image(struct rex_sources *sources, const struct rex_module *module, co
 }
 
 /*
- * Replaces SOURCES by the module's host image. The caller passes RESULT, the reason for this:
- * REX_ENOIMAGE if SOURCES has no image, 0 if SOURCES has only images for GPUs and there is no GPU.
- * If the module has no host image, does not replace SOURCES, and returns RESULT. Otherwise returns
- * 0 or an error.
+ * Replaces SOURCES by the module's host image. RESULT is the reason for the replacement:
+ * REX_ENOIMAGE if SOURCES has no image, or 0 if SOURCES has only images for GPUs and there is no
+ * GPU. If the module has no host image, does not replace SOURCES, and returns RESULT. Otherwise
+ * returns 0 or an error.
  */
 static int turn_to_host_image(struct rex_sources *sources, const struct rex_module *module,
                               int result)

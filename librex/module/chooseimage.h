@@ -19,7 +19,7 @@ struct rex_module_image {
     struct rex_view view;
     char path[PATH_MAX];
     size_t view_most; /* maximum bytes of memory for a view of the image */
-    /* the element with the image, in the module's array `images_begin`; NULL: none */
+    /* the element of the module's array `images_begin` that has the image, or NULL */
     const struct rex_image_row *row;
     /*
      * `bytes` are retained (module/registry.h): rex_module_image_close() calls rex_retained_drop()
@@ -50,9 +50,9 @@ int rex_module_image_open_alone(struct rex_module_image *image, const void *byte
 void rex_module_image_close(struct rex_module_image *image);
 
 /*
- * Searches MODULE's array `images_begin`, after the row LAST, or from the first row on if LAST is
- * NULL. Returns the first row with an image for the CPU if ON_HOST is true, for GPUs if ON_HOST is
- * false. Returns NULL if there is no such row.
+ * Searches MODULE's array `images_begin`: from the first row on if LAST is NULL, otherwise after
+ * the row LAST. Returns the first row found with an image for the CPU (ON_HOST is true) or for GPUs
+ * (ON_HOST is false). Returns NULL if there is no such row.
  */
 static inline const struct rex_image_row *
 rex_image_row_next(const struct rex_module *module, const struct rex_image_row *last, bool on_host)
@@ -73,8 +73,8 @@ static inline size_t rex_bytes_between(const void *begin, const void *end)
 }
 
 /*
- * Retains the image's bytes (module/registry.h). If libomptarget of RELEASE reads images later, the
- * bytes are never freed. Returns 0 or REX_ENOMEM.
+ * Retains the image's bytes (module/registry.h). If libomptarget of RELEASE still reads an image
+ * after its registration, the bytes are never freed. Returns 0 or REX_ENOMEM.
  */
 int rex_module_image_retain(struct rex_module_image *image, const struct rex_release *release);
 
@@ -94,12 +94,13 @@ struct rex_choice {
  * Chooses the best image for a GPU:
  * - a CUBIN for exactly that GPU
  * - otherwise, of the CUBINs that the GPU can run, the CUBIN with the highest SM number
- * - otherwise the newest PTX that can be compiled for the GPU
+ * - otherwise, of the PTX that can be compiled for the GPU, the PTX with the highest SM number
  *
- * The first GPU with a suitable image decides. An image for the CPU is chosen if there is no GPU or
- * no image for any GPU. If there is only one file, and it has one image that is not PTX, the image
- * is chosen without a check. Returns 0, or REX_ENODEVICE or REX_EFORK with a message that lists the
- * images and their devices.
+ * The first GPU with a suitable image decides. An image for the CPU is chosen if there is no GPU,
+ * or if no image is a CUBIN or PTX. The only image is chosen without a check, unless it is PTX, is
+ * in a container, or another file is missing. Returns 0. If no image can be used, fails with
+ * REX_ENODEVICE, or with REX_EFORK in a child of fork that can use no GPU (rex_cuda_forked()). The
+ * message lists the images and their devices.
  */
 int rex_choose(const struct rex_sources *sources, struct rex_choice *choice);
 

@@ -13,8 +13,10 @@
 
 /*
  * Compiles IMAGE, which is PTX followed by a NUL, into a CUBIN for GPU number GPU. Activates the
- * GPU's context until IMAGE is closed. Returns 0; REX_EIMAGE with the compiler's message;
- * REX_ECUDA; or REX_ENOMEM.
+ * GPU's context until IMAGE is closed. Returns 0 or an error:
+ * - REX_EIMAGE: the driver refuses the PTX; the message has the compiler's message
+ * - REX_ENOMEM: there is no memory for the CUBIN
+ * - REX_ECUDA: any other failure of the driver
  */
 int rex_image_compile(struct rex_module_image *image, int gpu);
 

@@ -26,7 +26,8 @@ struct needs {
     Elf64_Shdr dynamic, strings;
     size_t next;
     /*
-     * next_library() sets the two flags below. They are valid only after it has read the last row.
+     * next_library() sets the two flags below. The flags are valid only after next_library() has
+     * read the last row.
      */
     bool has_path; /* the image has its own run path, which the loader searches */
     /* the loader resolves functions when it opens the image, not at their first calls */
@@ -284,7 +285,7 @@ void rex_host_limit_threads(unsigned char *bytes, size_t size)
             !rex_elf_section(elf, symbol.st_shndx, &section) ||
             (section.sh_flags & (SHF_ALLOC | SHF_WRITE)) != (SHF_ALLOC | SHF_WRITE))
             continue;
-        /* INTO is a huge number if the address is before the section. */
+        /* `into` is a huge number if the address is before the section. */
         uint64_t into = symbol.st_value - section.sh_addr;
         const unsigned char *start = rex_elf_section_bytes(elf, &section);
         if (start != NULL && into < section.sh_size && section.sh_size - into >= sizeof(int))

@@ -17,9 +17,10 @@ void rex_host_limit_threads(unsigned char *bytes, size_t size);
 
 /*
  * Opens the libraries that the host image in the SIZE BYTES needs. PATH is the image's name in
- * messages. Returns 0, or REX_EIMAGE if a library cannot be opened, because libomptarget would then
- * end the process. The libraries stay open. LLVM 21 and later close an image when the image is
- * unregistered, but threads of a library, such as OpenMP's, may still run.
+ * messages. Fails with REX_EIMAGE if a library cannot be opened and the image has no run path of
+ * its own, because libomptarget would then end the process. Otherwise returns 0. The libraries stay
+ * open, because their threads, such as OpenMP's, may still run after LLVM 21 or later has closed
+ * the unregistered image.
  */
 int rex_host_open_libraries(const unsigned char *bytes, size_t size, const char *path);
 

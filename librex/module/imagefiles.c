@@ -1,7 +1,7 @@
 /*
  * imagefiles.c - reads the bytes of images, from files or from memory. Searches the folders for a
- * file with a bare name, and checks who owns the file and its folder and whether every user can
- * write them.
+ * file with a bare name. Checks who owns the file and its folder, and whether every user can write
+ * the file or the folder.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -150,8 +150,8 @@ int rex_source_check_owner(const struct rex_source *source)
 /* ---- the images of a module ------------------------------------------------------------------ */
 
 /*
- * Returns a new element after the last source of the list. list_source() increases `count` later.
- * Returns NULL with an error.
+ * Returns a new element after the last source of the list, or NULL with an error if memory ran out.
+ * The new element counts as a source only after list_source() has increased `count`.
  */
 static struct rex_source *room_for_source(struct rex_sources *sources)
 {

@@ -38,8 +38,8 @@ struct rex_sources {
 /*
  * Reads the file NAME. If NAME has a slash, NAME is the path. If NAME has no slash, reads the first
  * file of this name in the folders for bare names. Returns 0 and fills all members of SOURCE except
- * `list`. If no file exists, adds the tried paths to TRIED and returns REX_ENOIMAGE without a
- * message. Any other error has a message.
+ * `list`. Adds each path at which there is no file to TRIED. If none of the paths has a file,
+ * returns REX_ENOIMAGE without a message. Any other error has a message.
  */
 int rex_source_read(struct rex_source *source, const struct rex_module *module, const char *name,
                     struct rex_report *tried);

@@ -48,9 +48,9 @@ static const struct rex_image_symbol *symbol_with_entry(const struct rex_view *v
 
 /*
  * Makes the entries. One block holds the entries, the keys of kernels and the names. The keys are
- * adjacent bytes, as in a program. Only globals of host images have entries. Each such global gets
- * host memory of its size, which libomptarget maps to the device's global. librex copies nothing
- * between the host memory and the device's global.
+ * adjacent bytes, as in a program. A global has an entry only in a host image. Each such global
+ * gets host memory of its size, which libomptarget maps to the device's global. librex copies
+ * nothing between the host memory and the device's global.
  */
 static int make_library_entries(struct rex_library *library, const struct rex_module_image *image)
 {
@@ -84,8 +84,8 @@ static int make_library_entries(struct rex_library *library, const struct rex_mo
 }
 
 /*
- * Frees the entries. If KEPT is true, does not free the table and its names, because libomptarget
- * still reads them.
+ * Removes the entries from LIBRARY, and frees them. If KEPT is true, does not free the entries,
+ * their names and the host memory of globals, because libomptarget still reads the entries.
  */
 static void end_library_entries(struct rex_library *library, bool kept)
 {
@@ -150,7 +150,7 @@ static struct rex_library *take_library(void)
 }
 
 /*
- * Ends LIBRARY, and adds LIBRARY to the list `unused`, except if libomptarget keeps the descriptor
+ * Ends LIBRARY. Adds LIBRARY to the list `unused`, unless libomptarget keeps the descriptor
  * (`is_kept`). SEEN is true if libomptarget has seen the entries. Use this for a library of
  * take_library().
  */
@@ -325,7 +325,10 @@ void rex_library_hold(struct rex_module *module)
         __atomic_add_fetch(&library->holders, 1, __ATOMIC_ACQ_REL);
 }
 
-/* A child of fork cannot free memory of a GPU. So a child does not free a library for a GPU. */
+/*
+ * A child of fork cannot free the parent's GPU memory. So a child does not free a library that the
+ * parent loaded for a GPU.
+ */
 void rex_library_drop(struct rex_module *module)
 {
     struct rex_library *library = library_of(module);

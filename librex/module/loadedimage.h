@@ -37,8 +37,9 @@ struct rex_loaded_image {
 };
 
 /*
- * Loads the image and its kernels on device ORDINAL in CONTEXT, which must be current. Does nothing
- * if the image is loaded already, or is for another device. Returns 0 or an error.
+ * Loads the image of REGISTRATION, the images of the later parts (module/parts.h), and their
+ * kernels on device ORDINAL in CONTEXT, which must be current. Skips an image that is loaded
+ * already or is for another device. Returns 0 or an error.
  */
 int rex_loaded_image_prepare(struct rex_registration *registration, int ordinal, void *context);
 

@@ -20,9 +20,9 @@
 #include "module/table.h"
 
 /*
- * A part: one image of a module, and the entries that are in the image. A part is never freed,
- * because libomptarget keeps the entries and the list of modules keeps the part's module. The first
- * part is the share of the module: the share uses the registration of the module.
+ * A part: one image of a module, and the entries that are in the image. After link_parts() a part
+ * is never freed, because libomptarget keeps the entries and the list of modules keeps the part's
+ * module. The first part is the share of the module: the share uses the registration of the module.
  */
 struct part {
     struct rex_module module;

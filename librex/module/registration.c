@@ -136,8 +136,8 @@ void rex_registration_ended(struct rex_registration *registration)
 
 /*
  * Registers DESCRIPTOR with libomptarget. A descriptor that libomptarget has seen belongs to
- * REGISTRATION and is never freed. If no device accepts the image, unregisters DESCRIPTOR and
- * returns an error. In other cases returns 0 or another error.
+ * REGISTRATION and is never freed. Returns 0 or an error. If no device accepts the image,
+ * unregisters DESCRIPTOR before the error is returned.
  */
 static int give_to_runtime(struct rex_registration *registration,
                            const struct rex_module_image *image, struct rex_descriptor *descriptor)

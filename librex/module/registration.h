@@ -24,8 +24,8 @@ enum { REX_MODULE_UNREGISTERED, REX_MODULE_BUSY, REX_MODULE_REGISTERED };
 
 /*
  * The registration of one module. The object exists from the first time that librex sees the module
- * until the process ends. If only the driver launches the kernels of a library, the library's
- * registration is freed when the library ends.
+ * until the process ends. There is one exception: if only the driver launches the kernels of a
+ * library, the library's registration is freed when the library ends.
  */
 struct rex_registration {
     struct rex_module *module;
@@ -37,12 +37,16 @@ struct rex_registration {
     /* the last descriptor; its `previous` is the descriptor before it */
     struct rex_descriptor *descriptor;
     /*
-     * The module has claimed its keys, and GPU or CPU as its kind of device (rex_modules_claim()).
-     * Under the registry's lock.
+     * the module has claimed its keys and its kind of device, GPU or CPU (rex_modules_claim());
+     * under the registry's lock
      */
     bool claims_keys;
     bool on_host; /* the image is for the CPU; atomic, see rex_registration_on_host() */
-    bool forked;  /* registered for a GPU in a parent, or being registered or ended at a fork */
+    /*
+     * this process is a child of fork and cannot use the parent's registration: the image was for a
+     * GPU, or a thread of the parent was registering or ending the module at the fork
+     */
+    bool forked;
     /*
      * the registration ended, and libomptarget keeps the descriptor for the next registration;
      * atomic

@@ -67,15 +67,17 @@ enum rex_need {
      */
     REX_NEED_MODULE_OR_HOST,
     /*
-     * libomptarget has devices, for a data call, which needs no kernel. If MODULE has no entries of
-     * its own, another module is registered instead (rex_modules_ready()). But if offloading is
-     * disabled, nothing is registered, and rex_module_ready() returns REX_EHOST without a message:
-     * the caller has nothing to do. With REX_REQUIRE_GPU it returns REX_ENODEVICE instead.
+     * libomptarget has devices, for a data call, which needs no kernel. If MODULE has entries of
+     * its own, MODULE is registered. If MODULE has none, another module is registered instead
+     * (rex_modules_ready()), unless offloading is disabled. In that case nothing is registered, and
+     * rex_module_ready() returns REX_EHOST without a message, because the caller has nothing to do.
+     * With REX_REQUIRE_GPU it returns REX_ENODEVICE instead.
      */
     REX_NEED_DEVICES,
     /*
-     * libomptarget has devices, for a queue. If MODULE has no entries of its own, another module is
-     * registered instead. But if offloading is disabled, rex_module_ready() returns REX_EINVAL.
+     * libomptarget has devices, for a queue. If MODULE has entries of its own, MODULE is
+     * registered. If MODULE has none, another module is registered instead, unless offloading is
+     * disabled. In that case rex_module_ready() returns REX_EINVAL.
      */
     REX_NEED_DEVICES_OR_MODULE
 };
@@ -124,10 +126,10 @@ struct rex_registration *rex_modules_know(struct rex_module *module);
 void rex_modules_list(struct rex_module *module, struct rex_registration *known);
 
 /*
- * Call rex_modules_claim() before the module is registered. For the module, it claims the host
- * keys, and the kind of device of the image: the CPU if ON_HOST is true, otherwise a GPU. Returns 0
- * or an error. REX_EKEY: another registered module has one of the keys. REX_EUNSUPPORTED: another
- * registered module has an image for the other kind of device.
+ * For the module, claims the host keys and the image's kind of device: the CPU if ON_HOST is true,
+ * otherwise GPUs. Call this before the module is registered. Returns 0 or an error:
+ * - REX_EKEY: another registered module has one of the keys
+ * - REX_EUNSUPPORTED: another registered module has an image for the other kind of device
  */
 int rex_modules_claim(struct rex_registration *registration, bool on_host);
 /* Undoes rex_modules_claim(). After the call, another module can claim the keys. */

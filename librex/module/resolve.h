@@ -16,9 +16,11 @@ struct rex_target {
 
 /*
  * Looks up KEY in MODULE's table, and fills TARGET. If REX_CHECK is off, the registration has not
- * compared the kernel with the image. So the first call for the kernel compares them: the kernel of
- * each target has REX_KERNEL_MATCHED. Returns 0, REX_EINVAL if MODULE is not registered, REX_EKEY,
- * or an error of rex_registration_match().
+ * compared the kernel with the image, so the first call for the kernel compares it. After each call
+ * that returns 0, TARGET's kernel has REX_KERNEL_MATCHED. Returns 0 or an error:
+ * - REX_EINVAL: MODULE is not registered
+ * - REX_EKEY: no kernel of MODULE has KEY
+ * - an error of rex_gate_check() or rex_registration_match()
  */
 int rex_resolve(const struct rex_module *module, const void *key, struct rex_target *target);
 

@@ -1,6 +1,6 @@
 /*
- * state.c - registers a module, only once even if many threads register it at the same time, and
- * ends the module.
+ * state.c - registers and ends modules. If many threads register a module at the same time, the
+ * module is registered only once.
  *
  * Implements rex/module.h except rex_module_init() (launch/launch.c) and rex_module_add()
  * (registry.c). registry.h declares the other functions.
@@ -82,9 +82,9 @@ static void end_work(struct rex_registration *registration, uintptr_t state)
 
 /*
  * Returns 0 if the calling thread may change the module's state, or wait for another thread that
- * changes the state. Returns REX_EINVAL if the calling thread is already changing the state, and
- * has called the program's log function. Returns REX_EBUSY inside a launch or another call of
- * librex: a change of the state waits for calls, so the thread would wait for itself.
+ * changes the state. Returns REX_EINVAL if the calling thread itself is already changing the state.
+ * Such a call comes from the program's log function. Returns REX_EBUSY inside a launch or another
+ * call of librex: a change of the state waits for calls, so the thread would wait for itself.
  */
 static int check_worker(const struct rex_registration *registration)
 {
@@ -217,9 +217,9 @@ static int await_attempt(struct rex_registration *registration)
 }
 
 /*
- * Registers all other known modules now, because LLVM 18 does not load images after the first use
- * of a device. Logs a failure; the first use of the module reports the failure again. A module that
- * the program has ended is not registered again.
+ * For LLVM 18, registers all other known modules now, because LLVM 18 does not load images after
+ * the first use of a device. Logs a failure; the first use of the module reports the failure again.
+ * A module that the program has ended is not registered again.
  */
 static void register_others(const struct rex_release *release)
 {
@@ -397,7 +397,7 @@ static bool is_last_registered(const struct rex_registration *registration)
     return true;
 }
 
-/* Returns 0 if no image of the module is in use, or an error of rex_module_fini(). */
+/* Returns 0 if no image of the module is in use, otherwise an error for rex_module_fini(). */
 static int check_unused(const struct rex_registration *registration)
 {
     bool is_last = is_last_registered(registration);
@@ -422,7 +422,8 @@ int rex_module_fini(struct rex_module *module)
     struct rex_registration *registration = rex_registration_of(module);
     if (registration == NULL || rex_gate_is_over())
         /*
-         * either nothing is registered, or the process is ending, and libomptarget ends the module
+         * The module is not registered, or the process is ending. At the end of the process
+         * libomptarget ends the module.
          */
         return REX_OK;
     result = check_worker(registration);

@@ -34,7 +34,10 @@ bool rex_table_is_own(const struct rex_module *module)
            module->entries_begin != module->entries_end && !is_table_foreign(module, &own, &other);
 }
 
-/* Returns the path of the binary that has MODULE or its table, or "a module" if none has. */
+/*
+ * Returns the path of the binary that has MODULE. If no binary has MODULE, returns the path of the
+ * binary that has its table, or "a module" if no binary has the table.
+ */
 static const char *file_of(const struct rex_module *module)
 {
     Dl_info info;
@@ -196,7 +199,7 @@ int rex_table_lacks(const struct rex_table *table, const struct rex_view *view, 
                     name, names, clang);
 }
 
-/* bit of the mode in a kernel's environment; SPMD is 2, generic and SPMD is 3 */
+/* bit of the mode in a kernel's environment: generic is 1, SPMD is 2, and both together are 3 */
 #define MODE_GENERIC 1
 #define REGISTERS 65536u /* maximum registers of a block, on all GPUs that CUDA 13 compiles for */
 #define WARP 32u

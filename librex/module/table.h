@@ -45,7 +45,7 @@ struct rex_misfit {
 
 /*
  * The parameters of a kernel. Kernels with equal parameters share one layout. A layout is never
- * changed after a thread can find it, and is freed with the table.
+ * changed after a thread can find it. A layout is freed when the table is built again or freed.
  */
 struct rex_layout {
     struct rex_layout *older; /* next older layout of the table */
@@ -153,7 +153,8 @@ int rex_kernel_match(struct rex_table *table, struct rex_kernel *kernel,
 
 /*
  * Returns REX_ENOKERNEL with a message: the image of VIEW, called PATH, does not have the kernel or
- * global NAME. TABLE is the table that has NAME, or NULL if a caller gave NAME.
+ * global NAME. TABLE is the table whose entry has NAME. TABLE is NULL if NAME is an argument of a
+ * public function.
  */
 int rex_table_lacks(const struct rex_table *table, const struct rex_view *view, const char *path,
                     const char *name, bool kernel);

@@ -2,10 +2,10 @@
  * trialload.c - tests whether libomptarget can load images: on a GPU with little free memory, and
  * on the host device, which opens images as files.
  *
- * LLVM 14 to 24 end the process if they cannot load an image. This happens if several processes
- * share a GPU and its memory runs out. So if little memory is free, librex first loads the images
- * itself, and unloads them again. Another process may still take the memory between librex's load
- * and libomptarget's load.
+ * LLVM 14 to 24 end the process if they cannot load an image. For example, a load fails if several
+ * processes share a GPU and the GPU's memory runs out. So if little memory is free, librex first
+ * loads the images itself, and unloads them again. Another process may still take the memory
+ * between librex's load and libomptarget's load.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -186,7 +186,7 @@ static int try_registered(int number)
 
 /*
  * Returns the folder to which the bound libomptarget writes the files of images. LLVM 23 and 24
- * obey these variables.
+ * obey the environment variables below.
  */
 static const char *folder_of_images(void)
 {

@@ -24,7 +24,7 @@ int rex_trial_load_now(struct rex_descriptor *more, const char *path, bool on_ho
 
 /*
  * Tests whether each GPU has a context or can get one. Messages name the image at PATH. Returns 0,
- * REX_ENOMEM or REX_ECUDA.
+ * REX_ENOMEM if a GPU has too little memory for a context, or REX_ECUDA for any other cause.
  */
 int rex_trial_contexts(const char *path);
 

@@ -50,8 +50,8 @@ void rex_backend_bind(bool sees_all, bool disabled)
     /*
      * Find out whether libomp loads an OMPT tool. As libomp does, look in OMP_TOOL and
      * OMP_TOOL_LIBRARIES, and for the symbol ompt_start_tool. Ignore the ompt_start_tool() of
-     * libomp itself, which does nothing. Ignore archer, which comes with libomp: it does nothing
-     * without ThreadSanitizer, and ignores devices.
+     * libomp itself, because that function does nothing. Ignore archer, a tool that comes with
+     * libomp: archer does nothing without ThreadSanitizer, and ignores devices.
      */
     const char *wanted = getenv("OMP_TOOL"), *libraries = getenv("OMP_TOOL_LIBRARIES");
     bool is_wanted = wanted == NULL || !rex_is_word(wanted, strlen(wanted), "disabled");

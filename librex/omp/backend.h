@@ -14,8 +14,8 @@
 /*
  * X(name, text) for each fallback reason: a reason why libomptarget launches in place of the
  * driver. The reasons of the process come first, then the reasons of the module and the kernel,
- * then the reasons of one launch. %s in a text stands for a name, for example of the variable that
- * causes the reason.
+ * then the reasons of one launch. %s in a text stands for a name, for example the name of the
+ * variable that causes the reason.
  */
 #define REX_REASON_LIST(X)                                                                      \
     X(ASKED, "%s=runtime")                                                                      \
@@ -91,7 +91,8 @@ struct rex_reason {
 void rex_backend_bind(bool sees_all, bool disabled);
 
 /*
- * The fallback reasons of the process, and the bit REX_DRIVER_IS_DEMANDED for REX_LAUNCH_BY=driver.
+ * The fallback reasons of the process. The bit REX_DRIVER_IS_DEMANDED is set if REX_LAUNCH_BY is
+ * `driver`.
  */
 extern unsigned rex_backend_state;
 #define REX_DRIVER_IS_DEMANDED (1u << REX_REASON_COUNT)

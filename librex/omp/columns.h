@@ -49,8 +49,8 @@ static inline bool rex_row_has(int64_t type, int64_t bits)
 }
 
 /*
- * Returns true if row I maps memory, and its base lies outside that memory. A base at the end of
- * the memory is not outside.
+ * Returns true if row I maps memory, and the base of the row lies outside that memory. A base at
+ * the end of the memory is not outside.
  */
 static inline bool rex_base_is_apart(const struct rex_map *map, int32_t i)
 {
@@ -67,8 +67,8 @@ static inline bool rex_has_columns(const struct rex_map *map)
 }
 
 /*
- * Returns a packet with the columns BASE to MAPPERS, without a grid and a trip count. NAMES and
- * MAPPERS may be NULL.
+ * Returns a packet with the columns BASE to MAPPERS. The packet has no grid and no trip count.
+ * NAMES and MAPPERS may be NULL.
  */
 static inline struct __tgt_kernel_arguments
 rex_packet_of_columns(int32_t count, void **base, void **begin, const int64_t *sizes,

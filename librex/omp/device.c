@@ -26,8 +26,8 @@
 /* ---- functions for device memory ------------------------------------------------------------- */
 
 /*
- * `own` has the functions of libomptarget. Each function of `counted` enters the gate (omp/gate.h),
- * calls the function of `own`, and leaves the gate.
+ * `own` has the functions of libomptarget. Each function of `counted` except `data_begin` and
+ * `data_end` enters the gate (omp/gate.h), calls the function of `own`, and leaves the gate.
  */
 static struct rex_omp own, counted;
 
@@ -39,8 +39,8 @@ static int (*default_device)(void);
 int rex_foreign_registrations;
 
 /*
- * LLVM 19 and later crash if no module is registered. Check for a module inside the gate: another
- * thread can end a module only if this thread is outside the gate.
+ * LLVM 19 and later crash if no module is registered. Enter the gate before the check for a module,
+ * because another thread can end a module only if this thread is outside the gate.
  */
 int rex_devices_enter(void)
 {
@@ -82,8 +82,9 @@ int rex_device_load(int number)
 }
 
 /*
- * Defines the function NAME of `counted`. The function returns REFUSED if ENTER, which enters the
- * gate, fails: the gate is closed, no module is registered, or images cannot be loaded.
+ * Defines the function NAME of `counted`. ENTER is the call that enters the gate. ENTER fails if
+ * the gate is closed, no module is registered, or images cannot be loaded. If ENTER fails, the
+ * function returns REFUSED.
  */
 #define IN_FLIGHT(type, name, enter, parameters, arguments, refused) \
     static type name parameters                                      \

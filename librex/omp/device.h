@@ -37,8 +37,8 @@ struct rex_omp {
 const struct rex_omp *rex_runtime_omp(void);
 
 /*
- * Stores FUNCTIONS. Call this when libomptarget is bound, before any other function of this header.
- * Also finds omp_get_default_device() of the libomp in the process.
+ * Stores FUNCTIONS, and finds omp_get_default_device() of the libomp in the process. Call this when
+ * libomptarget is bound, before any other function of this header.
  */
 void rex_memory_calls_bind(const struct rex_omp *functions);
 
@@ -47,8 +47,8 @@ void rex_mapped_pointer_bind(void *(*instead)(const void *address, int device));
 
 /*
  * Returns true if OMP_TARGET_OFFLOAD is WORD. If OMP_TARGET_OFFLOAD is "disabled", libomptarget's
- * functions do nothing and return -1. If it is "mandatory", the program must not fall back to the
- * host.
+ * functions do nothing and return -1. If OMP_TARGET_OFFLOAD is "mandatory", the program must not
+ * fall back to the host.
  */
 bool rex_runtime_policy_is(const char *word);
 
@@ -71,8 +71,8 @@ int rex_fail_no_gpu(const char *what, int number);
 
 /*
  * Number of devices that libomptarget last returned. If offloading is disabled, the number is
- * REX_DEVICES_DISABLED. Each device number then passes the checks of librex, and libomptarget
- * returns -1 for each device.
+ * REX_DEVICES_DISABLED. In this case each device number passes the checks of librex, and
+ * libomptarget returns -1 for each device.
  */
 #define REX_DEVICES_DISABLED (INT32_MAX - 1)
 extern int rex_omp_devices;
@@ -128,7 +128,10 @@ static inline void rex_devices_registered_elsewhere(int change)
  * may be the first use of a GPU, the function activates the context of the GPU.
  */
 
-/* Sets *NUMBER to DEVICE, or to the default device if DEVICE is -1. Returns 0 or REX_EDEVICE. */
+/*
+ * Sets *NUMBER to DEVICE, or to the default device if DEVICE is -1. Returns 0 if the device exists,
+ * otherwise REX_EDEVICE.
+ */
 int rex_device_resolve(int64_t device, int *number);
 
 /*
@@ -196,8 +199,9 @@ static inline int rex_load_check(int64_t device)
 }
 
 /*
- * If libomptarget may load images in any call with device NUMBER, calls rex_load_check(). The
- * functions of rex_runtime_omp() do this, too, but do not return its error. Returns 0 or an error.
+ * If libomptarget may load images in any call with device NUMBER, calls rex_load_check(). Returns 0
+ * or an error. Most functions of rex_runtime_omp() also call rex_load_check() in this case, but
+ * only `copy` returns the error of rex_load_check().
  */
 int rex_device_load(int number);
 
@@ -225,14 +229,15 @@ int rex_devices_enter(void);
 int rex_device_ordinal(const char *what, int number, int *ordinal);
 
 /*
- * Returns the result of rex_device_ordinal(), which librex stores until a module is registered or
- * ended.
+ * Sets *ORDINAL as rex_device_ordinal() does. librex stores the ordinal of each device until a
+ * module is registered or ended. If no ordinal is stored for device NUMBER, this function calls
+ * rex_device_ordinal(). Returns 0 or the error of rex_device_ordinal().
  */
 int rex_device_known_ordinal(int number, int *ordinal);
 
 /*
- * Returns the stored result of rex_device_known_ordinal(), or REX_ORDINAL_UNKNOWN. Calls neither
- * the driver nor libomptarget.
+ * Returns the ordinal that librex has stored for device NUMBER, or REX_ORDINAL_UNKNOWN if no
+ * ordinal is stored. Calls neither the driver nor libomptarget.
  */
 #define REX_ORDINAL_UNKNOWN (-2)
 int rex_device_noted_ordinal(int number);
@@ -244,8 +249,8 @@ int rex_device_noted_ordinal(int number);
 int rex_device_require_gpu(void);
 
 /*
- * Call this if the process has a GPU. Returns true if a libomptarget of RELEASE perhaps cannot find
- * the GPU, and then writes the reason to WHY.
+ * Call this if the process has a GPU. Returns true if a libomptarget of RELEASE may be unable to
+ * find the GPU. If the result is true, WHY has the reason.
  */
 bool rex_device_trouble(const struct rex_release *release, char *why, size_t size);
 

@@ -57,8 +57,8 @@
 /*
  * X(return type, name without "__tgt_", (parameters), (arguments), result if the bound libomptarget
  * lacks the function). The table has every `__tgt_` symbol that LLVM 14 to 24 export, with the
- * signature of interface.cpp. The parameter depend_count of `__tgt_interop_init` has 64 bits only
- * before LLVM 18. On 64-bit machines a 32-bit value is passed in the same way.
+ * signature of interface.cpp. The parameter depend_count of `__tgt_interop_init` has 64 bits before
+ * LLVM 18, and 32 bits in later releases. 64-bit machines pass both in the same way.
  */
 #define REX_ENTRY_POINTS(X) \
     REX_REGISTERING(X)      \
@@ -71,7 +71,7 @@
     X(void, unregister_lib, (struct __tgt_bin_desc * desc), (desc), )
 /*
  * These functions end mappings (REX_ENDING), or may end mappings of earlier calls
- * (REX_ENDING_LATER). Their exports, and the exports of REX_REGISTERING, are functions of librex.
+ * (REX_ENDING_LATER). The exports of these lists and of REX_REGISTERING are functions of librex.
  * All other exports are jumps to the functions in their slots (calls/forward.c). Functions of the
  * _MAPPER lists take names and mappers of rows. Functions of the _BARE lists do not.
  */

@@ -6,9 +6,9 @@
  * gate. So at least one of the two threads detects the other.
  *
  * If another thread is inside, the registration sleeps (a nap) and tries again. The registration
- * lowers the gate before at least every second nap. So while the registration still waits, a launch
- * waits for at most one nap. When the registration runs, a launch waits until the registration
- * ends.
+ * lowers the gate before each of the first naps, and later before every second nap. So while the
+ * registration still waits, a launch waits for at most one nap. When the registration runs, a
+ * launch waits until the registration ends.
  *
  * A longer wait could be a deadlock: a kernel on the host may have threads that launch. Such a
  * launch would wait for the registration, the registration for the kernel, and the kernel for the
@@ -36,9 +36,9 @@
 int rex_gate_closed;
 
 /*
- * The thread that has raised the gate, because it forks, or registers or ends a module. Other
- * threads wait before they enter while the gate is up. NULL: the gate is down. Atomic. Written
- * under rex_threads_lock().
+ * The thread that has raised the gate. This thread forks, registers a module or ends a module.
+ * While the gate is up, other threads wait before they enter. NULL: the gate is down. Atomic.
+ * Written under rex_threads_lock().
  */
 static const struct rex_thread *gate;
 
@@ -93,9 +93,9 @@ static void pass_gate(void)
 }
 
 /*
- * Increments `inside` of the thread first, and then checks that the gate is not closed. A thread
- * that ends the process first closes the gate, and then reads `inside` of each thread. So at least
- * one of the two threads detects the other.
+ * Increments `inside` of the thread first, and then checks that the gate is not closed. If another
+ * thread ends the process, that thread closes the gate first, and then reads `inside` of each
+ * thread. So at least one of the two threads detects the other.
  */
 static bool pass_open_gate(void)
 {

@@ -21,23 +21,25 @@
 /*
  * Call rex_gate_enter() before each call to libomptarget, and rex_gate_leave() after the call.
  * Before a registration, call rex_gate_register() instead. rex_gate_enter() may wait for a
- * registration, except inside another call. It returns the result of rex_gate_check(). If the
- * result is not 0, do not call rex_gate_leave(). A cancelled thread does not end between the two
- * functions. A thread that ended in a read() or write() of libomptarget or the driver would never
- * release the locks that it holds.
+ * registration, except inside another call. rex_gate_enter() returns the result of
+ * rex_gate_check(). If the result is not 0, do not call rex_gate_leave().
+ *
+ * A cancelled thread does not end between rex_gate_enter() and rex_gate_leave(). A thread that
+ * ended in a read() or write() of libomptarget or the driver would never release its locks.
  */
 int rex_gate_enter(void);
 void rex_gate_leave(void);
 
 /*
- * Enters the gate for a call by the program, or by libomptarget through a forwarder. Returns 0, or
- * REX_EFORK or REX_EINVAL if the gate is closed. A call inside another call enters even if the gate
- * is closed. If the gate is not closed, even a thread that is not in the list of threads enters.
- * Such a thread is ending, or there was no memory to add it to the list.
+ * Enters the gate for a call by the program, or by libomptarget through a forwarder. Returns 0 on
+ * success. If the gate is closed, returns REX_EFORK or REX_EINVAL (rex_gate_closed). But a call
+ * inside another call enters even if the gate is closed. If the gate is not closed, even a thread
+ * that is not in the list of threads enters. Such a thread is ending, or there was no memory to add
+ * it to the list.
  */
 int rex_gate_enter_raw(void);
 
-/* Calls rex_gate_enter_raw() without setting an error. Returns false if the gate is closed. */
+/* Like rex_gate_enter_raw(), but sets no error. Returns false if the gate is closed. */
 bool rex_gate_try_raw(void);
 
 /* Returns true if rex_gate_enter_raw() would fail now. */
@@ -52,9 +54,11 @@ bool rex_gate_is_closed(void);
 int rex_gate_check(void);
 
 /*
- * Why the gate is closed, for all threads and for ever. REX_EFORK ("torn"): the process was forked
- * while another thread was inside libomptarget. REX_EINVAL ("over"): the process is ending. 0: the
- * gate is not closed. Atomic.
+ * The reason why the gate is closed. A closed gate is closed for all threads, and never opens
+ * again. Atomic.
+ * - REX_EFORK ("torn"): the process was forked while another thread was inside libomptarget;
+ * - REX_EINVAL ("over"): the process is ending;
+ * - 0: the gate is not closed.
  */
 extern int rex_gate_closed;
 static inline bool rex_gate_is_torn(void)
@@ -102,8 +106,8 @@ void rex_gate_resume(uint32_t depth);
  * These functions wait for deferred launches (cuda/deferred.h). A thread that is inside the gate
  * leaves the gate during the wait.
  * - rex_await_launch(): until LAUNCH on device NUMBER is done;
- * - rex_await_launch_for(): for about MILLISECONDS at most, or without limit if MILLISECONDS is 0;
- *   the function returns true if the launch is done;
+ * - rex_await_launch_for(): until LAUNCH is done, or for at most about MILLISECONDS. If
+ *   MILLISECONDS is 0, the wait has no limit. Returns true if LAUNCH is done or the device is lost;
  * - rex_await_deferred(): until all launches on device NUMBER are done;
  * - rex_await_all_deferred(): until all launches on all devices are done.
  */

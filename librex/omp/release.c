@@ -31,7 +31,7 @@
 #define ENV(dims) .version = 3, .dimensions = (dims), .dynamic_memory = true
 /*
  * Rule for kernels on the host device of LLVM 23 and 24. The host device accepts only packets of
- * version 5, and ignores the grid. A kernel on it overwrites the last row, so librex adds a row at
+ * version 5, and ignores the grid. libomptarget overwrites the last row, so librex adds a row at
  * the end.
  */
 #define HOST_ARRAY .version = 5, .trailing_row = true

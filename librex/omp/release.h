@@ -39,8 +39,9 @@ struct rex_release {
     const char *marker;
     struct rex_packet_rule plain, env;
     /*
-     * rule for kernels of both forms on the host device. `version` is 0 if libomptarget calls host
-     * kernels directly; otherwise it calls them by the image's functions rex_call_NAME.
+     * rule for kernels of both forms on the host device. If `version` is 0, libomptarget calls host
+     * kernels directly. Otherwise libomptarget calls the image's functions rex_call_NAME, which
+     * call the kernels.
      */
     struct rex_packet_rule host;
     /*
@@ -65,17 +66,18 @@ struct rex_release {
     /* libomptarget rounds the begin of a row with members down to a multiple of 8 */
     bool parents_rounded;
     /*
-     * libomptarget aborts if one row drops the last reference, and a later row of the call ends the
-     * mapping again
+     * libomptarget aborts if one row of a call drops the last reference of a mapping, and a later
+     * row of the call ends the mapping again
      */
     bool one_end_a_call;
     /*
-     * libomptarget crashes if two rows of one call end a mapping, and the second has REX_MAP_DELETE
+     * libomptarget crashes if two rows of one call end the same mapping, and the second row has
+     * REX_MAP_DELETE
      */
     bool one_delete_a_call;
     /*
      * libomptarget copies the whole size of an implicit row, even past the end of the row's
-     * mapping. Example: a call maps a[0:10], and then copies the implicit row a[0:20].
+     * mapping. Example: in one call, a row maps a[0:10], and a later implicit row copies a[0:20].
      */
     bool excess_copied;
     /*
@@ -139,8 +141,8 @@ struct rex_release {
      */
     int newest_old_header;
     /*
-     * libomptarget refuses CUBINs of CUDA 13 for SMs above `newest_old_header`: they have no old
-     * header
+     * libomptarget refuses CUBINs of CUDA 13 for SMs above `newest_old_header`. No old header
+     * exists for these SMs.
      */
     bool new_header_refused;
     /* newest function of the CUDA driver that the CUDA plugin needs; NULL: librex does not check */
@@ -159,8 +161,8 @@ struct rex_release {
      */
     uint64_t packet_flags;
     /*
-     * maximum number of teams in x; libomptarget silently ignores further teams; 0: the limit of
-     * the device
+     * Maximum number of teams in x. libomptarget silently ignores further teams. 0: the maximum is
+     * the limit of the device.
      */
     uint32_t most_teams;
     /*
@@ -183,8 +185,9 @@ struct rex_release {
 /*
  * Returns the facts of the release of a library, or NULL if the library is not libomptarget of LLVM
  * 14 or later. EXPORTS(name, context) returns true if the library exports NAME. NAMED is the
- * release in the name of the library, or of the libLLVM that the library needs; 0: none. NAMED
- * selects one of several releases with equal markers.
+ * number of the release in the name of the library, or in the name of the libLLVM that the library
+ * needs. If neither name has a number, NAMED is 0. NAMED selects one of several releases with equal
+ * markers.
  */
 const struct rex_release *rex_release_tell(bool (*exports)(const char *name, void *context),
                                            void *context, int named);

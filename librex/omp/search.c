@@ -2,9 +2,9 @@
  * search.c - the search for libomptarget: the candidates, their releases, and the libomp that each
  * needs.
  *
- * librex reads the release from the dynamic symbols of a file before it opens the file. A wrong
- * libomptarget could not be closed again, because all releases are linked NODELETE. LLVM 14 to 18
- * crash when they are opened without libomp.
+ * librex reads the dynamic symbols of a file to find the release, and only then opens the file by
+ * dlopen(). A wrong libomptarget could not be closed again, because all releases are linked
+ * NODELETE. LLVM 14 to 18 crash when they are opened without libomp.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -114,9 +114,11 @@ static void cut_loose(struct rex_present_table *table, uintptr_t at)
                              .is_kept = entry->is_kept};
     entry->end = at;
     /*
-     * An end call that waits may have added to `awaited` and `held` of the entry, but may touch
-     * only the new entry from now on. So the first part becomes a new entry, too, for which no end
-     * call undoes an addition. An end call that still waits adds again at its next check.
+     * An end call that waits may have added to `awaited` and `held` of the entry. From now on, the
+     * range of the end call may touch only the second part. mark_used() in ends.c would then not
+     * undo the addition to the first part. So set `awaited` and `held` to 0, and give the first
+     * part a new `born`: mark_used() then treats the first part as a new entry, and undoes nothing.
+     * An end call that still waits adds again at its next check.
      */
     entry->awaited = entry->held = 0;
     entry->born = ++table->mapped.made;
@@ -126,8 +128,9 @@ static void cut_loose(struct rex_present_table *table, uintptr_t at)
 /*
  * If BEGIN maps a part of a loose entry (loose: see present.h), cuts the entry at the edges of the
  * part. librex later checks each of the resulting entries separately. If a range of BEGIN has loose
- * memory and memory without an entry, the latter gets a loose entry: otherwise the table would lack
- * a part of the new mapping, and the next call could map that part without asking libomptarget.
+ * memory and memory without an entry, the memory without an entry gets a loose entry, too.
+ * Otherwise the table would lack a part of the new mapping, and librex would not ask libomptarget
+ * about that part when the next call maps the part.
  *
  * A loose entry may still have users: calls that began before the memory became loose. Such an
  * entry is not cut and gets no owner, because an owner excludes users.

@@ -1,5 +1,6 @@
 /*
- * begins.h - begins in the present table; the caller holds the lock of the table.
+ * begins.h - begin calls in the present table. Lock the table before you call one of these
+ * functions.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -14,7 +15,10 @@
  */
 void rex_begin_add_refs(struct rex_entry *entry, enum rex_counts counts);
 
-/* Makes entries for the absent memory of the call BEGIN. Its ranges must be sorted by address. */
+/*
+ * Makes entries for the absent memory of the call BEGIN. The ranges of BEGIN must be sorted by
+ * address.
+ */
 void rex_begin_make_entries(struct rex_present_table *table, struct rex_range_lock *begin);
 
 /*

@@ -18,8 +18,8 @@
  *   waits for launch A, a begin call adds a reference, and launch B starts. END still waits for A,
  *   but not for B (awaits_older() in ends.c).
  *
- * If a range of END waits for users, also counts the range in `awaited` and `held` of the entries
- * (struct rex_entry).
+ * If END waits for users of a range, also counts the range in `awaited` and `held` of the range's
+ * entries (struct rex_entry).
  */
 bool rex_end_has_to_wait(struct rex_present_table *table, struct rex_range_lock *end);
 

@@ -46,8 +46,8 @@ struct rex_entry {
     uint32_t updates;   /* number of users that are update calls (target update) */
     uint32_t attaching; /* number of users that attach or detach a pointer in the memory */
     /*
-     * number of users whose `generation` (struct rex_range) is less than `generation` below: they
-     * became users before an end call began to wait for them (awaits_older() in ends.c)
+     * number of users whose `generation` (struct rex_range) is less than the entry's `generation`.
+     * These users came before an end call began to wait for older users (awaits_older() in ends.c).
      */
     uint32_t older;
     uint32_t generation; /* a new user stores this number in its range; awaits_older() adds 1 */

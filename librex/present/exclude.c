@@ -45,8 +45,8 @@ static bool excludes(const struct rex_range_lock *ranges, const struct rex_range
          (!are_same_bytes(range, with) && !range->is_empty && !with->is_empty)))
         return true;
     /*
-     * If only libomptarget uses mappings, an end call waits only for a call that maps overlapping
-     * memory that is not equal. Example: an end call for a[0] to a[9] waits for a launch that maps
+     * If only libomptarget uses mappings, an end call waits only for a call that maps overlapping,
+     * but not equal, memory. Example: an end call for a[0] to a[9] waits for a launch that maps
      * a[5] to a[14]. During this launch libomptarget would refuse the end call, because only a part
      * of a[0] to a[9] is mapped. The end call does not wait for a launch that maps exactly a[0] to
      * a[9].

@@ -31,11 +31,11 @@ void *rex_memory_address(const void *address, int number);
 /* ---- look-ups that take references ----------------------------------------------------------- */
 
 /*
- * In LLVM 14 and 15 only a data call returns the device address of mapped memory. A begin call adds
- * a reference, and an end call drops the reference. If another thread made its end call between
- * these two calls, that end call would not drop the last reference. So that end call would copy
- * nothing back, and the mapping might remain. So librex lets no mapping of a device end during a
- * look-up.
+ * In LLVM 14 and 15 only a data call returns the device address of mapped memory. So a look-up
+ * makes a begin call, which adds a reference, and an end call, which drops the reference. If the
+ * program made an end call in another thread between these two calls, the program's end call would
+ * not drop the last reference. The program's end call would copy nothing back, and the mapping
+ * might remain. To prevent this, librex lets no mapping of a device end during a look-up.
  */
 
 /*

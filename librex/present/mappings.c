@@ -72,9 +72,10 @@ bool rex_entries_loosen(struct rex_present_table *table, uintptr_t begin, uintpt
         entry->is_loose = true;
     }
     /*
-     * Relaxed, because the caller has locked the table. If rex_present_pin() finds this memory
-     * loose (present.h), it has locked the table after this addition. rex_pin_looked_at(), which
-     * reads `loosened` later, then reads the new value.
+     * Relaxed, because the caller has locked the table. rex_pin_looked_at() calls
+     * rex_present_pin(), and then reads `loosened` without the lock. If rex_present_pin() finds
+     * this memory loose (present.h), rex_present_pin() has locked the table after this addition. So
+     * rex_pin_looked_at() then reads the new value.
      */
     __atomic_add_fetch(&table->loosened, 1, __ATOMIC_RELAXED);
     return true;

@@ -13,12 +13,12 @@
  *   that may drop the last reference to a mapping. An exclusive call owns its entries, and other
  *   calls wait for the exclusive call.
  *
- * An end call subtracts its references when it no longer has to wait. An end call that may drop the
- * last reference to a mapping waits while the entry has users, and marks its memory. Launches and
- * update calls with marked memory wait, too, in periods that double (struct rex_table_wait); begin
- * calls do not wait. If a new begin call adds a reference, the end call no longer drops the last
- * reference. librex then removes the marks. The end call goes on when the users that the entry had
- * at that time have left.
+ * An end call subtracts its references when it no longer has to wait. If an end call may drop the
+ * last reference to a mapping, the end call marks the memory, and waits while the entry has users.
+ * Launches and update calls with marked memory wait, too, in periods that double (struct
+ * rex_table_wait). Begin calls do not wait. If a new begin call adds a reference, the end call no
+ * longer drops the last reference. librex then removes the marks. But the end call still waits for
+ * the users that the entry had when librex noticed the new reference.
  *
  * A call that attaches a pointer excludes an update call that copies the memory of the pointer. The
  * update call would overwrite the attached pointer with the host pointer.
@@ -59,7 +59,7 @@ static int by_begin(const void *left, const void *right)
     return (a->end < b->end) - (a->end > b->end);
 }
 
-#define FEW 8 /* up to this many ranges are not sorted: comparing all pairs takes less time */
+#define FEW 8 /* up to FEW ranges are sorted only for a begin call: comparing all pairs is faster */
 
 /* Sorts the ranges, so that they can be compared with the ranges of other calls. */
 static void put_in_order(struct rex_range_lock *ranges)
@@ -164,7 +164,7 @@ static bool unpin_known(struct rex_present_table *table, struct rex_range_lock *
  * - a call that attaches a pointer, if this call is an update call that copies the pointer;
  * - an end call that makes launches and update calls wait (`held` of an entry), if `force` is true
  *   and this call is not a begin call;
- * - a call in `at_work` that excludes this call. `met` of RANGES then points to the call.
+ * - a call in `at_work` that excludes this call. `met` of RANGES then points to that call.
  */
 static bool look_up_ranges(const struct rex_present_table *table, struct rex_range_lock *ranges)
 {

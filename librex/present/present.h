@@ -12,9 +12,9 @@
  *
  * A data call and a launch by libomptarget enter the table before they begin, and leave the table
  * after they end. A launch by the driver pins its rows before it begins, and unpins them after it
- * ends. A call is at work from when it enters the table or pins its rows until it leaves the table
- * or unpins them. Two calls exclude each other if the later call has to wait until the earlier call
- * is no longer at work.
+ * ends. A data call or a launch by libomptarget is at work while the call is in the table. A launch
+ * by the driver is at work while its rows are pinned. Two calls exclude each other if the later
+ * call has to wait until the earlier call is no longer at work.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -65,8 +65,9 @@ struct rex_range {
     uintptr_t begin, end;
     uintptr_t device; /* device address of `begin`; 0 if unknown */
     /*
-     * 0 if the call is not an end call, or does not wait for users of the range. If not 0, the end
-     * call has added 1 to `awaited` of each entry of the range whose `born` is less than `marked`.
+     * 0: the call is not an end call, or does not wait for users of the range. Otherwise the end
+     * call has added 1 to `awaited` of those entries of the range that have a `born` less than
+     * `marked`.
      */
     uint64_t marked;
     /*
@@ -77,9 +78,9 @@ struct rex_range {
     int32_t row;         /* row of the call's map */
     uint32_t generation; /* `generation` of the entry when the call became a user */
     /*
-     * for an end call that no longer drops the last reference, because a newer begin call has added
-     * one (awaits_older()). The end call waits for users whose `generation` is less than this
-     * number. 0: no wait.
+     * used if an end call no longer drops the last reference, because a newer begin call has added
+     * a reference (awaits_older()). The end call then still waits for users whose `generation` is
+     * less than this number. 0: no such wait.
      */
     uint32_t awaits;
     enum rex_counts counts;
@@ -109,11 +110,11 @@ _Static_assert(sizeof(struct rex_range) == 64, "a range fits a line of the cache
 /*
  * The wait of one call. While a call waits, it is not a user or owner of memory.
  *
- * To prevent starvation, launches and update calls wait for a begin call or end call that itself
- * waits. But they wait only in windows of 10 ms, 20 ms, 40 ms and so on. After each window comes an
- * open time of equal length. In an open time, launches and update calls do not wait for that begin
- * call or end call. Open times prevent a deadlock: an end call waits for a kernel, the kernel waits
- * for a thread, and the thread waits to launch.
+ * To prevent starvation of a begin call or end call that waits, launches and update calls wait for
+ * that call. But launches and update calls wait only in windows of 10 ms, 20 ms, 40 ms and so on.
+ * After each window comes an open time of equal length. In an open time, launches and update calls
+ * do not wait for that begin call or end call. Open times prevent a deadlock: an end call waits for
+ * a kernel, the kernel waits for a thread, and the thread waits to launch.
  */
 struct rex_table_wait {
     const void *begin; /* first memory that the call uses, for the log */
@@ -171,21 +172,21 @@ struct rex_range_lock {
  * this case the caller must leave the gate, give the launch context back, call rex_present_wait(),
  * and begin again.
  *
- * Returns 0, or the fallback reasons of a launch by the driver. With a fallback reason nothing is
- * pinned.
- * - REX_REASON_NESTED: the launch has to wait, but its thread is inside another call. The launch
- *   might wait for this call of its own thread.
- * - REX_REASON_BESIDE: a launch by libomptarget uses the memory.
+ * Returns fallback reasons if a launch by the driver has to wait, and could wait for ever. Nothing
+ * is then pinned. Otherwise returns 0. The fallback reasons are:
+ * - REX_REASON_NESTED: the thread of the launch is inside another call. The launch might wait for
+ *   this call of its own thread.
+ * - REX_REASON_BESIDE: the launch would wait for a launch by libomptarget that uses the memory.
  */
 unsigned rex_present_pin(struct rex_range_lock *ranges);
 void rex_present_unpin(struct rex_range_lock *ranges);
 
 /*
- * Pins the rows of MAP for a launch by the driver. Does so only if each row is a value or lies in
- * one settled mapping (mappings.h), and no call excludes the launch. In this case fills the ranges,
- * writes the device address of each mapped row to DEVICE, and returns true. In any other case pins
- * nothing and returns false. If the result is false, the caller fills the ranges itself and calls
- * rex_present_pin().
+ * Tries to pin the rows of MAP for a launch by the driver. This can succeed only if each row is a
+ * value or lies in one settled mapping (mappings.h), and no call excludes the launch. On success,
+ * fills the ranges, writes the device address of each mapped row to DEVICE, and returns true.
+ * Otherwise pins nothing and returns false. If the result is false, the caller fills the ranges
+ * itself and calls rex_present_pin().
  */
 bool rex_present_pin_rows(struct rex_range_lock *launch, const struct rex_map *map,
                           uintptr_t *device);
@@ -225,7 +226,7 @@ bool rex_present_is_awaited(const struct rex_range_lock *launch);
  */
 struct rex_mapping {
     uintptr_t begin, end;
-    uintptr_t device; /* device address of `begin`; 0 if only libomptarget launches with it */
+    uintptr_t device; /* device address of `begin`; 0: the driver cannot launch with this memory */
     /*
      * only libomptarget copies this memory, because it contains an attached pointer: the pointer's
      * value differs on the device
@@ -277,9 +278,9 @@ size_t rex_mappings_left(struct rex_mapping *first, int *number);
 /* ---- mappings that the index lacks ----------------------------------------------------------- */
 
 /*
- * The generation of the mappings. It changes after each call that may have ended a mapping, if
- * librex sees all such calls (rex_forward_first()). A device address from a look-up is valid only
- * until the generation changes.
+ * The generation of the mappings. If librex sees all calls that may end a mapping
+ * (rex_forward_first()), the generation changes after each such call. A device address from a
+ * look-up is valid only until the generation changes.
  */
 extern uint64_t rex_mapping_generation; /* atomic */
 

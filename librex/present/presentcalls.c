@@ -163,8 +163,8 @@ static void collect_ranges(struct call *own, enum rex_present_call call, const s
 
 /*
  * Called if memory for the ranges of a call is short. Stops launches by the driver for good. Then
- * waits for the calls at work (present.h): pins the whole address space as an end call does, which
- * waits for them, and then unpins it.
+ * pins the whole address space as for an end call, to wait for the calls at work (present.h). At
+ * the end, unpins the address space.
  */
 static void lock_all(int number)
 {

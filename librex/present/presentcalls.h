@@ -41,8 +41,8 @@ void rex_present_leave(enum rex_present_call call, const struct rex_map *map, in
 
 /*
  * Returns true if this thread is inside a call that has entered the table. A mapper or a log
- * function may launch inside this call. If the driver made such a launch, it could wait for the
- * call of its own thread.
+ * function may launch inside such a call. If the driver made that launch, the launch could wait for
+ * the call of its own thread.
  */
 bool rex_present_is_entered(void);
 

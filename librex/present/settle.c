@@ -50,7 +50,7 @@ static bool settle_entry(struct rex_present_table *table, const struct rex_range
 
 /*
  * Searches the entries from AT upward, in order. Copies to *FOUND the first entry that is not gone,
- * and that has no owner or is owned by END. Returns false if there is none.
+ * and that no call except END owns. Returns false if there is none.
  */
 static bool find_unowned(struct rex_present_table *table, const struct rex_range_lock *end,
                          uintptr_t at, struct rex_entry *found)
@@ -67,9 +67,10 @@ static bool find_unowned(struct rex_present_table *table, const struct rex_range
 }
 
 /*
- * For each entry that no other call owns, asks libomptarget if the mapping still exists. Call this
- * after END if END has perhaps ended mappings outside its rows, for example by a mapper. If the
- * mapping still exists, marks the reference count of the entry as unknown.
+ * Call this after END if END has perhaps ended mappings outside its rows, for example by a mapper.
+ * For each entry that no other call owns, asks libomptarget if the mapping still exists. If the
+ * mapping still exists, marks the reference count of the entry as unknown. If not, marks the entry
+ * as gone, unless the entry is loose (present.h).
  */
 static void settle_table(struct rex_present_table *table, const struct rex_range_lock *end)
 {
@@ -142,9 +143,9 @@ void rex_settle_end(struct rex_range_lock *end)
 
 /*
  * Makes the new entries of BEGIN loose (loose: see present.h), because they lie in an older mapping
- * that has no entry. librex does not remove them: the older mapping may end before the call of
- * BEGIN, and the table would then lack BEGIN's own mapping. libomptarget aborts if a later call
- * maps memory around a mapping that the table lacks.
+ * that has no entry. librex does not remove the new entries: the older mapping may have ended
+ * before libomptarget made the call BEGIN, and the table would then lack BEGIN's own mapping.
+ * libomptarget aborts if a later call maps memory around a mapping that the table lacks.
  */
 static void loosen_new(const struct rex_range_lock *begin)
 {

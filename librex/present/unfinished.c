@@ -49,7 +49,7 @@ void rex_unfinished_add(struct rex_unfinished *unfinished)
     rex_unlock(&lock);
 }
 
-/* Returns the link to UNFINISHED, or the link at the end of the list. */
+/* Returns the link to UNFINISHED, or the link at the end of the list if UNFINISHED is not in it. */
 static struct rex_unfinished **find_link(const struct rex_unfinished *unfinished)
 {
     struct rex_unfinished **at = &rex_unfinished_first;
@@ -135,8 +135,8 @@ static int sync_or_refuse(struct rex_unfinished *busy, const char *what, const c
 }
 
 /*
- * Returns the first row of MAP whose memory an unfinished command may use, or -1. A row at NULL has
- * no memory.
+ * Returns the index of the first row of MAP whose memory an unfinished command may use, or -1 if
+ * there is no such row. A row at NULL has no memory.
  */
 static int32_t row_in_use(struct rex_unfinished *unfinished, const struct rex_map *map, int number)
 {

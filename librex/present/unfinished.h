@@ -105,10 +105,10 @@ void rex_unfinished_sync(const struct rex_map *map, int number, const char *call
 int rex_unfinished_sync_all(int number);
 
 /*
- * Waits like rex_unfinished_sync() for MAP and DEVICE, if MAP has rows and all four columns. Call
- * this before a function of libomptarget that ends mappings, if the program itself calls this
- * function. CALL is the function's name, such as "__tgt_target_data_end". DEVICE -1 is the default
- * device.
+ * Waits like rex_unfinished_sync() for MAP and DEVICE, if MAP has rows and all four columns. If the
+ * program itself calls a function of libomptarget that ends mappings, call rex_unfinished_wait()
+ * before libomptarget's function. CALL is the name of libomptarget's function, such as
+ * "__tgt_target_data_end". DEVICE -1 is the default device.
  */
 void rex_unfinished_wait(const struct rex_map *map, int64_t device, const char *call);
 

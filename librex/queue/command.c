@@ -232,7 +232,7 @@ int rex_command_submit(struct rex_stream_gpu *gpu, void *stream, const struct re
 
 bool rex_is_nowhere(int number)
 {
-    /* At the end of the process rex_device_count() is 0, and device 0 is not the host. */
+    /* At the end of the process rex_device_count() is 0, although device 0 is not the host. */
     return rex_runtime_disabled() || (number > 0 && number == rex_device_count());
 }
 

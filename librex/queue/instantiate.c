@@ -127,8 +127,8 @@ static int capture_and_instantiate(struct rex_graph *graph)
         goto close;
     }
     /*
-     * Upload the nodes now. If the first launch of the graph uploaded the nodes, it would take some
-     * milliseconds more, for a graph of 4 000 launches.
+     * Upload the nodes now. Otherwise the first launch of the graph would upload the nodes. For a
+     * graph of 4 000 launches, that first launch would take some milliseconds more.
      */
     if (!rex_cuda_has_made(REX_CUDA(cuGraphInstantiate, &made->executable, made->graph, 0),
                            &made->executable) ||

@@ -52,8 +52,8 @@ int rex_queue_enter_with(struct rex_queue *queue, const char *call);
 int rex_queue_refuse_captured(const struct rex_queue *queue, const char *call);
 
 /*
- * Captures COMMAND if the locked QUEUE is being captured. If QUEUE is not being captured, executes
- * COMMAND at once if QUEUE is `immediate`, or puts COMMAND in the queue's stream. Returns 0 or an
+ * If the locked QUEUE is being captured, captures COMMAND. Otherwise, if QUEUE is `immediate`,
+ * executes COMMAND at once. In all other cases, puts COMMAND in the queue's stream. Returns 0 or an
  * error.
  */
 int rex_enqueue(struct rex_queue *queue, const struct rex_command *command);
@@ -76,20 +76,21 @@ int rex_capture_add(struct rex_queue *queue, const struct rex_command *command);
  * Captures a wait of the locked QUEUE for EVENT. Set *RESULT to 0 before the call.
  *
  * If EVENT was recorded in a graph that is still being captured, adds the wait to the graph, makes
- * QUEUE part of the capture, and returns true. After an error, also returns true, and *RESULT is
- * the error.
+ * QUEUE part of the capture, and returns true. If this fails, also returns true, and *RESULT is the
+ * error.
  *
- * If there is no such graph, returns false. In that case *RESULT is an error if QUEUE is being
- * captured.
+ * If EVENT was not recorded in such a graph, returns false. In that case *RESULT is an error if
+ * QUEUE is being captured.
  */
 bool rex_capture_wait(struct rex_queue *queue, struct rex_event *event, int *result);
 
 /* ---- the work in the stream: queuework.c ----------------------------------------------------- */
 
 /*
- * Call this after a driver call for the locked QUEUE has failed, with the GPU's context current. If
- * an earlier command on the GPU failed, marks the device as lost, and the message lists pending
- * kernels. Returns REX_ECUDA.
+ * Call this after a driver call for the locked QUEUE has failed. The GPU's context must be current.
+ * If the cause is an earlier command on the GPU, marks QUEUE and the device as lost. In that case
+ * the message lists the pending kernels of QUEUE and the pending deferred launches, if there are
+ * any. Returns REX_ECUDA.
  */
 int rex_queue_check_lost(struct rex_queue *queue);
 

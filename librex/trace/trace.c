@@ -113,8 +113,9 @@ static void warn_of_trace(int error)
 }
 
 /*
- * Returns 0 or REX_OUTPUT_LOCKED. If flock() fails with another error than EWOULDBLOCK, the file
- * system has no locks. The trace then continues without a lock.
+ * Returns REX_OUTPUT_LOCKED if another process has locked the file, otherwise 0. If flock() fails
+ * with an error other than EWOULDBLOCK, the file system has no locks. In this case the trace
+ * continues without a lock.
  */
 static int lock_trace_file(void)
 {
@@ -167,7 +168,7 @@ static void write_buffer(void)
 
 /*
  * Returns an empty line in the buffer. If the file is closed, marks the line as full, so that
- * nothing is appended to it.
+ * end_trace_line() does not add the line to the buffer.
  */
 static struct rex_line new_trace_line(void)
 {
@@ -342,7 +343,8 @@ void rex_trace_slice(const struct rex_slice *slice)
     if (rex_tracing == REX_TRACE_TO_FILE && track != NULL) {
         /*
          * Relaxed: a thread that reads an old value without the lock reads the value again under
-         * the lock. announce_track() and write_event() then write nothing, because no file is open.
+         * the lock. If open_trace_file() fails, announce_track() and write_event() write nothing,
+         * because no file is open.
          */
         if (trace.is_parents && !open_trace_file())
             __atomic_store_n(&rex_tracing, REX_TRACE_NOWHERE, __ATOMIC_RELAXED);

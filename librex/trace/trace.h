@@ -83,8 +83,8 @@ struct rex_slice {
     uint64_t begin, end; /* nanoseconds of CLOCK_MONOTONIC */
     uint64_t to, from;   /* bytes copied to and from the device */
     /*
-     * if the slice is a kernel: REX_TRACE_DRIVER or REX_TRACE_RUNTIME, the backend that launched
-     * the kernel; else NULL
+     * If the slice is a kernel or a launch call outside queues, the backend of the launch:
+     * REX_TRACE_DRIVER or REX_TRACE_RUNTIME. Otherwise NULL.
      */
     const char *by;
     const char *because; /* why the driver did not launch the kernel, or NULL */
@@ -93,7 +93,7 @@ struct rex_slice {
      * a kernel: the launch of the kernel was deferred.
      */
     bool is_deferred;
-    struct rex_track *on; /* track of a device on which the slice is shown, too; or NULL */
+    struct rex_track *on; /* track of a device that shows the slice, too; NULL: none */
     /* appends members to the JSON object `args` of the event; NULL: there are no members */
     void (*details)(struct rex_line *line, const void *context);
     const void *context;

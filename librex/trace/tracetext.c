@@ -250,7 +250,7 @@ static struct row *find_summary_row(enum rex_counted counted, const char *name, 
 
 void rex_summary_add(const struct rex_slice *slice)
 {
-    unsigned reason = 0; /* index in `reasons`; after the search, the index plus 1; 0: no reason */
+    unsigned reason = 0; /* during the search, an index in `reasons`; then `reason` of the row */
     bool is_kernel = slice->counted == REX_COUNTED_KERNEL;
     summary.launches += is_kernel && (slice->track == NULL || slice->is_deferred);
     summary.deferred += !is_kernel && slice->is_deferred;

@@ -23,8 +23,8 @@
 struct elf_file {
     struct rex_elf elf;
     /*
-     * header of the section SHT_SYMTAB_SHNDX, which has the section indices that do not fit into
-     * the 16 bits of a symbol; zeros if there is none
+     * header of the section SHT_SYMTAB_SHNDX; zeros if the file has no such section or does not
+     * need it. The section has the section indices that do not fit into the 16 bits of a symbol.
      */
     Elf64_Shdr extended;
     struct timespec changed;

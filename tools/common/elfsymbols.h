@@ -46,8 +46,8 @@ struct elf_relocation {
 };
 
 /*
- * SECTION is a section of relocations with addends. Reads its relocation *NEXT, counted from 0, and
- * increments *NEXT. Returns false after the last relocation.
+ * Reads relocation number *NEXT of SECTION, a section of relocations with addends, and increments
+ * *NEXT. The numbers begin at 0. Returns false after the last relocation.
  */
 bool elf_next_relocation(const struct elf_file *file, const Elf64_Shdr *section, size_t *next,
                          struct elf_relocation *relocation);

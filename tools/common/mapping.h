@@ -14,12 +14,15 @@
 #define MAPPING_WHY 160 /* maximum size of a reason, in bytes */
 
 /*
- * Opens PATH if it is a regular file that is not empty. Returns the descriptor, with its STATUS, or
- * -1 with the reason in WHY.
+ * Opens PATH if it is a regular file that is not empty. Returns the descriptor, and stores the
+ * status of the file in *STATUS. On failure returns -1, with the reason in WHY.
  */
 int mapping_open(const char *path, struct stat *status, char why[MAPPING_WHY]);
 
-/* Returns all bytes of the file, which mapping_end() unmaps, or NULL with the reason in WHY. */
+/*
+ * Maps all bytes of the file, and returns their address. mapping_end() unmaps the bytes. On failure
+ * returns NULL, with the reason in WHY.
+ */
 const void *mapping_make(int descriptor, const struct stat *status, char why[MAPPING_WHY]);
 void mapping_end(const void *bytes, size_t size);
 

@@ -13,9 +13,9 @@ void *tool_alloc(size_t count, size_t size);
 
 /*
  * ARRAY has COUNT elements of SIZE bytes. Makes sure that ARRAY has memory for one more element.
- * Returns the address of ARRAY, which perhaps has changed. The function does not store the capacity
- * of ARRAY. It assumes that the capacity is the smallest power of two that is at least COUNT. So
- * only this function may allocate such an array.
+ * Returns the address of ARRAY. The call may change this address. The function does not store the
+ * capacity of ARRAY. Instead, the function assumes that the capacity is the smallest power of two
+ * that is at least COUNT. So only this function may allocate such an array.
  */
 void *tool_grow(void *array, size_t count, size_t size);
 

@@ -7,7 +7,7 @@
 #define TOOLS_OPTION_H
 
 /*
- * Returns "OPTION: no such option", or another reason, for tool_error(); the caller frees it. Set
+ * Returns a text for tool_error(), such as "OPTION: no such option". The caller frees the text. Set
  * opterr to 0 before getopt_long(), and call this function directly after getopt_long() has
  * returned '?'. LETTERS is the string of short options that was passed to getopt_long().
  */

@@ -43,7 +43,7 @@ static const struct rex_image_parameter *parameter_of(const struct rex_image_sym
     return &kernel->parameter[index + kernel->env];
 }
 
-/* Enough bytes for the longest text, such as ", struct of 65535", and for the name of any kind. */
+/* Enough bytes for one parameter of a list, of any kind and size, such as ", struct of 65535". */
 #define MOST_OF_WORD 32
 
 static size_t print_word(unsigned kind, unsigned width, char *text)
@@ -113,9 +113,9 @@ static char *told_list(const struct told *told)
 }
 
 /*
- * Returns true if a program that passes COUNT parameters can launch KERNEL. If KERNEL has no
- * signature, it can also have COUNT + 1 parameters. The first can be the parameter that the runtime
- * passes (see count_of()).
+ * Returns true if a program that passes COUNT parameters can launch KERNEL. Usually count_of() must
+ * be COUNT. If KERNEL has no signature and `env` is false, count_of() can also be COUNT + 1: the
+ * first parameter can be a parameter that the runtime passes.
  */
 static bool has_count(const struct rex_image_symbol *kernel, size_t count)
 {

@@ -31,8 +31,11 @@ static void check_outside(const struct program *program, struct report *report)
 }
 
 /*
- * Reports that PROGRAM has no table of entries. For an object without host keys and entries this is
- * only a note, because other files of the program may have the entries.
+ * Reports that PROGRAM has no table of entries. Usually the report is a finding. In two cases the
+ * report is only a note:
+ * - PROGRAM is an object without host keys and entries: other files of the program may have the
+ *   entries.
+ * - PROGRAM finds its kernels by name.
  */
 static void report_none(const struct program *program, struct report *report)
 {
@@ -141,8 +144,8 @@ static bool is_clangs(const char *symbol, const char *name)
 }
 
 /*
- * Finds the stem (stem.h) of the key of ROW. Returns false if the key has no stem. If the key
- * should have a stem, adds a finding.
+ * Finds the stem (stem.h) of the key of ROW. Returns false if the key has no stem. If a key without
+ * a stem should have one, also adds a finding.
  */
 static bool check_key(const struct program *program, const struct row *row, const char *who,
                       struct report *report, const char **stem, size_t *length)

@@ -79,8 +79,8 @@ static int add_embedded(struct images *images, const struct program *program, st
 }
 
 /*
- * If a folder of FOLDERS has the file NAME, adds the file to IMAGES. NAME is one of NAMES. Messages
- * name WHAT, such as "$REX_CUBIN", and its value NAMES.
+ * If a folder of FOLDERS has the file NAME, adds the file to IMAGES, with a note. NAME is one of
+ * the names in NAMES. The note says that WHAT, such as "$REX_CUBIN", is NAMES.
  */
 static int try_name(struct images *images, const struct program *program, const char *folders,
                     const char *name, const char *names, const char *what, struct report *report,
@@ -162,7 +162,7 @@ int images_find(struct images *images, const struct program *program, struct rep
         if (program->module.image != NULL)
             result = try_names(images, program, folders, program->module.image,
                                "the program's image", report, why);
-        /* librex takes a host image in the program, not the file. */
+        /* If the program contains a host image, librex uses that image, not the file. */
         if (result == 0 && program->module.host_image != NULL && !has_embedded)
             result = try_names(images, program, folders, program->module.host_image,
                                "the program's host image", report, why);

@@ -11,8 +11,8 @@
 #include "report.h"
 
 /*
- * Adds the images that librex would load, with a note for each. Returns 0, or -1 with the reason in
- * WHY if an image was found but cannot be used.
+ * Adds the images that librex would load, with notes about these images. Returns 0, even if no
+ * image was found. If an image was found but cannot be used, returns -1, with the reason in WHY.
  */
 int images_find(struct images *images, const struct program *program, struct report *report,
                 char why[WHY_MAX]);

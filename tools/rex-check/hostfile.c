@@ -30,7 +30,7 @@ void check_includes(const struct tokens *tokens, struct report *report)
                      (token_has(token, "__tgt_") || token_has(token, "REX_KERNEL"));
         if (!needs || brought || needed != NULL)
             continue;
-        /* A file without the header declares the structs itself. */
+        /* "{" or ";" after the name: the file itself declares the struct, without the header. */
         brought = token_is(next, "{") || token_is(next, ";");
         needed = brought ? NULL : token;
     }
@@ -47,8 +47,8 @@ enum pass { PASS_NAMES, PASS_CLOCKS, PASS_REPORT };
 struct calls {
     const struct token *own; /* name of the program's function that returns the time, or NULL */
     /*
-     * places of the first clock call (a call of a function that returns the time, such as clock()),
-     * and of the latest rex_offload_init() call
+     * `clock`: place of the first clock call, which is a call of a function that returns the time,
+     * such as clock(). `init`: place of the latest call of rex_offload_init().
      */
     struct place clock, init;
     bool times, has_main, registers;
@@ -105,10 +105,11 @@ static bool is_kept(const struct tokens *tokens, size_t index)
 }
 
 /*
- * TOKEN is a call of rex_offload_init(). CLOCK is an earlier call of a function that returns the
- * time, such as clock(), in the same function of the program; NULL: there is none. Reports TOKEN if
- * it is a second call of rex_offload_init(), without a rex_offload_fini() between the two calls. If
- * the program measures time, also reports TOKEN if CLOCK is not NULL.
+ * TOKEN is a call of rex_offload_init(). CLOCK is an earlier clock call in the same function of the
+ * program, or NULL if there is no such call. Reports TOKEN in two cases:
+ * - TOKEN is not inside an #if, and is a second call, without a rex_offload_fini() between the two
+ *   calls.
+ * - CLOCK is not NULL, and the program measures time.
  */
 static void check_call(struct calls *calls, struct place at, const struct token *token,
                        const struct token *clock, struct report *report)

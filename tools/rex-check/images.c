@@ -105,14 +105,14 @@ static int add_items(struct images *images, const struct rex_image_list *list,
 static const char mark[] = "\n// rex-cc: build ";
 
 /*
- * maximum number of bytes that are searched for the mark, at the end of an image. A sparse file may
- * be very large.
+ * maximum number of bytes at the end of an image that are searched for the mark. Not all bytes are
+ * searched, because a sparse file may be very large.
  */
 #define MARK_MAX 8192
 
 /*
- * Writes to BUILD the build after the mark near the end of the bytes, or "" if there is no mark.
- * BYTES may be NULL.
+ * Searches the end of the SIZE bytes at BYTES for the mark, and writes the build after the mark to
+ * BUILD. Writes "" if there is no mark. BYTES may be NULL.
  */
 static void read_build(const unsigned char *bytes, size_t size, char build[BUILD_MAX])
 {

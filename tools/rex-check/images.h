@@ -15,7 +15,7 @@
 struct image {
     /* path of the file; the GPU follows in parentheses if the file has several images */
     char *path;
-    bool one_of_several;     /* the file has several images; librex chooses one for the GPU */
+    bool one_of_several;     /* one of several in a file or list; librex chooses one for the GPU */
     bool is_file;            /* a file, not a part of the program */
     size_t share;            /* number of this image, from 1, if the program has several; else 0 */
     struct timespec changed; /* time of the file */
@@ -34,7 +34,10 @@ struct images {
     size_t count;
     struct mapped *files; /* files of the images */
     size_t file_count;
-    /* build of the program; if unknown, of the first image whose build is known; "": unknown */
+    /*
+     * build of the program. If that build is unknown: the build of the first image whose build is
+     * known. If no build is known: "".
+     */
     char build[BUILD_MAX];
     char *built; /* file that has this build */
 };
@@ -62,7 +65,7 @@ int images_add_embedded(struct images *images, const struct program *program, co
 
 void images_close(struct images *images);
 
-/* Returns the target of IMAGE: "sm_90", "compute_90" for PTX, or "the CPU". */
+/* Returns the target of IMAGE: "sm_90", "compute_90" for PTX, "the CPU" or "another processor". */
 const char *image_target(const struct image *image, char buffer[32]);
 
 #endif

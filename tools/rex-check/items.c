@@ -68,7 +68,7 @@ static void read_macro(struct items *items, const struct tokens *tokens, size_t 
 
 /*
  * Returns true for a #define whose text has one of WORDS, and for an #include of a quoted name
- * without ".h": either may define entries that rex-check does not see.
+ * without ".h": either may define entries or kernels that rex-check does not see.
  */
 static bool may_define(const struct token *token, const char *const *words)
 {
@@ -81,12 +81,12 @@ static bool may_define(const struct token *token, const char *const *words)
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-/* A list of tokens: the token with the index `first`, up to the token before the index `end`. */
+/* The tokens with the indices from `first` to `end` - 1. */
 struct value {
     size_t first, end;
 };
 
-/* Returns the value at FROM, which ends at a comma, a semicolon, or CLOSE. */
+/* Returns the value that begins at FROM. A comma, a semicolon or the index CLOSE ends the value. */
 static struct value value_at(const struct tokens *tokens, size_t from, size_t close)
 {
     static const char *const ends[] = {",", ";", NULL};
@@ -100,8 +100,8 @@ static struct value value_at(const struct tokens *tokens, size_t from, size_t cl
 }
 
 /*
- * Returns the index of the last token that is not a closing parenthesis; SIZE_MAX if VALUE is
- * empty.
+ * Returns the index of the last token in VALUE that is not a closing parenthesis; SIZE_MAX if VALUE
+ * has no such token.
  */
 static size_t last_of(const struct tokens *tokens, struct value value)
 {
@@ -120,8 +120,8 @@ static bool is_none(const struct tokens *tokens, struct value value)
 }
 
 /*
- * Returns the variable whose address VALUE is, with or without casts; NULL if VALUE is something
- * else.
+ * If VALUE is the address of a variable, with or without casts, returns the variable. Otherwise
+ * returns NULL.
  */
 static const struct token *address_in(const struct tokens *tokens, struct value value)
 {
@@ -147,10 +147,12 @@ struct declaration {
 };
 
 /*
- * Reads the values of an entry, between OPEN and CLOSE: address, name, size, flags and reserved in
- * order, or designated in any order. If the key or the name cannot be read, adds an ITEM_UNSEEN. If
- * both can be read, adds an ITEM_ENTRY. Skips an entry whose size is not 0, because it is for a
- * global. Skips an entry without key and name that is not in the section.
+ * Reads the values of an entry, between OPEN and CLOSE: address (the key), name, size, flags and
+ * reserved in order, or designated in any order. The first case that applies decides:
+ * - The key or the name cannot be read: adds an ITEM_UNSEEN.
+ * - The size is not 0, so the entry is for a global: skips the entry.
+ * - The entry is outside the section, and has neither key nor name: skips the entry.
+ * - All other entries: adds an ITEM_ENTRY.
  */
 static void read_values(struct items *items, const struct tokens *tokens,
                         const struct declaration *declaration, size_t open, size_t close)
@@ -232,7 +234,7 @@ static size_t read_declaration(struct items *items, const struct tokens *tokens,
         return index;
     /*
      * rex-check cannot read entries in a table, entries of another type, or values that are set
-     * later. It lists them as unseen.
+     * later. If a declaration has such entries, adds an ITEM_UNSEEN.
      */
     if (values ? token_is_any(token_at(tokens, index + 1), table) : declaration->says_section)
         add(items, ITEM_UNSEEN, tokens, token);

@@ -15,8 +15,8 @@ struct names {
 };
 
 /*
- * Adds NAME, which must outlive the list. If NAME is NULL, it takes a number, but no search finds
- * it.
+ * Adds NAME, which must outlive the list. A NULL also takes the next number, but no search finds
+ * the NULL.
  */
 void names_add(struct names *names, const char *name);
 

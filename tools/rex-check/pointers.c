@@ -99,8 +99,8 @@ static bool relevant(const struct program *program, const Elf64_Shdr *section,
 }
 
 /*
- * The sections of a forged file may overlap. So `budget` limits the number of relocations that are
- * read from all sections together to the number that fits into the file.
+ * The sections of a forged file may overlap. So `budget` limits how many relocations are read from
+ * all sections together. The limit is the number of relocations that fits into the file.
  */
 void pointers_resolve(const struct program *program, struct pointer *pointers, size_t count)
 {

@@ -41,10 +41,12 @@ bool row_is_clangs(const struct row *row)
 }
 
 /*
- * Returns true if ROW can be only in the table of a host image, not in the table of a program. Two
- * rows are recognised. A row that rex/kernel.h has written for LLVM 14 and 15 has a symbol that
- * begins with `rex_entry_of_`. In a row for a kernel that clang has written into a host image, the
- * key is the symbol of the kernel itself.
+ * Returns true if ROW can be only in the table of a host image, not in the table of a program. The
+ * function recognises two kinds of rows:
+ * - A row that rex/kernel.h has written for LLVM 14 and 15. The symbol of the row begins with
+ *   `rex_entry_of_`.
+ * - A row that clang has written into a host image, for a kernel. The key in the row is the symbol
+ *   of the kernel itself.
  */
 bool row_is_images(const struct row *row)
 {

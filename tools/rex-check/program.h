@@ -111,7 +111,7 @@ struct program {
     size_t *tables_by_place; /* numbers of the tables, sorted by place */
     /* grouped by table, each group sorted by place */
     const struct entry_symbol **entry_symbols_of_tables;
-    /* the program's struct rex_module, if a symbol of the program gives the place */
+    /* place of the program's struct rex_module; TARGET_NULL if no symbol gives the place */
     struct target module_at;
     struct module_names module;
 };

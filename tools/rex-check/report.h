@@ -25,8 +25,8 @@
     X(KEY_SYMBOL, "key-symbol", "an entry's key is not a symbol whose name ends in id__")          \
     X(KEY_SHARED, "key-shared", "two entries have the same key")                                   \
     X(NAME_SHARED, "name-shared",                                                                  \
-      "two entries have the same name, or two images of the program have the same kernel or "      \
-      "global")                                                                                    \
+      "two entries have the same name; or, if a program's kernels and globals are divided among "  \
+      "several images, two images have the same kernel or global")                                 \
     X(NAME_DRIFT, "name-drift",                                                                    \
       "an entry's symbol, key and kernel begin with different names, so one may be a mistake")     \
     X(HOST_KEY_DRIFT, "host-key-drift",                                                            \

@@ -45,8 +45,8 @@ static void usage(FILE *out)
           "  --json            print JSON\n"
           "  -q, --quiet       print only findings and notes; notes do not change the exit\n"
           "                    status\n"
-          "  --color=WHEN      when to use colour: auto (the default, on a terminal if\n"
-          "                    NO_COLOR is unset or empty), always or never\n"
+          "  --color=WHEN      when to use colour: always, never or auto (the default, colour\n"
+          "                    only on a terminal, and only if NO_COLOR is unset or empty)\n"
           "  -h, --help        print this text\n"
           "  -V, --version     print the version\n"
           "\n"
@@ -221,7 +221,7 @@ int main(int argc, char **argv)
         usage(stderr);
         return STATUS_UNUSABLE;
     }
-    /* rex-check itself reports why an image cannot be used; the log would repeat it. */
+    /* rex-check itself reports why an image cannot be used; the log would repeat the reason. */
     rex_configure(REX_OPTION_LOG, "off");
     return options.source ? check_files(argv + optind, (size_t)(argc - optind), &options)
                           : check_program(argv + optind, &options);

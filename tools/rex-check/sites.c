@@ -21,7 +21,7 @@
 
 /*
  * Returns the number to add to the addend of a relocation of TYPE whose symbol is a section. On
- * x86-64, a relative address of 4 bytes counts from the byte after these 4 bytes. So its addend is
+ * x86-64, a relative address of 4 bytes counts from the byte after these 4 bytes. So the addend is
  * 4 less than the offset in the section.
  */
 static uint64_t bias(const struct elf_file *file, uint32_t type)
@@ -110,8 +110,8 @@ static int compare_sites(const void *a, const void *b)
 /*
  * Returns the index of the first launch site from INDEX on that has no function yet. If there is
  * none, returns the number of launch sites. NEXT[i] is i if site i has no function. Otherwise
- * NEXT[i] is a larger index, at which the search goes on. NEXT has one more element at its end,
- * whose value is its own index.
+ * NEXT[i] is a larger index, at which the search goes on. NEXT has one element more than there are
+ * sites. The value of this last element is its own index.
  */
 static size_t unnamed_from(size_t *next, size_t index)
 {

@@ -33,8 +33,8 @@ struct index {
     struct names lists[LISTS];
     size_t devices, entries, uses;
     /*
-     * if the list is ENTRIES or KERNELS: the first ITEM_UNSEEN (source text that may hide names of
-     * the list), or NULL
+     * for the lists ENTRIES and KERNELS: the first ITEM_UNSEEN, which is source text that may hide
+     * names of that list; NULL if there is none
      */
     const struct item *unseen[LISTS];
 };

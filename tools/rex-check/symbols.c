@@ -105,7 +105,7 @@ static void name_rows_at(struct row **rows, size_t count, const struct elf_symbo
         else
             high = middle;
     }
-    /* Rows with one key get the name of the first symbol at the key's place. */
+    /* All rows with the same key get the name of the first symbol at the place of the key. */
     for (; low < count && rows[low]->key.symbol == NULL &&
            elf_compare_places(rows[low]->key.place, symbol->place) == 0;
          low++)
@@ -114,8 +114,8 @@ static void name_rows_at(struct row **rows, size_t count, const struct elf_symbo
 
 /*
  * Each of ROWS is an entry whose `key` points to a place without a host key (a symbol such as
- * saxpy_id__). The entry is clang's own, or is for a global, or is wrong. Stores the name of any
- * other symbol at that place in `key.symbol`, for example the name of the global.
+ * saxpy_id__). The entry is clang's own, or is for a global, or is wrong. If another symbol is at
+ * that place, such as the symbol of the global, stores the name of that symbol in `key.symbol`.
  */
 static void name_others(struct program *program, struct row **rows, size_t count)
 {

@@ -14,7 +14,7 @@
 #include "common/memory.h"
 
 #define NO_BRACKET SIZE_MAX
-/* maximum number of unclosed brackets that one closing bracket skips: 1 in "([)" */
+/* maximum number of unclosed brackets that one closing bracket skips, such as the "[" in "([)" */
 #define MOST_UNCLOSED 64
 /* maximum depth of nested #if at which read_directive() saves the open brackets */
 #define MOST_AROUND 64

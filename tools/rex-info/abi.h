@@ -12,8 +12,9 @@
 void abi_print_sizes(bool json);
 
 /*
- * Prints every struct, constant and exported function of LIBRARY, which is librex.so. Returns 0, or
- * -1 with the reason in *WHY if the symbols of LIBRARY cannot be read.
+ * Prints every struct, constant and function of the ABI. Reads the exported functions from LIBRARY,
+ * which is librex.so. Returns 0. If the symbols of LIBRARY cannot be read, returns -1, with the
+ * reason in *WHY.
  */
 int abi_print(bool json, const char *library, const char **why);
 

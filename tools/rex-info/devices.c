@@ -159,7 +159,8 @@ static void ask(struct answer *answer)
 
 /*
  * Asks in a child process, and copies the child's answer to ANSWER. Returns 0 if the child has
- * answered. If not, returns the child's wait status if that is not 0, or -1.
+ * answered. Otherwise returns the wait status of the child. If that status is 0, or if there is no
+ * child, returns -1.
  */
 static int ask_child(struct answer *answer)
 {

@@ -28,8 +28,8 @@ void facts_add(const char *group, const char *name, const char *value, void *fac
 const char *facts_find(const struct facts *facts, const char *group, const char *name);
 
 /*
- * Adds the environment variables that are set and that libomptarget, libomp, the CUDA driver or the
- * loader reads. Their group is "environment".
+ * Adds the environment variables that are set for librex, libomptarget, libomp, the CUDA driver and
+ * the loader, as the group "environment".
  */
 void facts_of_environment(struct facts *facts);
 

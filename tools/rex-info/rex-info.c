@@ -45,7 +45,7 @@ static int fail(const char *why)
     return STATUS_FAILED;
 }
 
-/* Returns STATUS, or fails if output was lost. */
+/* Returns STATUS. If output was lost, reports this error and returns STATUS_FAILED. */
 static int finish(int status)
 {
     const char *why = print_end();

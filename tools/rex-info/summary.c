@@ -45,8 +45,8 @@ static void add_driver(char **line, const char *module)
 }
 
 /*
- * Adds WHAT, the number of GPUs and their models. If neighbouring GPUs are of one model, adds the
- * model only once.
+ * Adds WHAT, then COUNT as the number of GPUs, then the models of the GPUs. If neighbouring GPUs
+ * are of one model, adds the model only once.
  */
 static void add_gpus(char **line, const char *what, int count)
 {

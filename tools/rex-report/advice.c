@@ -66,7 +66,7 @@ static uint64_t less(uint64_t from, uint64_t what)
 
 /* ---- launches -------------------------------------------------------------------------------- */
 
-/* Returns the name of the error RESULT, or its number if it is not an error of librex. */
+/* If RESULT is an error of librex, returns its name. Otherwise returns the number RESULT. */
 static char *result_name(int64_t result)
 {
     const char *name = rex_error_name((int)result);

@@ -39,13 +39,16 @@ struct event {
     bool is_kernel;       /* for EVENT_DONE: a kernel, not a copy */
     const char *name;     /* name of the slice, the process or the track */
     const char *function; /* name of a function of libomptarget or of the driver; "" if unknown */
-    /* reason why libomptarget launched instead of the driver; "" if there is no reason */
+    /* reason why libomptarget, not the driver, made the launch; "" if the trace has no reason */
     const char *because;
     uint64_t process, id; /* numbers of the process and the track */
     uint64_t begin, took; /* nanoseconds */
     int64_t device;       /* -1: unknown */
     int64_t result;
-    /* launch: the call returned before its kernel was done; kernel: its launch was deferred */
+    /*
+     * for EVENT_LAUNCH: the call returned before its kernel was done; for EVENT_DONE: the launch of
+     * the kernel was deferred
+     */
     bool deferred;
     bool awaited; /* the call waited for its kernel; the trace has the kernel as another event */
     uint64_t to, from; /* bytes that the rows ask to copy to the device, and from the device */

@@ -46,15 +46,15 @@ struct findings {
     size_t repeat_count;
     /*
      * If the last call of the thread was a short launch that copied nothing and waited for its
-     * kernel, `took` is its time in nanoseconds. Otherwise `took` is 0. In a queue such a launch
-     * would not wait.
+     * kernel, `took` is the time of that launch in nanoseconds. Otherwise `took` is 0. In a queue
+     * such a launch would not wait.
      */
     struct {
         uint64_t thread, took;
     } last[THREADS];
     /*
-     * number and nanoseconds of the short launches without copies, each of which came directly
-     * before another launch of its thread
+     * short launches without copies that came directly before another launch of their thread:
+     * number of these launches, and the nanoseconds that they took
      */
     uint64_t waited, waited_took;
     uint64_t queued, queued_took; /* launches put in queues one by one */

@@ -9,7 +9,7 @@
 
 #include "study.h"
 
-/* Writes STUDY to OUT as a page, which calls the trace TRACE. */
+/* Writes STUDY to OUT as a page. TRACE is the name of the trace on the page. */
 void page_write(FILE *out, const struct study *study, const char *trace);
 
 #endif

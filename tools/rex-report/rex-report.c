@@ -53,7 +53,7 @@ static __attribute__((noreturn)) void die(char *message)
     exit(FAILED);
 }
 
-/* Exits with 0, or with an error if output was lost. */
+/* Exits with an error if output was lost. */
 static void finish(void)
 {
     const char *why = print_end();
@@ -140,9 +140,9 @@ static void check_output(const char *output, FILE *trace)
 
 /*
  * Writes the path of the file OUTPUT to PLACE. If OUTPUT is a symbolic link, PLACE is the path
- * after all links. Returns true if a new file in the same folder may replace the file PLACE. open()
- * follows the links, so that Linux can refuse links of other users in folders like /tmp
- * (fs.protected_symlinks).
+ * after all links. Returns true if a new file in the same folder may replace the file PLACE. The
+ * function lets open() follow the links, because Linux can then refuse links of other users in
+ * folders like /tmp (fs.protected_symlinks).
  */
 static bool find_place(const char *output, char place[PATH_MAX])
 {
@@ -162,9 +162,9 @@ static bool find_place(const char *output, char place[PATH_MAX])
 }
 
 /*
- * Opens a new file beside OUTPUT, with its name in *BESIDE. Returns NULL if the new file cannot be
- * made. Also returns NULL if OUTPUT must not be replaced, because it is a device, a file with
- * several names, or a file of another user.
+ * Opens a new file in the folder of OUTPUT, and stores the name of the new file in *BESIDE. Returns
+ * NULL if the new file cannot be made. Also returns NULL if OUTPUT must not be replaced: a device,
+ * a file with several names, a file of another user, or a file that cannot be written.
  */
 static FILE *open_beside(const char *output, char **beside)
 {
@@ -193,7 +193,10 @@ static int end_page(FILE *out)
     return fclose(out) != 0 && error == 0 ? errno : error;
 }
 
-/* Replaces an older page only after the new page is complete. */
+/*
+ * Writes the page to a new file beside the output, and renames the new file when the page is
+ * complete. If open_beside() cannot make a new file, writes to the output itself.
+ */
 static void write_page(const struct request *request, const struct study *study)
 {
     char place[PATH_MAX], *beside = NULL;

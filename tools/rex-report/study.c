@@ -15,8 +15,8 @@
 /* ---- lines ----------------------------------------------------------------------------------- */
 
 /*
- * Reads the next line, without its end. Returns false at the end of the file. A line that is too
- * long becomes "?".
+ * Reads the next line, without the newline at its end. Returns false at the end of the file. A line
+ * that is too long becomes "?".
  */
 static bool next_line(FILE *file, char line[LONGEST_LINE])
 {

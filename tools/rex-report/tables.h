@@ -12,7 +12,7 @@
 
 struct table {
     const char *title;
-    const char *columns[COLUMNS]; /* a name, then figures; NULL ends them */
+    const char *columns[COLUMNS]; /* titles; NULL ends a list of fewer than COLUMNS */
     char *(*cells)[COLUMNS];
     /* number of rows in the table; number of rows left out because the table was full */
     size_t rows, left_out;

@@ -57,7 +57,7 @@ void timeline_begin(struct timeline *timeline);
  */
 void timeline_add(struct timeline *timeline, const struct event *event);
 
-/* Sorts the tracks: threads, then devices, then queues. Sorts the tracks of each sort by number. */
+/* Sorts the tracks: threads, then devices, then queues. Sorts tracks of the same kind by number. */
 void timeline_sort(struct timeline *timeline);
 
 /*

@@ -32,8 +32,8 @@
 #define NAME "libomptarget.so"
 
 /*
- * Makes links to the plugins. A link's name has no version: LLVM 14 to 18 open the plugins by such
- * names, which Debian's packages of LLVM 15 and 16 lack.
+ * Makes links to the plugins. A link's name has no version, because LLVM 14 to 18 open the plugins
+ * by names without a version. Debian's packages of LLVM 15 and 16 lack files with such names.
  */
 static void link_plugins(const char *beside)
 {
@@ -62,8 +62,8 @@ static int number_in(const char *name)
 }
 
 /*
- * A question and the answer of rex_info(): does a release of libomptarget run programs that
- * COMPILER, such as "clang 19", has compiled?
+ * A question to rex_info(), and the answer: does a release of libomptarget run programs that
+ * `compiler`, such as "clang 19", has compiled?
  */
 struct asked {
     char compiler[32], answer[32];
@@ -94,8 +94,8 @@ struct linked {
     const char *library;
     int release; /* release of the library */
     /*
-     * if `library` runs only the program's kernels for GPUs, and not for the CPU: the release that
-     * the program was linked with; else 0
+     * the release that the program was linked with, if `library` runs the kernels of the program on
+     * GPUs, but not on the CPU; otherwise 0
      */
     int gpu_only;
     const char *folder; /* folder with the links; NULL: the program links no libomptarget */
@@ -151,9 +151,9 @@ static void link_name(const char *name, const char *path, void *context)
 }
 
 /*
- * libomptarget 16 and later also open "libomp.so". If this name led to another folder than the
- * program's libomp, the process would have two libomps, and the second would abort ("OMP: Error
- * #15").
+ * libomptarget 16 and later also open "libomp.so". Makes a link with this name to the program's
+ * libomp. If the name led to another file, the process would have two libomps, and the second would
+ * abort ("OMP: Error #15").
  */
 static void link_openmp(const char *name, const char *path, void *context)
 {
@@ -162,7 +162,10 @@ static void link_openmp(const char *name, const char *path, void *context)
         make_link("libomp.so", strlen("libomp.so"), path);
 }
 
-/* Checks that the loader takes library NAME from the folder with the links. */
+/*
+ * Checks that the loader finds library NAME. If NAME is a libomptarget, also checks that the loader
+ * takes NAME from the folder with the links.
+ */
 static void check_name(const char *name, const char *path, void *context)
 {
     const struct linked *linked = context;
@@ -237,7 +240,10 @@ struct missing {
     char folder[PATH_MAX]; /* folder that has a file of this name, or "" */
 };
 
-/* If REX_OMPTARGET is set, ERROR is about the file that it names: ends rex-run with ERROR. */
+/*
+ * ERROR is an error of libomptarget. If REX_OMPTARGET is set, ERROR is about the file that
+ * REX_OMPTARGET names, and the function ends rex-run with ERROR.
+ */
 static void see_error(const char *error)
 {
     const char *named = getenv("REX_OMPTARGET");
@@ -246,14 +252,15 @@ static void see_error(const char *error)
 }
 
 /*
- * Receives a fact of rex_info(). Two facts name a file of libomptarget:
+ * Receives a fact of rex_info(). CONTEXT is a struct missing. If the fact is an error of
+ * libomptarget, calls see_error(). Two facts name a file of libomptarget:
  * - Group "libomptarget", name "path": VALUE is the file that librex has bound.
  * - Group "found": NAME is a file that librex has found. If VALUE begins with "LLVM ", the file is
  *   usable. Otherwise VALUE is the reason why the file is not usable.
  *
- * If the fact is an error of libomptarget, calls see_error(). CONTEXT is a struct missing. Checks
- * if the bound file's folder, or a usable file's folder, has a file with the name in `name`. If
- * that file runs programs of the LLVM release in its name, sets `folder` to the folder.
+ * If the file is bound or usable, looks in its folder for a file with the name missing->name. If
+ * that second file runs programs of the LLVM release in its name, stores the folder in
+ * missing->folder, unless a folder is stored already.
  */
 static void see_found(const char *group, const char *name, const char *value, void *context)
 {

@@ -24,7 +24,8 @@ void put_in_front(const char *variable, const char *value, const char *separator
 /*
  * Sets VARIABLE to BEFORE, followed by the absolute path of the file NAME. The path is absolute,
  * because the program may change its folder before librex opens the file. NAME may contain %p. Each
- * % in the folder's name becomes %%.
+ * % in the folder's name becomes %%. If is_setting(NAME) is true, sets VARIABLE to BEFORE, followed
+ * by NAME itself.
  */
 void set_file(const char *variable, const char *before, const char *name);
 

@@ -10,7 +10,7 @@
 
 /*
  * Calls SEE for each library that the loader would load for PROGRAM. SEE gets the requested name,
- * and the library's path, or NULL if the loader does not find the library.
+ * the path of the library, and CONTEXT. The path is NULL if the loader does not find the library.
  */
 void ask_loader(const struct program *program,
                 void (*see)(const char *name, const char *path, void *context), void *context);

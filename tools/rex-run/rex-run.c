@@ -34,18 +34,20 @@ static const char usage[] =
     "                          chooses spin or yield), spin (polls), yield (polls, and\n"
     "                          lets other threads run), block (sleeps) or runtime (as\n"
     "                          libomptarget sets it, which is to sleep)\n"
-    "  --launch-blocking=WORD  whether launches by the CUDA driver wait for their kernels:\n"
-    "                          on (the default) or off; launches by libomptarget, such as\n"
-    "                          those of clang's code, always wait (man rex-launches)\n"
+    "  --launch-blocking=WORD  whether a launch for which librex calls the CUDA driver\n"
+    "                          waits for its kernel: on (the default) or off; a launch\n"
+    "                          for which librex calls libomptarget, such as each launch\n"
+    "                          of clang's code, always waits (man rex-launches)\n"
     "  --trace=FILE            write a timeline of launches, mappings, copies and queues\n"
-    "                          to FILE; - prints a summary to standard error at the end\n"
+    "                          to FILE; if FILE is -, print a summary to standard error\n"
+    "                          at the end\n"
     "  --report=FILE           write an HTML page to FILE that shows where the time\n"
     "                          went. The trace goes to the file of --trace, or else\n"
     "                          to FILE.json\n"
     "  --log=LEVEL             what librex logs to standard error: off, error, warn (the\n"
     "                          default), info or debug; LEVEL:FILE logs to FILE\n"
     "  --omptarget=LIB         use the file LIB as libomptarget instead of the linked one.\n"
-    "                          Only some other releases fit a program: man rex-run\n"
+    "                          A program does not run with every release: man rex-run\n"
     "  -h, --help              print this text\n"
     "  -V, --version           print the version\n"
     "\n"
@@ -159,7 +161,7 @@ static void prepare_trace(const struct request *request)
 
 /*
  * Returns true if the program must run as a child. In that case rex-run waits for the program.
- * Afterwards rex-run removes its own temporary folder or makes the report.
+ * Afterwards rex-run removes its own temporary folder, or makes the report, or does both.
  */
 static bool is_child(const struct program *program, const struct request *request)
 {
