@@ -241,8 +241,8 @@ int rex_launch_by_driver(struct rex_request *request)
         reasons |= REX_REASON_ROWS;
     /*
      * If the device does not exist, the launch by libomptarget reports the error. Set `number` even
-     * if the reason is that librex does not see all calls, because rex_launch_with_mapping() needs
-     * `number`.
+     * if the driver cannot launch because librex does not see all calls: rex_launch_with_mapping()
+     * needs `number`.
      */
     if ((reasons & ~(unsigned)REX_REASON_UNSEEN_CALLS) == 0 && request->is_packet &&
         rex_device_offload(request->device, &request->number) != REX_OK)

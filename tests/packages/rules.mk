@@ -3,7 +3,7 @@
 
 WORK += check-packages
 check-packages: deps = packages
-check-packages:  ## test the archive, the CMake package, the recipes for RPM, EasyBuild and Spack, and the Debian packages in clean Debian roots (needs root); the parts are cmake, recipes, dist, deb and roots, and K='deb dist' runs only these two
+check-packages:  ## test the archive, the CMake package, the recipes for RPM, EasyBuild and Spack, and the Debian packages; the parts are cmake, recipes, dist, deb and roots (clean roots of Debian, skipped if you are not root); K='deb dist' runs only these two
 run-check-packages: library tools
 	@for test in $(or $(K),cmake recipes dist deb roots); do \
 	    echo "== $$test"; \

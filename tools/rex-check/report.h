@@ -22,7 +22,8 @@
       "an entry has the wrong size or alignment, or its offset is not a multiple of the size of "  \
       "an entry")                                                                                  \
     X(ENTRY_EMPTY, "entry-empty", "an entry without a key or a name")                              \
-    X(KEY_SYMBOL, "key-symbol", "an entry's key is not a symbol whose name ends in id__")          \
+    X(KEY_SYMBOL, "key-symbol",                                                                    \
+      "an entry's key is neither a symbol whose name ends in id__ nor a key of clang's code")      \
     X(KEY_SHARED, "key-shared", "two entries have the same key")                                   \
     X(NAME_SHARED, "name-shared",                                                                  \
       "two entries have the same name; or, if a program's kernels and globals are divided among "  \
@@ -44,7 +45,7 @@
       "symbol KERNEL_kernel_environment is neither 48 bytes (LLVM 18 to 22) nor 40 (23, 24)")      \
     X(INCLUDE, "include", "source: rex_kmp.h is included twice, or only after its names are used") \
     X(INIT, "init",                                                                                \
-      "source: rex_offload_init() is called twice, or only after the program measures time")       \
+      "source: rex_offload_init() is called twice, or not before the program measures time")       \
     X(SECTION_ATTRIBUTE, "section-attribute", "source: an entry without its section attribute")
 
 enum finding {
