@@ -118,8 +118,8 @@
     REX_PARAMETER_PICK(REX_PARAMETER_TYPE first, REX_THEN, REX_IF_VOID, )(first)
 /**
  * REX_IF_VOID(first): REX_IF_PARAMETERS_OF() uses this macro for a @first that does not begin with
- * a parenthesis. The macro expands to REX_THEN_OF if @first begins with `void`, and to REX_OTHERWISE
- * if @first is empty. Any other @first causes an error: see REX_OTHERWISE_OF().
+ * a parenthesis. The macro expands to REX_THEN_OF if @first begins with `void`, and to
+ * REX_OTHERWISE if @first is empty. Any other @first causes an error: see REX_OTHERWISE_OF().
  */
 #define REX_IF_VOID(first) REX_PARAMETER_PICK(REX_IS_##first, REX_THEN, REX_OTHERWISE_OF, )(first)
 /**

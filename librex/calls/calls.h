@@ -31,8 +31,8 @@ void rex_calls_bind(struct rex_entry_points *slots, bool all);
 /*
  * rex_call_data() and rex_call_kernel() call libomptarget for librex. Use them only after
  * libomptarget is bound. librex's calls do not go through the forwarders. During such a call,
- * libomptarget calls no forwarder either (LLVM 14 to 23). So the forwarders neither log the call nor begin a
- * new generation of mappings (present/present.h).
+ * libomptarget calls no forwarder either (LLVM 14 to 23). So the forwarders neither log the call
+ * nor begin a new generation of mappings (present/present.h).
  *
  * NAME is the name of a data call in a trace; if NAME is NULL, the call is not traced. In a trace,
  * a launch has the name of its kernel, the grid of PACKET, and REASON. REASON is why the CUDA
