@@ -1,7 +1,7 @@
 /*
- * devicememory.c - device memory, and queries whether memory is mapped (rex/launch.h). This file
- * calls the omp_target_* functions of libomptarget: they return errors, while the __tgt_* functions
- * abort.
+ * devicememory.c - device memory, and queries whether memory is mapped (rex/device.h, and
+ * rex_device_copy_peer() of rex/interop.h). This file calls the omp_target_* functions of
+ * libomptarget: they return errors, while the __tgt_* functions abort.
  *
  * If the device is lost, queries of mappings still work, because libomptarget answers them from
  * host memory. Allocations and copies fail here, without a call of libomptarget. For a lost device
