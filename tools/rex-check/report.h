@@ -45,7 +45,8 @@
       "symbol KERNEL_kernel_environment is neither 48 bytes (LLVM 18 to 22) nor 40 (23, 24)")      \
     X(INCLUDE, "include", "source: rex_kmp.h is included twice, or only after its names are used") \
     X(INIT, "init",                                                                                \
-      "source: rex_offload_init() is called twice, or not before the program measures time")       \
+      "source: rex_offload_init() is called twice; or the program measures time, and calls it "    \
+      "too late or never")                                                                         \
     X(SECTION_ATTRIBUTE, "section-attribute", "source: an entry without its section attribute")
 
 enum finding {
