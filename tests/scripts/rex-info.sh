@@ -100,7 +100,7 @@ jq -r '.releases | to_entries[] | [.key,
 sed -n '/^LLVM\timage\tcopies/,/^\.TE/{/^[0-9]/p;}' "$page" | diff -u "$work/table" - || fail "the table of memory in $page is not librex's own"
 strict=$(jq -r '.releases | to_entries | map(select(.value["host kernels without rex/kernel.h"]).key) | join(" and ")' "$work/abi")
 grep -q "^On LLVM [0-9, ]*$strict kernels of a host image need <rex/kernel.h>" "$page" || fail "$page does not say that LLVM $strict refuse host images"
-grep -q "on $strict, a host image whose" include/rex/module.h || fail "rex_module_register() does not say the same of LLVM $strict"
+tr -s "\n *" " " <include/rex/module.h | grep -q "On $strict: a host image whose kernels" || fail "rex_module_register() does not say the same of LLVM $strict"
 
 # ---- none
 

@@ -44,7 +44,7 @@
     X(ENVIRONMENT, "environment",                                                                  \
       "symbol KERNEL_kernel_environment is neither 48 bytes (LLVM 18 to 22) nor 40 (23, 24)")      \
     X(INCLUDE, "include",                                                                          \
-      "source: rex_kmp.h is included twice; or its names are used, and it is included too late "   \
+      "source: rex_kmp.h is included twice; or names of it are used, and it is included too late " \
       "or never")                                                                                  \
     X(INIT, "init",                                                                                \
       "source: rex_offload_init() is called twice; or the program measures time, and calls it "    \
