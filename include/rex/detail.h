@@ -8,8 +8,8 @@
  * to them. Names that begin with rex_detail_ are reserved: librex's macros declare variables of
  * such names, which would hide the program's variables.
  *
- * The inline functions do not check the pointers through which they read or write. Of these
- * pointers only the `error` of a data scope may be NULL. Any thread may call the inline functions.
+ * The inline functions do not check the pointers through which they read or write. Only the
+ * `error` of a data scope may be NULL. Any thread may call the inline functions.
  *
  * Guide: rex-maps(7).
  *
